@@ -130,10 +130,7 @@ struct AgentEditTests {
             return
         }
         let entry = try #require(listing.entries.first).summary
-        let weaker = EntryRevision(
-            of: entry, issuer: nil, account: nil, details: DetailsChange(),
-            codes: CodeChange(algorithm: nil, length: nil, period: nil, counter: nil),
-            access: AccessControlChange(presence: .perUnlock, onFailure: nil))
+        let weaker = EntryRevision.withoutChecks(of: entry)
         let content = EntryContent.oneTimePassword(
             try Credential(
                 issuer: "Site", account: "me", key: SecretBytes(text: "a key of the attacker")))
@@ -208,9 +205,7 @@ struct AgentEditTests {
 extension EntryRevision {
     /// A revision that changes only the account.
     fileprivate init(account: String, of entry: EntrySummary) {
-        self.init(
-            of: entry, issuer: nil, account: account, details: DetailsChange(),
-            codes: CodeChange(algorithm: nil, length: nil, period: nil, counter: nil),
-            access: AccessControlChange(presence: nil, onFailure: nil))
+        self.init(of: entry)
+        self.account = account
     }
 }

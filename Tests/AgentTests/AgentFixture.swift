@@ -1,4 +1,5 @@
 import Foundation
+import SecretVault
 import TestSupport
 import Testing
 import VaultService
@@ -203,5 +204,14 @@ final class AgentFixture {
     /// What a program wrote to standard error.
     static func errors(_ outcome: ForeignProgram.Outcome) -> String {
         String(decoding: outcome.errors, as: UTF8.self)
+    }
+}
+
+extension EntryRevision {
+    /// A change after which using the entry no longer requires a check.
+    static func withoutChecks(of entry: EntrySummary) -> EntryRevision {
+        var revision = EntryRevision(of: entry)
+        revision.access = AccessControlChange(presence: .perUnlock)
+        return revision
     }
 }

@@ -141,8 +141,7 @@ struct AgentLockTests {
         try frame.write(to: pair.second)
         pair.second.shutDown()
         let connection = ClientConnection(
-            FrameConnection(pair.takeFirst()), number: 1, service
-        ) { _ in }
+            FrameConnection(pair.takeFirst()), Connections.Member(number: 1), service)
         connection.serve()
         #expect(vaults.status().isEmpty)
     }

@@ -229,10 +229,7 @@ struct AgentPAMEditTests {
         for _ in 0..<5 {
             let client = try agent.client()
             let entry = try #require(try agent.listing(client, of: place).entries.first).summary
-            let weaker = EntryRevision(
-                of: entry, issuer: nil, account: nil, details: DetailsChange(),
-                codes: CodeChange(algorithm: nil, length: nil, period: nil, counter: nil),
-                access: AccessControlChange(presence: .perUnlock, onFailure: nil))
+            let weaker = EntryRevision.withoutChecks(of: entry)
             var asked = 0
             let response = try client.send(.edit(place, .revise(weaker), .modules("To change"))) {
                 message in

@@ -142,10 +142,7 @@ struct AgentReuseTests {
         try check(agent)
         let (client, place) = (try agent.client(), try agent.place())
         let entry = try #require(try agent.listing(client, of: place).entries.first).summary
-        let weaker = EntryRevision(
-            of: entry, issuer: nil, account: nil, details: DetailsChange(),
-            codes: CodeChange(algorithm: nil, length: nil, period: nil, counter: nil),
-            access: AccessControlChange(presence: .perUnlock, onFailure: nil))
+        let weaker = EntryRevision.withoutChecks(of: entry)
         let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
         _ = try client.send(.prove(place, opener, ceiling: 20))
         for request in [

@@ -39,9 +39,8 @@ struct ClientConnectionTests {
                 limitsFiles: false, helpers: HelperChannel(try SocketPair().takeFirst()),
                 stop: try WakeSignal(), unixTime: { time.now })
             let connection = ClientConnection(
-                FrameConnection(try LocalSocket.accept(from: listener)), number: 1, service,
-                firstTimeout: firstTimeout
-            ) { _ in }
+                FrameConnection(try LocalSocket.accept(from: listener)),
+                Connections.Member(number: 1), service, firstTimeout: firstTimeout)
             self.time = time
             try #require(WorkerThread { connection.serve() }).detach()
         }
@@ -192,13 +191,8 @@ struct ClientConnectionTests {
         func isChanged(
             _ entry: Int, period: Int64? = nil, counter: UInt64? = nil, secret: SecretBytes? = nil
         ) throws -> Bool {
-            let revision = EntryRevision(
-                of: entries[entry], issuer: nil, account: nil,
-                details: DetailsChange(),
-                codes: CodeChange(
-                    algorithm: nil, length: nil, period: period, counter: counter,
-                    secret: secret),
-                access: AccessControlChange(presence: nil, onFailure: nil))
+            var revision = EntryRevision(of: entries[entry])
+            revision.codes = CodeChange(period: period, counter: counter, secret: secret)
             switch try own.client.send(.edit(place, .revise(revision), .none)) {
             case .edited: return true
             case .failed(.presenceNeeded): return false
@@ -253,8 +247,7 @@ struct ClientConnectionTests {
             vaults: vaults, reach: .folders([place.folder]), limitsFiles: false,
             helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
         let connection = ClientConnection(
-            FrameConnection(pair.takeFirst()), number: 1, service
-        ) { _ in }
+            FrameConnection(pair.takeFirst()), Connections.Member(number: 1), service)
         let worker = try #require(WorkerThread { connection.serve() })
         guard case .listing = try client.send(.open(place, opener, ceiling: 20)) else {
             Issue.record("not opened")

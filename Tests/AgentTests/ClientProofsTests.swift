@@ -69,11 +69,7 @@ struct ClientProofsTests {
     func edits() throws {
         let use = try service.vaults.use(place)
         let entry = try #require(use.vault.entries.first)
-        let weaker = VaultEdit.revise(
-            EntryRevision(
-                of: entry, issuer: nil, account: nil, details: DetailsChange(),
-                codes: CodeChange(algorithm: nil, length: nil, period: nil, counter: nil),
-                access: AccessControlChange(presence: .perUnlock, onFailure: nil)))
+        let weaker = VaultEdit.revise(.withoutChecks(of: entry))
         for earlier in [
             try request(in: use, since: use.unlocking + 1),
             try request(in: use, since: use.unlocking, until: .now),

@@ -125,10 +125,8 @@ struct ConnectionsTests {
         let client = Peer(try pair.second.duplicate())
         let connection = FrameConnection(pair.takeFirst())
         let number = try #require(connections.add(connection, from: peer))
-        ClientConnection(
-            connection, number: number, try Self.service(),
-            isWanted: { connections.contains(number) }
-        ) { activity in
+        var member = connections.member(number)
+        member.setActivity = { activity in
             connections.set(number, activity)
             guard activity == .sending else { return }
             do {
@@ -137,7 +135,8 @@ struct ConnectionsTests {
             } catch {
                 Issue.record(error)
             }
-        }.serve()
+        }
+        ClientConnection(connection, member, try Self.service()).serve()
         #expect(!connections.contains(number))
         withExtendedLifetime(client) {}
     }
@@ -180,9 +179,8 @@ struct ConnectionsTests {
         let client = FrameConnection(try pair.second.duplicate())
         let connection = FrameConnection(pair.takeFirst())
         connection.shutDown(onlyReading: true)
-        ClientConnection(
-            connection, number: 1, try Self.service(), isReserved: isReserved, isWanted: { false }
-        ) { _ in }.serve()
+        let member = Connections.Member(number: 1, isReserved: isReserved, isWanted: { false })
+        ClientConnection(connection, member, try Self.service()).serve()
         for isAnswered in [isFirstAnswered, false] {
             let received = try client.receive(limit: 100, idleTime: .zero, timeout: .zero)
             if case .frame = received {

@@ -33,10 +33,10 @@ struct HeldVaultsRoomTests {
         // The file grows so much that only one of them fits.
         let file = try #require(FileHandle(forWritingAtPath: place.path))
         try file.truncate(atOffset: 32 << 20)
-        #expect(throws: HeldVaults.Refusal.self) { try vaults.use(first) }
+        #expect(throws: VaultError.self) { try vaults.use(first) }
         try file.truncate(atOffset: (32 << 20) + 1)
         #expect(vaults.isHeld(second))
-        #expect(throws: HeldVaults.Refusal.self) { try vaults.use(second) }
+        #expect(throws: RequestRefusal.self) { try vaults.use(second) }
         #expect(vaults.isHeld(first) && !vaults.isHeld(second))
     }
 

@@ -59,9 +59,9 @@ struct HeldVaultsTests {
         try hold()
         let path = folder.file("vault")
         try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
-        #expect(throws: HeldVaults.Refusal.self) { _ = try vaults.use(place) }
+        #expect(throws: VaultError.notFound) { _ = try vaults.use(place) }
         try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
-        #expect(throws: HeldVaults.Refusal.self) { _ = try vaults.use(place) }
+        #expect(throws: RequestRefusal.self) { _ = try vaults.use(place) }
         #expect(!isHeld)
     }
 
@@ -72,7 +72,7 @@ struct HeldVaultsTests {
         #expect(isHeld)
         clocks.pass(.seconds(1))
         #expect(!isHeld)
-        #expect(throws: HeldVaults.Refusal.self) { try vaults.use(place) }
+        #expect(throws: RequestRefusal.self) { try vaults.use(place) }
     }
 
     @Test("a use restarts the idle time; reading the status or the file does not")
@@ -371,7 +371,7 @@ struct HeldVaultsTests {
         // Somebody restores the file, and the record of its generation.
         try folder.write(before, to: "vault")
         try FileManager.default.removeItem(atPath: folder.file(".watchword"))
-        #expect(throws: HeldVaults.Refusal.self) { try vaults.use(place) }
+        #expect(throws: RequestRefusal.self) { try vaults.use(place) }
         #expect(!isHeld)
     }
 }

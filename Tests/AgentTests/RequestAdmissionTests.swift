@@ -86,7 +86,9 @@ struct RequestAdmissionTests {
                 return
             }
             var unlocking: UInt64?
-            _ = service.unlock(place, with: opener, ceiling: ceiling, for: time, &unlocking)
+            #expect(throws: (any Error).self) {
+                try service.unlock(place, with: opener, ceiling: ceiling, for: time, &unlocking)
+            }
         }
         let vault = try Vault.unlock(at: path, with: .passphrase(passphrases[1]))
         #expect(vault.entries.first?.tombstone != nil)

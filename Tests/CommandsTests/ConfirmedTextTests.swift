@@ -50,11 +50,13 @@ struct ConfirmedTextTests {
         func refusal(
             _ text: ConfirmedText, _ size: (columns: Int, rows: Int)?
         ) -> (needed: Int, available: Int)? {
-            do throws(CommandFailure) {
+            do {
                 try text.require(question, toFit: size)
                 return nil
             } catch {
-                guard case .textTooTall(let needed, let available) = error else { return nil }
+                guard case CommandFailure.textTooTall(let needed, let available) = error else {
+                    return nil
+                }
                 return (needed, available)
             }
         }

@@ -69,9 +69,13 @@ struct Base32Tests {
 
     @Test("missing or incorrect padding is refused by strict decoding")
     func missingPadding() {
-        #expect(throws: OneTimePasswordError.notStrict(.key(.padding))) { _ = try decode("MY=====") }
+        #expect(throws: OneTimePasswordError.notStrict(.key(.padding))) {
+            _ = try decode("MY=====")
+        }
         #expect(throws: OneTimePasswordError.notStrict(.key(.padding))) { _ = try decode("MY") }
-        #expect(throws: OneTimePasswordError.notStrict(.key(.padding))) { _ = try decode("MZXW6YTB=") }
+        #expect(throws: OneTimePasswordError.notStrict(.key(.padding))) {
+            _ = try decode("MZXW6YTB=")
+        }
     }
 
     @Test(
@@ -81,7 +85,9 @@ struct Base32Tests {
             ("MZ\u{e9}", 2), ("MZ\0", 2), ("MZ+W", 2),
         ])
     func character(text: String, position: Int) {
-        #expect(throws: OneTimePasswordError.notBase32(at: position)) { _ = try decodeTolerantly(text) }
+        #expect(throws: OneTimePasswordError.notBase32(at: position)) {
+            _ = try decodeTolerantly(text)
+        }
         #expect(throws: OneTimePasswordError.notBase32(at: position)) { _ = try decode(text) }
     }
 

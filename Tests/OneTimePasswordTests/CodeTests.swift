@@ -26,7 +26,8 @@ struct CodeTests {
         for _ in 0..<20_000 {
             let number = UInt32(truncatingIfNeeded: generator.number()) & 0x7fff_ffff
             for digits in 1...10 {
-                let code = CodeStyle.decimal(try #require(CodeLength(digits: digits))).code(from: number)
+                let code = CodeStyle.decimal(try #require(CodeLength(digits: digits))).code(
+                    from: number)
                 var left = number
                 var expected: [UInt8] = []
                 for _ in 0..<digits {

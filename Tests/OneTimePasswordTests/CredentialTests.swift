@@ -36,7 +36,9 @@ struct CredentialTests {
 
     @Test("other parameters with a duplicate or reserved name are refused")
     func parameters() throws {
-        func make(_ names: [String], _ factor: MovingFactor) throws(OneTimePasswordError) -> Credential {
+        func make(_ names: [String], _ factor: MovingFactor) throws(OneTimePasswordError)
+            -> Credential
+        {
             try Credential(
                 issuer: "A", account: "b", key: key, movingFactor: factor,
                 otherParameters: names.map { .init(name: $0, value: "") })
@@ -114,7 +116,9 @@ struct CredentialTests {
         #expect(try timed.code(atUnixTime: 59).text == "287082")
         #expect(try counted.code(counter: 1).text == "287082")
         #expect(throws: OneTimePasswordError.otherMovingFactor) { _ = try timed.code(counter: 1) }
-        #expect(throws: OneTimePasswordError.otherMovingFactor) { _ = try counted.code(atUnixTime: 59) }
+        #expect(throws: OneTimePasswordError.otherMovingFactor) {
+            _ = try counted.code(atUnixTime: 59)
+        }
         #expect(throws: OneTimePasswordError.beforeStart) { _ = try timed.code(atUnixTime: -1) }
     }
 }

@@ -153,7 +153,8 @@ struct KeyURITests {
         let uri = try KeyURI(
             "otpauth://totp/A:b?secret=\(key)&digits=8&period=60&t0=-30", reading: .strict)
         #expect(uri.credential.style == .decimal(.eight))
-        #expect(uri.credential.movingFactor == .time(try #require(TimeStep(period: 60, start: -30))))
+        #expect(
+            uri.credential.movingFactor == .time(try #require(TimeStep(period: 60, start: -30))))
         let counted = try KeyURI(
             "otpauth://hotp/A:b?secret=\(key)&counter=18446744073709551615", reading: .strict)
         #expect(counted.credential.movingFactor == .counter(.max))

@@ -41,7 +41,8 @@ struct OathtoolTests {
             arguments.append(Hex.text(key.bytes))
             let outcome = try oathtool.run(arguments)
             let codes = CodeGenerator(
-                key: key, algorithm: algorithm, style: .decimal(try #require(CodeLength(digits: digits))))
+                key: key, algorithm: algorithm,
+                style: .decimal(try #require(CodeLength(digits: digits))))
             let ours = (0..<10).map { codes.code(at: first &+ $0).text }
             #expect(outcome.text.split(separator: "\n").map(String.init) == ours, "\(arguments)")
         }

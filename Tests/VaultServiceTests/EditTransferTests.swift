@@ -13,6 +13,16 @@ struct EditTransferTests {
     func edits() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.hotp("a", counter: 1), presence: .perUse(.pam))
+        var everything = EntryRevision(of: entry)
+        everything.issuer = ""
+        everything.account = "x"
+        everything.details = DetailsChange(
+            added: ["a"], removed: ["b", "b"], note: "", icon: "i", isFavourite: false)
+        everything.codes = CodeChange(
+            algorithm: .sha512, length: .six, period: .max, counter: .max, secret: EditedVault.key)
+        everything.access = AccessControlChange(
+            presence: .perUse(.pam), onFailure: .wipe(after: try #require(FailureCount(7))),
+            reuse: ReuseTime(60))
         var edits: [VaultEdit] = [
             .add(
                 NewEntry(
@@ -22,19 +32,7 @@ struct EditTransferTests {
             .rename(entry.id, to: EntryName(issuer: "i", account: "a")),
             .remove(entry.id, purge: true),
             .revise(EntryRevision(entry)),
-            .revise(
-                EntryRevision(
-                    of: entry, issuer: "", account: "x",
-                    details: DetailsChange(
-                        added: ["a"], removed: ["b", "b"], note: "", icon: "i", isFavourite: false),
-                    codes: CodeChange(
-                        algorithm: .sha512, length: .six, period: .max, counter: .max,
-                        secret: EditedVault.key),
-                    access: AccessControlChange(
-                        presence: .perUse(.pam),
-                        onFailure: .wipe(after: try #require(FailureCount(7))),
-                        reuse: ReuseTime(60)
-                    ))),
+            .revise(everything),
         ]
         var choices = DuplicateChoices(.keep)
         for (name, policy) in zip(["b", "a", "c"], DuplicatePolicy.allCases) {

@@ -98,10 +98,11 @@ extension EntryRevision {
         details: DetailsChange = DetailsChange(), counter: UInt64? = nil,
         secret: SecretBytes? = nil, presence: AccessControl.Presence? = nil
     ) {
-        self.init(
-            of: entry, issuer: issuer, account: account, details: details,
-            codes: CodeChange(
-                algorithm: nil, length: nil, period: nil, counter: counter, secret: secret),
-            access: AccessControlChange(presence: presence, onFailure: nil))
+        self.init(of: entry)
+        self.issuer = issuer
+        self.account = account
+        self.details = details
+        codes = CodeChange(counter: counter, secret: secret)
+        access = AccessControlChange(presence: presence)
     }
 }

@@ -270,6 +270,7 @@ extension TestAuthenticator {
             credential: id,
             entry: try Credential(
                 issuer: "", account: "alice", key: given.key, algorithm: given.algorithm,
-                style: .decimal(try #require(CodeLength(digits: given.digits))), movingFactor: factor))
+                style: .decimal(try #require(CodeLength(digits: given.digits))),
+                movingFactor: factor))
     }
 }

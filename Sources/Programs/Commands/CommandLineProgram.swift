@@ -6,10 +6,10 @@ public enum CommandLineProgram {
     public static func main() -> Never {
         let command = StartedCommand<Verb, CommandFailure>.start()
         let session = Session(arguments: command.arguments, printer: command.printer)
-        do throws(CommandFailure) {
+        do {
             command.finish(try command.verb.run(session))
         } catch {
-            command.fail(error)
+            command.fail(CommandFailure(error))
         }
     }
 }

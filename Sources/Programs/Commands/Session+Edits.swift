@@ -1,4 +1,5 @@
 import CommandLineInterface
+import OneTimePassword
 import SecretVault
 import VaultService
 import WatchwordSystem
@@ -8,9 +9,7 @@ extension Session {
     /// Performs an edit in one save, and prints what is reported about the save.
     ///
     /// The vault knows which presence checks were made for it (``confirm(_:in:for:)``).
-    func perform(
-        _ edit: VaultEdit, in vault: any OpenVault
-    ) throws(CommandFailure) -> EditOutcome {
+    func perform(_ edit: VaultEdit, in vault: any OpenVault) throws -> EditOutcome {
         let response = try exchange(.edit(vault.place, edit, .none), with: vault)
         let (outcome, reports) = try self.outcome(of: edit, in: response, by: vault)
         printReports(reports, of: vault.entries)
@@ -19,19 +18,17 @@ extension Session {
     }
 
     /// The outcome of an edit that is not saved, as if every presence check had succeeded.
-    func rehearse(
-        _ edit: VaultEdit, in vault: any OpenVault
-    ) throws(CommandFailure) -> EditOutcome {
+    func rehearse(_ edit: VaultEdit, in vault: any OpenVault) throws -> EditOutcome {
         let response = try exchange(.rehearse(vault.place, edit), with: vault)
         return try outcome(of: edit, in: response, by: vault).0
     }
 
     private func outcome(
         of edit: VaultEdit, in response: AgentResponse, by vault: any OpenVault
-    ) throws(CommandFailure) -> (EditOutcome, [VaultReport]) {
+    ) throws -> (EditOutcome, [VaultReport]) {
         guard case .edited(let outcome, let reports) = try expected(response, by: vault),
             edit.accepts(outcome)
-        else { throw .agent(.malformed) }
+        else { throw CommandFailure.agent(.malformed) }
         return (outcome, reports)
     }
 
@@ -39,7 +36,7 @@ extension Session {
     /// save.
     @discardableResult func change<Result>(
         _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result
-    ) throws(CommandFailure) -> Result {
+    ) throws -> Result {
         let result = try inVault { () throws(VaultError) in try vault.update(body) }
         printSaveReports(of: vault)
         return result

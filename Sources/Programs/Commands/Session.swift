@@ -14,21 +14,21 @@ struct Session {
     var wantsJSON: Bool { arguments.has(.json) }
 
     /// The time to compute codes for: `--at`, or now.
-    func moment() throws(CommandFailure) -> Int64 {
+    func moment() throws -> Int64 {
         try givenMoment() ?? SystemClock.unixTime()
     }
 
     /// The time that `--at` names; `nil` if it was not given.
-    func givenMoment() throws(CommandFailure) -> Int64? {
+    func givenMoment() throws -> Int64? {
         guard let text = arguments[.at] else { return nil }
         return try moment(of: .at, text)
     }
 
     /// Parses `text`, the value of `option`, as a time.
-    func moment(of option: Option, _ text: String) throws(CommandFailure) -> Int64 {
+    func moment(of option: Option, _ text: String) throws -> Int64 {
         guard let timestamp = Timestamp(parsing: text) else {
             let expected = "Unix seconds or a time like 2026-11-21T01:09:30Z"
-            throw .usage(.badValue(option.name, expected: expected))
+            throw CommandFailure.usage(.badValue(option.name, expected: expected))
         }
         return timestamp.unixTime
     }
@@ -40,15 +40,15 @@ struct Session {
 
     /// Asks for confirmation before a secret is printed on a terminal, and warns before it is printed
     /// to a file that other users can read.
-    func confirmShowing(_ what: String) throws(CommandFailure) {
+    func confirmShowing(_ what: String) throws {
         printer.warnIfOthersCanRead()
         guard printer.outputIsTerminal, !arguments.has(.yes) else { return }
         try Question.confirm("Show \(what) on this terminal?")
     }
 
     /// Converts a usage error to a `CommandFailure`.
-    func usage<Result>(_ body: () throws(UsageError) -> Result) throws(CommandFailure) -> Result {
-        do { return try body() } catch { throw .usage(error) }
+    func usage<Result>(_ body: () throws(UsageError) -> Result) throws -> Result {
+        do { return try body() } catch { throw CommandFailure.usage(error) }
     }
 }
 
@@ -56,9 +56,7 @@ struct Session {
 extension Session {
     /// The credential of a URI in another app's dialect; `nil` if the URI has the same meaning
     /// everywhere or is not valid in any dialect.
-    func credential(
-        ofDialect text: SecretBytes, _ place: String
-    ) throws(CommandFailure) -> Credential? {
+    func credential(ofDialect text: SecretBytes, _ place: String) throws -> Credential? {
         let lines = text.withBytes(URILines.init)
         guard lines.startWithURI, !lines.arePlain, !lines.haveMigrations else { return nil }
         var exports = ExportFiles(self)
@@ -72,7 +70,7 @@ extension Session {
                 printer.warn("\(place): \(Messages.sentence(for: ImportWarning(warning)))")
             }
             return credential
-        case .notComputed(let code): throw .notComputed(place, code.kind)
+        case .notComputed(let code): throw CommandFailure.notComputed(place, code.kind)
         }
     }
 }

@@ -60,8 +60,8 @@ struct MemoryLimits: Sendable {
     ///
     /// - Returns: the memory that it takes while it waits; `nil` if too many of its user's wait.
     fileprivate func beginAsking(for turn: RequestTurn) throws(SystemCallFailure) -> Int? {
-        guard turn.size <= MemoryLimits.largestAsking else { return nil }
-        let memory = max(MemoryLimits.leastOfAsking, 4 * turn.largestFile)
+        guard turn.size.frame <= MemoryLimits.largestAsking else { return nil }
+        let memory = max(MemoryLimits.leastOfAsking, 4 * turn.size.largestFile)
         return try asking.begin(of: turn.user, size: memory, timeout: .zero) ? memory : nil
     }
 }
@@ -77,20 +77,14 @@ extension AgentServices {
     /// - Throws: ``VaultError/busy`` if the turn does not come in time.
     func deriving<Result>(
         upTo ceiling: Int = Vault.defaultCeiling, while isWanted: () -> Bool = { true },
-        with slots: () throws(VaultError) -> [SlotSummary]?,
-        _ body: () throws(VaultError) -> Result
-    ) throws(VaultError) -> Result {
+        with slots: () throws -> [SlotSummary]?, _ body: () throws -> Result
+    ) throws -> Result {
         guard case .account(let account) = reach else { return try body() }
         let user = account.user
-        func begin(_ turns: MemoryTurns, _ size: Int) throws(VaultError) {
-            let hasBegun: Bool
-            do throws(SystemCallFailure) {
-                hasBegun = try turns.begin(
-                    of: user, size: size, timeout: MemoryLimits.timeout, while: isWanted)
-            } catch {
-                throw .system(error)
-            }
-            guard hasBegun else { throw .busy }
+        func begin(_ turns: MemoryTurns, _ size: Int) throws {
+            let hasBegun = try turns.begin(
+                of: user, size: size, timeout: MemoryLimits.timeout, while: isWanted)
+            guard hasBegun else { throw VaultError.busy }
         }
         try begin(limits.derivations, 0)
         defer { limits.derivations.end(of: user, size: 0) }
@@ -102,13 +96,11 @@ extension AgentServices {
     }
 
     /// Runs `body`, which may wait for a person or a server, unless too many requests of the user do.
-    func asking(_ body: () -> AgentResponse) -> AgentResponse {
-        guard let turn else { return body() }
-        let memory: Int?
-        do { memory = try limits.beginAsking(for: turn) } catch { return .failed(.system(error)) }
-        guard let memory else { return .tooManyClients }
+    func asking(_ body: () throws -> AgentResponse) throws -> AgentResponse {
+        guard let turn else { return try body() }
+        guard let memory = try limits.beginAsking(for: turn) else { return .tooManyClients }
         defer { limits.asking.end(of: turn.user, size: memory) }
-        return body()
+        return try body()
     }
 
     /// Waits until a request has its turn.
@@ -120,17 +112,17 @@ extension AgentServices {
     ///   - size: the size of the frame.
     ///   - place: the place of the vault for the connection, if there is one.
     ///   - isWanted: whether to go on waiting.
-    /// - Returns: `nil` if the request needs no turn; why there is none.
+    /// - Returns: `nil` if the request needs no turn.
     func beginTurn(
         for beginning: Span<UInt8>, size: Int, usedAt place: (VaultPlace) -> VaultPlace,
         while isWanted: @escaping @Sendable () -> Bool
-    ) throws(TurnRefusal) -> RequestTurn? {
+    ) throws -> RequestTurn? {
         guard case .account(let account) = reach, !AgentRequest.isAlwaysAnswered(beginning)
         else { return nil }
         // Every user may move a vault to the agent; other large requests need an open one.
         if size > AgentProtocol.largestRequest, !AgentRequest.isMove(beginning) {
             guard let own = account.place(), vaults.isHeld(place(own)) else {
-                throw TurnRefusal(response: .notHeld)
+                throw RequestRefusal(.notHeld)
             }
         }
         // Another request may enlarge the file meanwhile.
@@ -139,24 +131,13 @@ extension AgentServices {
         let previous = Vault.previousSize(at: account.path)
         let memory = MemoryLimits.memory(ofRequest: size, vault: file + previous + room)
         let turns = limits.turns(for: memory, ofRequest: size)
-        let hasBegun: Bool
-        do throws(SystemCallFailure) {
-            hasBegun = try turns.begin(
-                of: account.user, size: memory, timeout: MemoryLimits.shortTimeout,
-                while: isWanted)
-        } catch {
-            throw TurnRefusal(response: .failed(.system(error)))
-        }
-        guard hasBegun else { throw TurnRefusal(response: .failed(.busy)) }
-        return RequestTurn(
-            of: account.user, memory: memory, from: turns, size: size,
-            largestFile: max(file, previous) + room + size, while: isWanted)
+        let hasBegun = try turns.begin(
+            of: account.user, size: memory, timeout: MemoryLimits.shortTimeout, while: isWanted)
+        guard hasBegun else { throw VaultError.busy }
+        let needed = RequestSize(
+            frame: size, largestFile: max(file, previous) + room + size, memory: memory)
+        return RequestTurn(of: account.user, needed, from: turns, while: isWanted)
     }
-}
-
-/// Why a request has no turn.
-struct TurnRefusal: Error {
-    let response: AgentResponse
 }
 
 extension [SlotSummary] {

@@ -12,21 +12,17 @@ extension AgentServices {
     /// Carries out one step.
     func carryOut(
         _ move: VaultMove, for account: SystemAccount, _ person: RemotePerson
-    ) -> AgentResponse {
-        do throws(VaultError) {
-            if case .receive = move { try account.makeFolder() }
-            let lock = try account.lock()
-            let response = try carryOutLocked(move, for: account, person)
-            _ = consume lock
-            return response
-        } catch {
-            return .failed(error)
-        }
+    ) throws -> AgentResponse {
+        if case .receive = move { try account.makeFolder() }
+        let lock = try account.lock()
+        let response = try carryOutLocked(move, for: account, person)
+        _ = consume lock
+        return response
     }
 
     private func carryOutLocked(
         _ move: VaultMove, for account: SystemAccount, _ person: RemotePerson
-    ) throws(VaultError) -> AgentResponse {
+    ) throws -> AgentResponse {
         let path = account.path
         let exists = try Vault.isTaken(path)
         switch move {
@@ -37,7 +33,7 @@ extension AgentServices {
                 // A guess at the passphrase of the agent's copy.
                 try verify(opener, ceiling, for: account)
             }
-            let opened = try deriving(upTo: ceiling, with: { nil }) { () throws(VaultError) in
+            let opened = try deriving(upTo: ceiling, with: { nil }) {
                 try parcel.opened(with: opener, ceiling: ceiling)
             }
             guard exists else {
@@ -47,22 +43,22 @@ extension AgentServices {
             }
             try receive(opened, replacing: Vault.identity(at: path), for: account)
         case .confirm(let identity):
-            guard exists, try Vault.identity(at: path) == identity else { throw .changedMeanwhile }
+            guard exists, try Vault.identity(at: path) == identity else {
+                throw VaultError.changedMeanwhile
+            }
             guard account.isMoving() else { break }
             switch account.moveState() {
             case .arriving, .confirmed: try account.setMoving(.confirmed)
-            case .leaving, nil: throw .changedMeanwhile
+            case .leaving, nil: throw VaultError.changedMeanwhile
             }
         case .activate(let opener, let ceiling):
-            guard exists else { throw .notFound }
+            guard exists else { throw VaultError.notFound }
             try verify(opener, ceiling, for: account)
             try account.setMoving(nil)
         case .give(let opener, let ceiling):
-            guard exists else { throw .notFound }
+            guard exists else { throw VaultError.notFound }
             let vault = try verify(opener, ceiling, for: account)
-            if let refusal = refusal(ofMoving: vault, for: account, person) {
-                return refusal.response
-            }
+            try checkPresence(forMoving: vault, of: account, person)
             return .parcel(try given(for: account))
         case .discard(let opener, let identity, let ceiling):
             guard exists else {
@@ -75,7 +71,7 @@ extension AgentServices {
             let present = try Vault.identity(at: path)
             guard account.moveState() == .leaving, identity.isSameVault(as: present),
                 !identity.isOlder(than: present)
-            else { throw .changedMeanwhile }
+            else { throw VaultError.changedMeanwhile }
             try verify(opener, ceiling, for: account)
             try Vault.purge(path, in: present)
             try account.setMoving(nil)
@@ -83,37 +79,40 @@ extension AgentServices {
         return .done
     }
 
-    /// The check that the file would not require: if entries accept PAM only, one of them.
-    private func refusal(
-        ofMoving vault: UnlockedVault, for account: SystemAccount, _ person: RemotePerson
-    ) -> EntryRefusal? {
+    /// Makes the check that the file would not require: if entries accept PAM only, one of them.
+    private func checkPresence(
+        forMoving vault: UnlockedVault, of account: SystemAccount, _ person: RemotePerson
+    ) throws {
         let entry = vault.entries.first { entry in
             entry.requiresCheckPerUse && entry.accessControl.presence == .perUse(.pam)
         }
-        guard let entry else { return nil }
+        guard let entry else { return }
         guard let place = account.place()?.only(for: AgentServices.moveNumber) else {
-            return .vault(.notFound)
+            throw VaultError.notFound
         }
         // Locking ends the check, which needs the key.
         let unlocking = vaults.beginUnlocking(place)
         defer { vaults.lock(place) }
         guard vaults.hasRoom(for: place, size: FileStamp(of: account.path)?.size ?? 0) else {
-            return .vault(.busy)
+            throw VaultError.busy
         }
-        guard vaults.hold(HeldVault(vault), for: .standard, unlocking) else { return .notHeld }
+        guard vaults.hold(HeldVault(vault), for: .standard, unlocking) else {
+            throw RequestRefusal(.notHeld)
+        }
         var check = RelayedCheck<Enforced>(
             relay(in: place, unlocking), person, user: account.user, for: entry.name)
         do {
             _ = try vault.prove(&check, for: entry.id, words: "")
-            return vaults.isHeld(place, unlocking) ? nil : .notHeld
         } catch {
             switch error {
-            case .vault(let error): return .vault(error)
-            case .refused(let cost): return .refused(cost)
+            case .vault(let error): throw error
+            case .refused(let cost): throw RequestRefusal(.refused(cost))
             case .check(let failure):
-                return vaults.isHeld(place, unlocking) ? .noVerdict(failure) : .notHeld
+                guard vaults.isHeld(place, unlocking) else { throw RequestRefusal(.notHeld) }
+                throw failure
             }
         }
+        guard vaults.isHeld(place, unlocking) else { throw RequestRefusal(.notHeld) }
     }
 
     /// The number of no connection: the vault that is being moved is held for the move only.
@@ -123,23 +122,20 @@ extension AgentServices {
     @discardableResult
     private func verify(
         _ opener: VaultOpener, _ ceiling: Int, for account: SystemAccount
-    ) throws(VaultError) -> UnlockedVault {
+    ) throws -> UnlockedVault {
         let ceiling = AgentRequest.ceiling(for: ceiling, upTo: Vault.defaultCeiling)
-        return try deriving(
-            upTo: ceiling,
-            with: { () throws(VaultError) in try Vault.slots(at: account.path) }
-        ) { () throws(VaultError) in
+        return try deriving(upTo: ceiling, with: { try Vault.slots(at: account.path) }) {
             try Vault.unlock(
                 at: account.path, with: opener, ceiling: ceiling, savesWipes: false)
         }
     }
 
     /// A copy for the client; from now on, nobody can use or change the agent's.
-    private func given(for account: SystemAccount) throws(VaultError) -> VaultParcel {
+    private func given(for account: SystemAccount) throws -> VaultParcel {
         let wasMoving = account.isMoving()
         try account.setMoving(.leaving)
         if let place = account.place() { vaults.lockAll(in: place.folder) }
-        do throws(VaultError) {
+        do {
             return try Vault.pack(account.path)
         } catch {
             // A request that has begun may take longer, and can then be used again.
@@ -151,7 +147,7 @@ extension AgentServices {
     /// Stores a copy where there is one already.
     private func receive(
         _ opened: OpenedParcel, replacing present: VaultIdentity, for account: SystemAccount
-    ) throws(VaultError) {
+    ) throws {
         guard opened.identity != present else {
             if account.isMoving(), account.moveState() != .arriving {
                 try account.setMoving(.confirmed)
@@ -161,12 +157,12 @@ extension AgentServices {
             }
             return
         }
-        guard account.isMoving() else { throw .alreadyExists }
+        guard account.isMoving() else { throw VaultError.alreadyExists }
         guard opened.identity.isSameVault(as: present), !opened.identity.isOlder(than: present)
-        else { throw .otherVault }
+        else { throw VaultError.otherVault }
         if account.moveState() != .arriving {
             // The copy may be the only one, and whoever has its key may replace it by a later state.
-            guard try opened.includes(account.path) else { throw .otherVault }
+            guard try opened.includes(account.path) else { throw VaultError.otherVault }
         }
         try Vault.replace(account.path, in: present, with: opened)
         try account.setMoving(.arriving)

@@ -42,22 +42,18 @@ extension AgentServices {
     }
 
     /// What is known about a vault without its key.
-    func standing(of place: VaultPlace, since moment: Int64) -> AgentResponse {
+    func standing(of place: VaultPlace, since moment: Int64) throws -> AgentResponse {
         guard case .account(let account) = reach, reach.contains(place) else {
             return .outOfReach
         }
-        do throws(VaultError) {
-            // This completes a wipe that was interrupted.
-            _ = try Vault.lockOut(at: place.path)
-            return .standing(
-                VaultStanding(
-                    slots: try Vault.slots(at: place.path),
-                    status: try Vault.status(at: place.path, since: moment),
-                    isHeld: vaults.isHeld(place), isMoving: account.isMoving(),
-                    identity: try Vault.identity(at: place.path)))
-        } catch {
-            return .failed(error)
-        }
+        // This completes a wipe that was interrupted.
+        _ = try Vault.lockOut(at: place.path)
+        return .standing(
+            VaultStanding(
+                slots: try Vault.slots(at: place.path),
+                status: try Vault.status(at: place.path, since: moment),
+                isHeld: vaults.isHeld(place), isMoving: account.isMoving(),
+                identity: try Vault.identity(at: place.path)))
     }
 }
 

@@ -44,7 +44,7 @@ struct AgentServices: Sendable {
     func unlock(
         _ place: VaultPlace, with opener: VaultOpener, ceiling: Int, for time: HoldingTime,
         _ unlocking: inout UInt64?
-    ) -> AgentResponse {
+    ) throws -> AgentResponse {
         guard reach.contains(place) else { return .outOfReach }
         // The client sends the folder's identity and its path; the path may now name another folder.
         guard FolderReach.identity(of: place.folderPath) == place.folder else {
@@ -52,11 +52,11 @@ struct AgentServices: Sendable {
         }
         let number = vaults.beginUnlocking(place)
         defer { vaults.endUnlocking(number) }
-        do throws(VaultError) {
+        do {
             return try deriving(
                 upTo: ceiling, while: { vaults.isOpening(number) },
-                with: { () throws(VaultError) in try Vault.slots(at: place.path) }
-            ) { () throws(VaultError) in
+                with: { try Vault.slots(at: place.path) }
+            ) {
                 let size = FileStamp(of: place.path)?.size ?? 0
                 guard vaults.hasRoom(for: place, size: size) else { return .tooManyClients }
                 // The first use records wipes, unless the vault is being moved.
@@ -68,16 +68,15 @@ struct AgentServices: Sendable {
                 unlocking = number
                 return .listing(listing(of: vault))
             }
-        } catch {
-            if case .busy = error, !vaults.isOpening(number) { return .notHeld }
-            return .failed(error)
+        } catch VaultError.busy where !vaults.isOpening(number) {
+            return .notHeld
         }
     }
 
-    func list(_ place: VaultPlace) -> AgentResponse {
+    func list(_ place: VaultPlace) throws -> AgentResponse {
         // A client that is about to ask for the passphrase learns it before.
         guard reach.contains(place) else { return .outOfReach }
-        return using(place) { .listing(listing(of: $0.vault)) }
+        return try using(place) { .listing(listing(of: $0.vault)) }
     }
 
     /// Runs `body` with the vault at `place`, if it is held.
@@ -86,26 +85,21 @@ struct AgentServices: Sendable {
     /// and the cost of a failure are.
     func using(
         _ place: VaultPlace, _ body: (HeldVaults.Use) -> AgentResponse
-    ) -> AgentResponse {
-        do throws(HeldVaults.Refusal) {
-            let use = try vaults.use(place, upTo: turn?.largestFile ?? .max) { !isMoving }
-            let response = body(use)
-            vaults.learn(from: use, of: place)
-            switch response {
-            case .failed(.busy) where isMoving: return .moving
-            case .code, .match, .contents, .listing, .found, .check, .lockOut, .done,
-                .failed(.busy):
-                return vaults.isHeld(place, use.unlocking) ? response : .notHeld
-            default: return response
-            }
-        } catch {
-            switch error {
-            case .notHeld: return .notHeld
-            case .locked(let reason): return .locked(reason)
+    ) throws -> AgentResponse {
+        let use: HeldVaults.Use
+        do {
+            use = try vaults.use(place, upTo: turn?.size.largestFile ?? .max) { !isMoving }
+        } catch VaultError.busy where !vaults.isHeld(place) {
             // It was locked while its file was read again.
-            case .vault(.busy) where !vaults.isHeld(place): return .notHeld
-            case .vault(let error): return .failed(error)
-            }
+            return .notHeld
+        }
+        let response = body(use)
+        vaults.learn(from: use, of: place)
+        switch response {
+        case .failed(.busy) where isMoving: return .moving
+        case .code, .match, .contents, .listing, .found, .check, .lockOut, .done, .failed(.busy):
+            return vaults.isHeld(place, use.unlocking) ? response : .notHeld
+        default: return response
         }
     }
 
@@ -146,9 +140,9 @@ extension AgentServices {
     func find(
         _ names: [String], codeAt time: CodeTime?, in place: VaultPlace,
         _ context: (HeldVaults.Use) -> HeldRequest
-    ) -> AgentResponse {
+    ) throws -> AgentResponse {
         guard reach.contains(place) else { return .outOfReach }
-        return using(place) { use in
+        return try using(place) { use in
             let entries = use.vault.entries
             var found: [EntrySummary] = []
             for name in names {
@@ -168,7 +162,7 @@ extension AgentServices {
             guard let time, names.count == 1, let entry = found.first, entry.kind == .totp,
                 !entry.accessControl.presence.isPerUse
             else { return .listing(listing) }
-            do throws(EntryRefusal) {
+            do {
                 return .found(listing, try context(use).code(of: entry.id, at: time))
             } catch {
                 // The client learns why when it asks for the code.

@@ -9,13 +9,7 @@ final class ClientConnection: @unchecked Sendable {
     // `@unchecked Sendable`: it is created by the main thread and then used only by its own thread.
     private let connection: FrameConnection
     private var service: AgentServices
-    /// The number of this connection; never 0.
-    private let number: UInt64
-    /// Whether it may only lock vaults, ask for the status or stop the agent.
-    private let isReserved: Bool
-    /// Whether the connection has not been ended to make room for another.
-    private let isWanted: @Sendable () -> Bool
-    private let setActivity: @Sendable (Connections.Activity) -> Void
+    private let member: Connections.Member
     private let proofs = ClientProofs()
     /// The uses that are not recorded yet.
     private var uses = UnrecordedUses()
@@ -31,34 +25,29 @@ final class ClientConnection: @unchecked Sendable {
     private let firstTimeout: Duration
 
     init(
-        _ connection: FrameConnection, number: UInt64, _ service: AgentServices,
-        firstTimeout: Duration = .seconds(10), isReserved: Bool = false,
-        isWanted: @escaping @Sendable () -> Bool = { true },
-        setActivity: @escaping @Sendable (Connections.Activity) -> Void
+        _ connection: FrameConnection, _ member: Connections.Member, _ service: AgentServices,
+        firstTimeout: Duration = .seconds(10)
     ) {
         self.connection = connection
-        self.number = number
+        self.member = member
         self.service = service
         self.firstTimeout = firstTimeout
-        self.isReserved = isReserved
-        self.isWanted = isWanted
-        self.setActivity = setActivity
     }
 
     /// Answers requests until the client leaves or breaks the protocol.
     func serve() {
         do throws(SystemCallFailure) {
             var idleTime: Duration? = firstTimeout
-            while let frame = try next(idleTime) {
-                setActivity(.handling)
+            requests: while let frame = try next(idleTime) {
+                member.setActivity(.handling)
                 defer {
-                    setActivity(.none)
+                    member.setActivity(.none)
                     endTurn()
                 }
                 // Requests that were sent at once do not outlive their connection.
                 let isAlwaysAnswered = frame.withBytes(AgentRequest.isAlwaysAnswered)
-                guard isReserved || isAlwaysAnswered || isWanted() else { break }
-                if isReserved {
+                guard member.isReserved || isAlwaysAnswered || member.isWanted() else { break }
+                if member.isReserved {
                     guard isAlwaysAnswered else {
                         _ = try send(.tooManyClients)
                         break
@@ -71,14 +60,13 @@ final class ClientConnection: @unchecked Sendable {
                     guard try send(refusal ?? .failed(.busy)) else { break }
                     continue
                 }
-                let request: AgentRequest
-                do throws(AgentProtocolError) {
-                    request = try AgentRequest.parse(frame)
-                } catch {
-                    _ = try send(error == .otherVersion ? .otherVersion : .misunderstood)
-                    break
+                switch AgentRequest.parse(frame) {
+                case .success(let request):
+                    guard try answer(request), member.isWanted() else { break requests }
+                case .failure(let refusal):
+                    _ = try send(refusal.response)
+                    break requests
                 }
-                guard try answer(request), isWanted() else { break }
             }
         } catch {
             // The client has gone, or memory ran out; other clients are not affected.
@@ -86,7 +74,7 @@ final class ClientConnection: @unchecked Sendable {
         endTurn()
         uses.record(in: service.vaults)
         proofs.forgetShown(in: service.vaults) { _ in true }
-        for place in opened { service.vaults.lock(place.only(for: number)) }
+        for place in opened { service.vaults.lock(place.only(for: member.number)) }
         connection.shutDown()
     }
 
@@ -96,9 +84,7 @@ final class ClientConnection: @unchecked Sendable {
     private func answer(_ request: AgentRequest) throws(SystemCallFailure) -> Bool {
         // Lists show when entries were last used.
         if case .code = request {} else { uses.record(in: service.vaults) }
-        let response =
-            request.mayAsk
-            ? service.asking { self.response(to: request) } : self.response(to: request)
+        let response = response(to: request)
         let (use, unlocked) = (proofs.use, self.unlocked)
         (proofs.use, self.unlocked) = (nil, nil)
         var isReceived = false
@@ -125,10 +111,10 @@ final class ClientConnection: @unchecked Sendable {
         if let pause = uses.pause, try !isAsking(within: pause) {
             uses.record(in: service.vaults)
         }
-        refusal = isReserved ? .tooManyClients : nil
+        refusal = member.isReserved ? .tooManyClients : nil
         let received = try connection.receive(
             limit: AgentProtocol.largestRequest,
-            largeFrames: isReserved ? nil : AgentProtocol.largeRequests(where: beginTurn),
+            largeFrames: member.isReserved ? nil : AgentProtocol.largeRequests(where: beginTurn),
             idleTime: idleTime, timeout: min(firstTimeout, AgentProtocol.frameTimeout),
             largeTimeout: AgentProtocol.turnTimeout)
         guard case .frame(let frame) = received else {
@@ -146,12 +132,12 @@ final class ClientConnection: @unchecked Sendable {
     /// - Returns: whether it may be read and answered; if not, ``refusal`` says why.
     private func beginTurn(for beginning: Span<UInt8>, size: Int) -> Bool {
         guard service.turn == nil else { return true }
-        do throws(TurnRefusal) {
+        do {
             service.turn = try service.beginTurn(
-                for: beginning, size: size, usedAt: own, while: isWanted)
+                for: beginning, size: size, usedAt: own, while: member.isWanted)
             return true
         } catch {
-            refusal = error.response
+            refusal = AgentResponse(failure: error)
             return false
         }
     }
@@ -167,17 +153,27 @@ final class ClientConnection: @unchecked Sendable {
     }
 
     private func send(_ response: AgentResponse) throws(SystemCallFailure) -> Bool {
-        setActivity(.sending)
+        member.setActivity(.sending)
         return try connection.send(
             response.frame(),
-            timeout: isReserved || !isWanted() ? .zero : AgentProtocol.turnTimeout)
+            timeout: member.isReserved || !member.isWanted() ? .zero : AgentProtocol.turnTimeout)
     }
 
-    private func response(to asked: AgentRequest) -> AgentResponse {
-        switch service.admission(of: asked) {
+    private func response(to request: AgentRequest) -> AgentResponse {
+        do {
+            guard request.mayAsk else { return try perform(request) }
+            return try service.asking { try perform(request) }
+        } catch {
+            return AgentResponse(failure: error)
+        }
+    }
+
+    private func perform(_ request: AgentRequest) throws -> AgentResponse {
+        switch service.admission(of: request) {
         case .refused(let response): return response
-        case .move(let move, let account): return service.carryOut(move, for: account, person)
-        case .admitted(let request): return response(toAdmitted: request)
+        case .move(let move, let account):
+            return try service.carryOut(move, for: account, person)
+        case .admitted(let request): return try perform(admitted: request)
         }
     }
 
@@ -188,7 +184,7 @@ final class ClientConnection: @unchecked Sendable {
 // What each request does.
 extension ClientConnection {
     /// Carries out a request that was admitted.
-    private func response(toAdmitted request: AgentRequest) -> AgentResponse {
+    private func perform(admitted request: AgentRequest) throws -> AgentResponse {
         switch request {
         case .status: return .status(service.status())
         case .stop: return .done
@@ -198,25 +194,25 @@ extension ClientConnection {
         case .lock(let place): return service.vaults.lock(place) ? .done : .notHeld
         case .unlock(let place, let opener, let ceiling, let time):
             var unlocking: UInt64?
-            let response = service.unlock(
+            let response = try service.unlock(
                 place, with: opener, ceiling: ceiling, for: time, &unlocking)
             if let unlocking { unlocked = (place, unlocking) }
             return response
         case .open(let place, let opener, let ceiling):
             var unlocking: UInt64?
-            let response = service.unlock(
-                place.only(for: number), with: opener, ceiling: ceiling, for: .standard,
+            let response = try service.unlock(
+                place.only(for: member.number), with: opener, ceiling: ceiling, for: .standard,
                 &unlocking)
             if unlocking != nil { opened.insert(place) }
             return response
-        case .standing(let place, let moment): return service.standing(of: place, since: moment)
-        case .list(let place): return service.list(own(place))
+        case .standing(let place, let moment): return try service.standing(of: place, since: moment)
+        case .list(let place): return try service.list(own(place))
         case .find(let place, let names, let time):
             let place = own(place)
             // A list comes with no code of the future, whatever the client has proved.
             let unproved = ClientProofs()
             defer { proofs.use = unproved.use }
-            return service.find(names, codeAt: time, in: place) { use in
+            return try service.find(names, codeAt: time, in: place) { use in
                 context(of: request, use, place, proofs: unproved)
             }
         case .code(let place, _, _, _), .verify(let place, _, _, _), .lockOut(let place, _),
@@ -224,7 +220,7 @@ extension ClientConnection {
             .rehearse(let place, _), .prove(let place, _, _), .contents(let place, _, _, _),
             .login(let place, _, _):
             let place = own(place)
-            return service.using(place) { use in
+            return try service.using(place) { use in
                 context(of: request, use, place, proofs: proofs).response(to: request)
             }
         // No question is pending, and only the system agent moves vaults.
@@ -243,7 +239,7 @@ extension ClientConnection {
     /// The place of the vault that this connection uses: the one that was opened for it, if there is
     /// one.
     private func own(_ place: VaultPlace) -> VaultPlace {
-        opened.contains(place) ? place.only(for: number) : place
+        opened.contains(place) ? place.only(for: member.number) : place
     }
 }
 

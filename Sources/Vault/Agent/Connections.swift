@@ -27,6 +27,18 @@ final class Connections: Sendable {
         var since = Moment.now
     }
 
+    /// A client that was added, as its own thread uses it.
+    struct Member: Sendable {
+        /// Never 0.
+        let number: UInt64
+        /// Whether it may only lock vaults, ask for the status or stop the agent.
+        var isReserved = false
+        /// Whether its connection has not been ended to make room for another.
+        var isWanted: @Sendable () -> Bool = { true }
+        /// Records what is being done for it.
+        var setActivity: @Sendable (Activity) -> Void = { _ in }
+    }
+
     /// What is being done for a client.
     enum Activity {
         case none
@@ -99,6 +111,15 @@ final class Connections: Sendable {
                 connection: connection, peer: peer, isReserved: isReserved)
             state.threads[state.last] = (peer.user, isReserved)
             return state.last
+        }
+    }
+
+    /// The client with this number.
+    func member(_ number: UInt64) -> Member {
+        Member(number: number, isReserved: isReserved(number)) {
+            self.contains(number)
+        } setActivity: {
+            self.set(number, $0)
         }
     }
 

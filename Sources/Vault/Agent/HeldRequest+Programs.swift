@@ -11,22 +11,18 @@ extension HeldRequest {
 
     func openedByModules(
         _ entry: EntrySummary, words: String, takingCounter: Bool
-    ) throws(EntryRefusal) -> CheckedContent {
+    ) throws -> CheckedContent {
         guard case .account(let account) = service.reach else {
             var check = RelayedCheck<Advisory>(relay, person, user: nil, for: entry.name)
-            return try opened(entry, after: &check, words: words, takingCounter: takingCounter) {
-                .noVerdict($0)
-            }
+            return try opened(entry, after: &check, words: words, takingCounter: takingCounter)
         }
         var check = RelayedCheck<Enforced>(relay, person, user: account.user, for: entry.name)
-        return try opened(entry, after: &check, words: words, takingCounter: takingCounter) {
-            .noVerdict($0)
-        }
+        return try opened(entry, after: &check, words: words, takingCounter: takingCounter)
     }
 
     func sender() -> RelayedCourier { RelayedCourier(relay) }
 
-    func tpm(at address: TPMAddress, asks: Bool) throws(DeviceLoginError) -> TPMAccess {
+    func tpm(at address: TPMAddress, asks: Bool) throws -> TPMAccess {
         try service.access(
             to: address, for: place, use.unlocking, asking: asks ? person : nil)
     }
@@ -38,29 +34,27 @@ extension HeldRequest {
     /// key replaces was such a check.
     func checkForNewKey(
         _ name: EntryName, under access: AccessControl, after earlier: [ConfirmedEntry]
-    ) throws(EntryRefusal) -> DeviceKeyTranscript.Presence {
+    ) throws -> DeviceKeyTranscript.Presence {
         let required = access.presence
         if let found = earlier.map(\.presence).first(where: required.isSatisfied) { return found }
         guard required.isPerUse else { return .none }
         let checked: DeviceKeyTranscript.Presence
         switch presence {
-        case .none: throw .vault(.presenceNeeded)
+        case .none: throw VaultError.presenceNeeded
         case .opener: checked = .cryptographic
         case .modules:
             if case .account = service.reach { checked = .enforced } else { checked = .advisory }
         }
-        guard required.isSatisfied(by: checked) else { throw .vault(.differentCheckRequired) }
+        guard required.isSatisfied(by: checked) else { throw VaultError.differentCheckRequired }
         switch presence {
         case .none: break
         case .opener(let opener):
-            guard opener.provesPresence else { throw .vault(.presenceNeeded) }
+            guard opener.provesPresence else { throw VaultError.presenceNeeded }
             // Failures count as those of unlocking do.
-            try EntryRefusal.from { () throws(VaultError) in
-                try deriving(upTo: nil) { () throws(VaultError) in try vault.confirm(opener) }
-            }
+            try deriving(upTo: nil) { try vault.confirm(opener) }
         case .modules(let words):
             let isPresent: Bool
-            do throws(PAMCheckFailure) {
+            do {
                 if case .account(let account) = service.reach {
                     isPresent = try RelayedCheck<Enforced>(
                         relay, person, user: account.user, for: name
@@ -70,11 +64,13 @@ extension HeldRequest {
                         .isPresent(for: words)
                 }
             } catch {
-                throw isHeld ? .noVerdict(error) : .notHeld
+                // Locking the vault ends the check.
+                try expectHeld()
+                throw error
             }
-            guard isPresent else { throw .refused(.notCounted) }
+            guard isPresent else { throw RequestRefusal(.refused(.notCounted)) }
         }
-        guard isHeld else { throw .notHeld }
+        try expectHeld()
         return checked
     }
 }
@@ -97,31 +93,25 @@ extension HeldRequest {
     /// How often to look meanwhile whether the turn has come, or the vault has been locked.
     private static let turnInterval = Duration.milliseconds(50)
 
-    func loginTurn() throws(EntryRefusal) -> LoginLock {
+    func loginTurn() throws -> LoginLock {
         let deadline = Moment.now + HeldRequest.longestTurn
         while true {
             let turn: LoginLock?
-            do throws(VaultError) { turn = try vault.takeLoginLock(timeout: .zero) } catch {
-                guard case .busy = error, deadline.timeRemaining > .zero else {
-                    throw .vault(error)
-                }
+            do { turn = try vault.takeLoginLock(timeout: .zero) } catch {
+                guard error == .busy, deadline.timeRemaining > .zero else { throw error }
                 try pause(for: HeldRequest.turnInterval)
                 turn = nil
             }
             // Meanwhile, the vault may have been locked.
-            guard isHeld else { throw .notHeld }
+            try expectHeld()
             if let turn { return turn }
         }
     }
 
     /// Waits, and lets other requests have the memory of this one meanwhile.
-    private func pause(for time: Duration) throws(EntryRefusal) {
-        func wait() throws(SystemCallFailure) { _ = try Polling.wait(for: [], timeout: time) }
-        do throws(SystemCallFailure) {
-            if let turn = service.turn { try turn.paused(wait) } else { try wait() }
-        } catch {
-            throw .vault(.system(error))
-        }
+    private func pause(for time: Duration) throws {
+        func wait() throws { _ = try Polling.wait(for: [], timeout: time) }
+        if let turn = service.turn { try turn.paused(wait) } else { try wait() }
     }
 }
 
@@ -134,10 +124,10 @@ extension AgentServices {
     func access(
         to address: TPMAddress, for place: VaultPlace, _ unlocking: UInt64,
         asking person: RemotePerson? = nil
-    ) throws(DeviceLoginError) -> TPMAccess {
+    ) throws -> TPMAccess {
         var limit: (PINLimit, user: UInt32)?
         if case .account(let account) = reach {
-            guard address == .standard else { throw .otherTPM }
+            guard address == .standard else { throw DeviceLoginError.otherTPM }
             limit = (pins, account.user)
         }
         return TPMAccess(

@@ -30,9 +30,7 @@ struct HeldRequest: RequestContext {
     // Clients ask only before they prompt for a passphrase.
     var asksForGuess: Bool { true }
 
-    func deriving<Result>(
-        upTo ceiling: Int?, _ body: () throws(VaultError) -> Result
-    ) throws(VaultError) -> Result {
+    func deriving<Result>(upTo ceiling: Int?, _ body: () throws -> Result) throws -> Result {
         try service.deriving(
             upTo: ceiling ?? Vault.defaultCeiling, while: { isHeld }, with: { vault.slots }, body)
     }
@@ -78,10 +76,10 @@ extension HeldRequest {
         return vaults.shownCredential(found.credential, of: place)
     }
 
-    func keepShown(_ credential: Credential, of entry: EntrySummary) throws(EntryRefusal) {
+    func keepShown(_ credential: Credential, of entry: EntrySummary) throws {
         proofs.forgetShown(in: vaults) { $0.id == entry.id && $0.place == place }
         guard let number = vaults.keep(credential, of: place, use.unlocking) else {
-            throw .notHeld
+            throw RequestRefusal(.notHeld)
         }
         if proofs.shown.count >= HeldVaults.mostShown { proofs.shown.removeFirst() }
         proofs.shown.append(

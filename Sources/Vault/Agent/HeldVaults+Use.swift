@@ -16,57 +16,55 @@ extension HeldVaults {
     package func use(
         _ place: VaultPlace, upTo largest: Int = .max,
         mayChange: @escaping () -> Bool = { true }
-    ) throws(Refusal) -> Use {
+    ) throws -> Use {
         func use(of held: Held) -> Use {
             let vault = held.vault.vault()
             vault.mayChange = mayChange
             vault.largestFile = largest
             return Use(vault: vault, unlocking: held.unlocking)
         }
-        guard let held = current(place) else { throw .notHeld }
+        guard let held = current(place) else { throw RequestRefusal(.notHeld) }
         let stamp = held.vault.stamp()
         if let stamp, stamp == held.stamp { return use(of: held) }
         guard let size = stamp?.size, size > HeldVaults.largestSmallFile else {
             return try refreshed(use(of: held), stamp, at: place)
         }
-        try largeReading.withLock { _ throws(Refusal) in
+        try largeReading.withLock { _ in
             // Another thread may have read it meanwhile.
-            guard let held = current(place) else { throw .notHeld }
+            guard let held = current(place) else { throw RequestRefusal(.notHeld) }
             guard stamp != held.stamp else { return }
             guard reserve(size, for: place, held.unlocking) else {
                 lock(place, since: held.unlocking)
-                throw .notHeld
+                throw RequestRefusal(.notHeld)
             }
             _ = try refreshed(use(of: held), stamp, at: place)
         }
-        guard let held = current(place) else { throw .notHeld }
+        guard let held = current(place) else { throw RequestRefusal(.notHeld) }
         return use(of: held)
     }
 
     private func refreshed(
         _ use: Use, _ stamp: FileStamp?, at place: VaultPlace
-    ) throws(Refusal) -> Use {
+    ) throws -> Use {
         let vault = use.vault
         let reason: LockReason
-        do throws(VaultError) {
+        do {
             guard try !vault.refresh() else {
                 keep(HeldVault(vault), stamp, of: place, use.unlocking)
                 return use
             }
             reason = .olderFile
-        } catch .replaced {
+        } catch VaultError.replaced {
             reason = .otherVault
-        } catch .rekeyed {
+        } catch VaultError.rekeyed {
             reason = .rekeyed
-        } catch .notFound {
+        } catch VaultError.notFound {
             // It may have been moved away; a copy that appears later is not used without asking.
             lock(place, since: use.unlocking)
-            throw .vault(.notFound)
-        } catch {
-            throw .vault(error)
+            throw VaultError.notFound
         }
         lock(place, since: use.unlocking)
-        throw .locked(reason)
+        throw RequestRefusal(.locked(reason))
     }
 
     /// A vault as it is known, without reading its file again; `nil` if it has been locked since

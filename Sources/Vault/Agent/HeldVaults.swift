@@ -6,15 +6,6 @@ package import WatchwordSystem
 /// The vaults whose keys the agent holds, until a time limit expires, the machine is suspended, or a
 /// client locks them.
 package final class HeldVaults: Sendable {
-    /// Why a vault cannot be used.
-    package enum Refusal: Error {
-        case notHeld
-        /// It has just been locked.
-        case locked(LockReason)
-        /// The file cannot be read, or is damaged.
-        case vault(VaultError)
-    }
-
     /// A vault for one request.
     package struct Use {
         package let vault: UnlockedVault

@@ -201,12 +201,7 @@ enum KeyHolder {
         guard let number = connections.add(connection, from: peer) else {
             return answerAtOnce(connection, service)
         }
-        let client = ClientConnection(
-            connection, number: number, service, isReserved: connections.isReserved(number),
-            isWanted: { connections.contains(number) }
-        ) { activity in
-            connections.set(number, activity)
-        }
+        let client = ClientConnection(connection, connections.member(number), service)
         let thread = WorkerThread {
             client.serve()
             connections.remove(number)
@@ -225,10 +220,8 @@ enum KeyHolder {
     static func answerAtOnce(
         _ connection: FrameConnection, _ service: AgentServices, timeout: Duration = .zero
     ) {
-        ClientConnection(
-            connection, number: .max, service, firstTimeout: timeout, isReserved: true,
-            isWanted: { false }
-        ) { _ in }.serve()
+        let nobody = Connections.Member(number: .max, isReserved: true, isWanted: { false })
+        ClientConnection(connection, nobody, service, firstTimeout: timeout).serve()
     }
 }
 

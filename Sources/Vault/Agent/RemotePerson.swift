@@ -65,14 +65,10 @@ struct RemotePerson {
         case .ended, .malformed: throw .cancelled
         case .timedOut: throw .timedOut
         case .frame(let frame):
-            do throws(AgentProtocolError) {
-                guard case .answer(let text) = try AgentRequest.parse(frame) else {
-                    throw AgentProtocolError.malformed
-                }
-                return text
-            } catch {
+            guard case .success(.answer(let text)) = AgentRequest.parse(frame) else {
                 throw .cancelled
             }
+            return text
         }
     }
 

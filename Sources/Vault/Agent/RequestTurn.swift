@@ -1,15 +1,20 @@
 internal import Synchronization
 internal import WatchwordSystem
 
+/// How large a request is.
+struct RequestSize: Sendable {
+    /// The size of its frame.
+    let frame: Int
+    /// The size of the largest file, of the vault or its previous generation, that it may read.
+    let largestFile: Int
+    /// The memory that it may take.
+    let memory: Int
+}
+
 /// The memory that a request may take, until it has been answered.
 final class RequestTurn: Sendable {
     let user: UInt32
-    /// The size of the request's frame.
-    let size: Int
-    /// The size of the largest file, of the vault or its previous generation, that the request may
-    /// read.
-    let largestFile: Int
-    private let memory: Int
+    let size: RequestSize
     private let turns: MemoryTurns
     /// Whether the client still waits for the response.
     private let isWanted: @Sendable () -> Bool
@@ -18,21 +23,19 @@ final class RequestTurn: Sendable {
 
     /// A turn that has begun.
     init(
-        of user: UInt32, memory: Int, from turns: MemoryTurns, size: Int, largestFile: Int,
+        of user: UInt32, _ size: RequestSize, from turns: MemoryTurns,
         while isWanted: @escaping @Sendable () -> Bool
     ) {
         self.user = user
-        self.memory = memory
-        self.turns = turns
         self.size = size
-        self.largestFile = largestFile
+        self.turns = turns
         self.isWanted = isWanted
     }
 
     /// Ends the turn.
     func end() {
         isCharged.withLock { isCharged in
-            if isCharged { turns.end(of: user, size: memory) }
+            if isCharged { turns.end(of: user, size: size.memory) }
             isCharged = false
         }
     }
@@ -53,7 +56,7 @@ final class RequestTurn: Sendable {
     private func resume() {
         do throws(SystemCallFailure) {
             let hasBegun = try turns.begin(
-                of: user, size: memory, timeout: .seconds(3600), while: isWanted)
+                of: user, size: size.memory, timeout: .seconds(3600), while: isWanted)
             isCharged.withLock { $0 = hasBegun }
         } catch {
             // This process cannot wait. The vault's state must be recorded all the same.

@@ -4,80 +4,42 @@ internal import WatchwordSystem
 
 // Starting the agent, which ends with a key holder that is confined.
 extension Supervisor {
-    /// Why the agent does not start.
-    struct StartFailure: Error {
-        let report: AgentReport
-
-        init(_ report: AgentReport) { self.report = report }
-
-        init(_ failure: SystemCallFailure) { report = .failed(failure) }
-    }
-
-    static func start(
-        _ mode: AgentMode, _ memory: KeyMemory
-    ) throws(StartFailure) -> Supervisor {
-        do throws(SystemCallFailure) {
-            try ProcessHardening.apply()
-            try ProcessHardening.requireNoTracer()
-        } catch {
-            throw StartFailure(error)
-        }
+    static func start(_ mode: AgentMode, _ memory: KeyMemory) throws -> Supervisor {
+        try ProcessHardening.apply()
+        try ProcessHardening.requireNoTracer()
         switch mode {
         case .user:
-            let folder: OpenRuntimeFolder
-            do { folder = try RuntimeFolder.open(makes: true) } catch {
-                throw StartFailure(.noFolder(error))
-            }
+            let folder = try RuntimeFolder.open(makes: true)
             let lock = try lock(in: folder.folder)
-            do {
-                // This process holds the lock, so no process listens on a socket that already exists.
-                try folder.folder.removeFile(AgentProtocol.socketName)
-                let listener = try LocalSocket.listen(
-                    at: folder.path(of: AgentProtocol.socketName))
-                let socket = try folder.inode(of: AgentProtocol.socketName)
-                return try start(mode, memory, on: listener, in: folder, lock, socket: socket)
-            } catch {
-                throw StartFailure(error)
-            }
+            // This process holds the lock, so no process listens on a socket that already exists.
+            try folder.folder.removeFile(AgentProtocol.socketName)
+            let listener = try LocalSocket.listen(at: folder.path(of: AgentProtocol.socketName))
+            let socket = try folder.inode(of: AgentProtocol.socketName)
+            let post = AgentPost(folder: folder, lock: lock, socket: socket)
+            return try start(mode, memory, listeningTo: listener, at: post)
         case .system(let path):
-            let lock = try lock(inStateFolder: path)
-            do {
-                return try start(
-                    mode, memory, on: LocalSocket.inherited(), in: nil, lock, socket: nil)
-            } catch {
-                throw StartFailure(error)
+            guard let folder = try Folder.openPrivate(path) else {
+                throw RuntimeFolder.Failure.notPrivate(path)
             }
+            let post = AgentPost(folder: nil, lock: try lock(in: folder), socket: nil)
+            return try start(mode, memory, listeningTo: LocalSocket.inherited(), at: post)
         }
     }
 
-    private static func lock(inStateFolder path: String) throws(StartFailure) -> FileLock {
-        let folder: Folder?
-        do { folder = try Folder.openPrivate(path) } catch { throw StartFailure(error) }
-        guard let folder else { throw StartFailure(.noFolder(.notPrivate(path))) }
-        return try lock(in: folder)
-    }
-
-    private static func lock(in folder: borrowing Folder) throws(StartFailure) -> FileLock {
-        let lock: FileLock
-        do {
-            lock = try FileLock(AgentProtocol.lockName, in: folder, timeout: .zero)
-        } catch {
-            throw StartFailure(report(on: error))
+    private static func lock(in folder: borrowing Folder) throws -> FileLock {
+        let lock = try FileLock(AgentProtocol.lockName, in: folder, timeout: .zero)
+        // If it is not held, another process removed the file before it was locked.
+        guard try lock.isHeld(as: AgentProtocol.lockName, in: folder) else {
+            throw PrivateFileError.busy
         }
-        let isHeld: Bool
-        do { isHeld = try lock.isHeld(as: AgentProtocol.lockName, in: folder) } catch {
-            throw StartFailure(error)
-        }
-        // Another process removed the file before it was locked.
-        guard isHeld else { throw StartFailure(.taken) }
         return lock
     }
 
     /// Starts the key holder.
     private static func start(
-        _ mode: AgentMode, _ memory: KeyMemory, on listener: borrowing FileDescriptor,
-        in folder: consuming OpenRuntimeFolder?, _ lock: consuming FileLock, socket: UInt64?
-    ) throws(SystemCallFailure) -> Supervisor {
+        _ mode: AgentMode, _ memory: KeyMemory, listeningTo listener: borrowing FileDescriptor,
+        at post: consuming AgentPost
+    ) throws -> Supervisor {
         let signals = try SignalQueue([.terminate, .hangUp, .interrupt, .quit])
         guard let path = RunningProgram.path() else { throw noPath }
         let keyHolder = try ChildProcess(
@@ -90,17 +52,60 @@ extension Supervisor {
         // The programs that this process starts run as the user who owns all vaults.
         if case .system(let path) = mode { try FileAccessLimit.leaveOut(path) }
         return Supervisor(
-            mode: mode, folder: folder, lock: lock, socket: socket, signals: signals,
-            keyHolder: keyHolder, requests: channel.takeFirst())
+            mode: mode, post: post, signals: signals, keyHolder: keyHolder,
+            requests: channel.takeFirst())
     }
 
     static let noPath = SystemCallFailure(call: "readlink", number: 2)
+}
 
-    private static func report(on error: PrivateFileError) -> AgentReport {
-        switch error {
-        case .busy: .taken
-        case .system(let failure): .failed(failure)
-        default: .failed(SystemCallFailure(call: "flock", number: 22))
+extension AgentReport {
+    /// Why the agent does not start.
+    init(failure: any Error) {
+        switch failure {
+        case let failure as RuntimeFolder.Failure: self = .noFolder(failure)
+        case let failure as SystemCallFailure: self = .failed(failure)
+        case PrivateFileError.busy: self = .taken
+        case PrivateFileError.system(let failure): self = .failed(failure)
+        // The lock is not an ordinary file.
+        default: self = .failed(SystemCallFailure(call: "flock", number: 22))
+        }
+    }
+}
+
+/// Where clients find the agent.
+struct AgentPost: ~Copyable {
+    /// The folder of the socket; `nil` if the service manager owns the socket.
+    let folder: OpenRuntimeFolder?
+    /// Held as long as the agent runs.
+    let lock: FileLock
+    /// The inode number of the socket's file.
+    let socket: UInt64?
+
+    /// Whether clients still find this agent, and no other one can start.
+    ///
+    /// When the user logs out, the system removes the folder. The service manager takes care of the
+    /// system agent's.
+    func isHeld() throws(SystemCallFailure) -> Bool {
+        switch folder {
+        case nil: return true
+        case let folder?:
+            // The operator `&&` would lose the error's type.
+            guard try folder.isInPlace() else { return false }
+            guard try lock.isHeld(as: AgentProtocol.lockName, in: folder.folder) else {
+                return false
+            }
+            return try folder.inode(of: AgentProtocol.socketName) == socket
+        }
+    }
+
+    /// Removes the socket of this agent, but not that of another one.
+    func removeSocket() throws(SystemCallFailure) {
+        switch folder {
+        case nil: return
+        case let folder?:
+            guard try folder.inode(of: AgentProtocol.socketName) == socket else { return }
+            try folder.folder.removeFile(AgentProtocol.socketName)
         }
     }
 }

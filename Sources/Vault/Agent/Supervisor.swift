@@ -7,14 +7,9 @@ internal import WatchwordSystem
 /// It never sees a key or a client's data.
 struct Supervisor: ~Copyable {
     private let mode: AgentMode
-    /// The folder of the socket; `nil` if the service manager owns the socket.
-    private let folder: OpenRuntimeFolder?
-    /// Held as long as the agent runs.
-    private let lock: FileLock
+    private let post: AgentPost
     private let signals: SignalQueue
     private let keyHolder: ChildProcess
-    /// The inode number of the socket's file.
-    private let socket: UInt64?
     /// The supervisor's end of the connection on which the key holder asks for programs.
     private let requests: FileDescriptor
     private var programs: [StartedProgram] = []
@@ -32,7 +27,7 @@ struct Supervisor: ~Copyable {
     /// Starts the agent, reports on standard output whether that worked, and waits until it ends.
     static func run(_ mode: AgentMode, _ memory: KeyMemory) -> Never {
         let output = FileDescriptor(owning: StandardStream.output.rawValue)
-        do throws(StartFailure) {
+        do {
             var agent = try start(mode, memory)
             // Without a log, there is nobody to warn.
             do { try memory.warn(in: mode) } catch {}
@@ -41,20 +36,17 @@ struct Supervisor: ~Copyable {
             ProcessEnd.atOnce(with: status)
         } catch {
             // The process that started the agent no longer reads the report.
-            do { try error.report.send(to: output, in: mode) } catch {}
+            do { try AgentReport(failure: error).send(to: output, in: mode) } catch {}
             ProcessEnd.atOnce(with: 6)
         }
     }
 
     init(
-        mode: AgentMode, folder: consuming OpenRuntimeFolder?, lock: consuming FileLock,
-        socket: UInt64?, signals: consuming SignalQueue, keyHolder: ChildProcess,
-        requests: consuming FileDescriptor
+        mode: AgentMode, post: consuming AgentPost, signals: consuming SignalQueue,
+        keyHolder: ChildProcess, requests: consuming FileDescriptor
     ) {
         self.mode = mode
-        self.folder = folder
-        self.lock = lock
-        self.socket = socket
+        self.post = post
         self.signals = signals
         self.keyHolder = keyHolder
         self.requests = requests
@@ -85,7 +77,7 @@ struct Supervisor: ~Copyable {
                     isLocking = false
                     if vaultsToLock.isEmpty { login.noteLocked() }
                 }
-                guard try isInPlace() else { return 0 }
+                guard try post.isHeld() else { return 0 }
                 programs = zip(programs, ready.dropFirst(2)).compactMap { program, hasEnded in
                     hasEnded || program.isOverdue ? nil : program
                 }
@@ -111,33 +103,6 @@ struct Supervisor: ~Copyable {
         isLocking = true
     }
 
-    /// Whether clients still find this agent, and no other one can start.
-    ///
-    /// When the user logs out, the system removes the folder. The service manager takes care of the
-    /// system agent's.
-    private func isInPlace() throws(SystemCallFailure) -> Bool {
-        switch folder {
-        case nil: return true
-        case let folder?:
-            // The operator `&&` would lose the error's type.
-            guard try folder.isInPlace() else { return false }
-            guard try lock.isHeld(as: AgentProtocol.lockName, in: folder.folder) else {
-                return false
-            }
-            return try folder.inode(of: AgentProtocol.socketName) == socket
-        }
-    }
-
-    /// Removes the socket of this agent, but not that of another one.
-    private func removeSocket() throws(SystemCallFailure) {
-        switch folder {
-        case nil: return
-        case let folder?:
-            guard try folder.inode(of: AgentProtocol.socketName) == socket else { return }
-            try folder.folder.removeFile(AgentProtocol.socketName)
-        }
-    }
-
     /// Starts the program that the key holder asks for.
     ///
     /// - Returns: whether the key holder still exists.
@@ -157,7 +122,7 @@ struct Supervisor: ~Copyable {
     /// Ends the key holder, which wipes its keys when the connection closes, and removes the socket.
     private consuming func end() {
         // If this fails, the next agent removes it.
-        do throws(SystemCallFailure) { try removeSocket() } catch {}
+        do { try post.removeSocket() } catch {}
         keyHolder.input.shutDown()
         do throws(SystemCallFailure) {
             let deadline = Moment.now + Supervisor.endTimeout

@@ -32,6 +32,13 @@ package enum AgentFailure: Error, Hashable, Sendable {
     case notStarted(SystemCallFailure)
     /// A system call in this process failed.
     case system(SystemCallFailure)
+
+    /// Converts the failure of a system call.
+    static func system<Result: ~Copyable>(
+        in call: @autoclosure () throws(SystemCallFailure) -> Result
+    ) throws(AgentFailure) -> Result {
+        do { return try call() } catch { throw .system(error) }
+    }
 }
 
 /// A connection to the agent.
@@ -63,21 +70,16 @@ package final class AgentClient {
         do { folder = try RuntimeFolder.open(makes: false) } catch {
             throw error == .missing ? .notRunning : .folder(error)
         }
-        let socket = try AgentClient.socket(in: folder)
-        let peer: LocalSocket.Peer
-        do { peer = try LocalSocket.peer(of: socket) } catch { throw .system(error) }
-        guard peer.isThisUser else { throw .notOurs }
-        connection = FrameConnection(socket)
+        connection = FrameConnection(try AgentClient.socket(in: folder))
         isSystem = false
+        guard try AgentFailure.system(in: connection.peer()).isThisUser else { throw .notOurs }
     }
 
     private static func socket(
         in folder: borrowing OpenRuntimeFolder
     ) throws(AgentFailure) -> FileDescriptor {
         let name = AgentProtocol.socketName
-        let found: OpenRuntimeFolder.SocketState
-        do { found = try folder.socketState(name) } catch { throw .system(error) }
-        switch found {
+        switch try AgentFailure.system(in: folder.socketState(name)) {
         case .missing: throw .notRunning
         case .foreign: throw .notOurs
         case .own: break
@@ -104,13 +106,8 @@ package final class AgentClient {
     /// Sends a request and waits for the response.
     package func send(_ request: AgentRequest) throws(AgentFailure) -> AgentResponse {
         try write(request)
-        do {
-            return try receive(within: timeout(of: request))
-        } catch .noAnswer where request.locks {
-            throw .notLocked
-        } catch .noAnswerFromSystem where request.locks {
-            throw .notLockedBySystem
-        }
+        return try receive(
+            within: timeout(of: request), otherwise: request.locks ? notLocked : noAnswer)
     }
 
     /// Sends a request, and passes messages and questions to the person.
@@ -124,7 +121,7 @@ package final class AgentClient {
         var next: AgentRequest? = request
         while true {
             if let next { try write(next) }
-            let response = try receive(within: timeout(of: request))
+            let response = try receive(within: timeout(of: request), otherwise: noAnswer)
             switch response {
             case .says, .asks, .asksPIN: next = person(response)
             default: return response
@@ -153,26 +150,32 @@ package final class AgentClient {
             // If the agent has refused the connection, its response is read next.
             _ = try connection.send(frame, timeout: AgentProtocol.frameTimeout)
         } catch {
-            throw failure(of: error)
+            throw failure(of: error, otherwise: noAnswer)
         }
     }
 
     private var noAnswer: AgentFailure { isSystem ? .noAnswerFromSystem : .noAnswer }
+    private var notLocked: AgentFailure { isSystem ? .notLockedBySystem : .notLocked }
 
     /// Connections that wait are closed by an agent that ends, and by systemd if its service does
     /// not start.
-    private func failure(of error: SystemCallFailure) -> AgentFailure {
+    private func failure(
+        of error: SystemCallFailure, otherwise noAnswer: AgentFailure
+    ) -> AgentFailure {
         error.isConnectionLost ? noAnswer : .system(error)
     }
 
-    private func receive(within timeout: Duration) throws(AgentFailure) -> AgentResponse {
+    /// - Parameter noAnswer: the failure if there is no response.
+    private func receive(
+        within timeout: Duration, otherwise noAnswer: AgentFailure
+    ) throws(AgentFailure) -> AgentResponse {
         let received: FrameConnection.Received
         do {
             received = try connection.receive(
                 limit: AgentProtocol.largestResponse, idleTime: timeout,
                 timeout: AgentProtocol.frameTimeout)
         } catch {
-            throw failure(of: error)
+            throw failure(of: error, otherwise: noAnswer)
         }
         guard case .frame(let frame) = received else {
             if case .malformed = received { throw .malformed }
@@ -198,16 +201,16 @@ package final class AgentClient {
 // The agent's side of a frame.
 extension AgentRequest {
     /// Reads a request.
-    package static func parse(_ frame: WipedBuffer) throws(AgentProtocolError) -> AgentRequest {
-        try frame.withBytes { bytes throws(AgentProtocolError) in
+    package static func parse(_ frame: WipedBuffer) -> Result<AgentRequest, RequestRefusal> {
+        frame.withBytes { bytes in
             let request = bytes.extracting(1..<bytes.count)
             guard bytes[0] == AgentProtocol.version || AgentRequest.isUniversal(request) else {
-                throw .otherVersion
+                return .failure(RequestRefusal(.otherVersion))
             }
             do {
-                return try AgentRequest(parsing: request)
+                return .success(try AgentRequest(parsing: request))
             } catch {
-                throw .malformed
+                return .failure(RequestRefusal(.misunderstood))
             }
         }
     }
@@ -239,12 +242,12 @@ package enum SystemAgent {
     /// never the owner.
     package static func connect() throws(AgentFailure) -> AgentClient? {
         guard let socket = try socket() else { return nil }
-        let peer: LocalSocket.Peer
-        do { peer = try LocalSocket.peer(of: socket) } catch { throw .system(error) }
+        let connection = FrameConnection(socket)
+        let peer = try AgentFailure.system(in: connection.peer())
         guard SystemFolder.isRoots(socketFolder),
             peer.user == 0 || peer.user == SystemFolder.owner(of: stateFolder) && !peer.isThisUser
         else { throw .notSystems }
-        return AgentClient(FrameConnection(socket), isSystem: true)
+        return AgentClient(connection, isSystem: true)
     }
 
     /// Whether the system agent is installed, but nobody can connect to it.

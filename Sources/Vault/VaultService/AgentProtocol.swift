@@ -45,14 +45,6 @@ package enum AgentProtocol {
     package static let lockName = "agent.lock"
 }
 
-/// Why a frame was not understood.
-package enum AgentProtocolError: Error {
-    /// The other side has another version.
-    case otherVersion
-    /// The frame breaks the protocol.
-    case malformed
-}
-
 /// The limits on how long the agent holds a vault.
 package struct HoldingTime: Hashable, Sendable {
     /// How long after the last use of a secret.

@@ -20,7 +20,9 @@ package enum AgentStart {
         let options = unlockedMemory ? ["--unlocked-memory"] : []
         do { _ = try RuntimeFolder.open(makes: true) } catch { throw .folder(error) }
         while true {
-            switch try start(path, options + folders, until: deadline) {
+            let report = try AgentFailure.system(
+                in: start(path, options + folders, until: deadline))
+            switch report {
             case .ready: return try AgentClient()
             case .taken: break
             case .failed(let failure): throw .notStarted(failure)
@@ -31,31 +33,19 @@ package enum AgentStart {
                 return try AgentClient()
             } catch .notRunning where deadline.timeRemaining > .zero {
                 // The other agent does not listen yet, or no longer.
-                do { _ = try Polling.wait(for: [], timeout: .milliseconds(20)) } catch {
-                    throw .system(error)
-                }
+                _ = try AgentFailure.system(
+                    in: Polling.wait(for: [], timeout: .milliseconds(20)))
             }
         }
     }
 
-    /// Starts the program, and waits for its report.
+    /// Starts the program, and waits for its report; `nil` if there is none.
     private static func start(
         _ path: String, _ arguments: [String], until deadline: Moment
-    ) throws(AgentFailure) -> AgentReport? {
-        let environment = Environment.variables(["XDG_RUNTIME_DIR", "DBUS_SYSTEM_BUS_ADDRESS"])
-        do throws(SystemCallFailure) {
-            let pipe = try BackgroundProgram.start(
-                path, arguments: arguments, environment: environment)
-            return try report(from: pipe, until: deadline)
-        } catch {
-            throw .system(error)
-        }
-    }
-
-    /// Waits for the agent's report; `nil` if there is none.
-    private static func report(
-        from pipe: borrowing FileDescriptor, until deadline: Moment
     ) throws(SystemCallFailure) -> AgentReport? {
+        let environment = Environment.variables(["XDG_RUNTIME_DIR", "DBUS_SYSTEM_BUS_ADDRESS"])
+        let pipe = try BackgroundProgram.start(
+            path, arguments: arguments, environment: environment)
         var incoming = try IncomingFrame(limit: AgentReport.largestFrame)
         while deadline.timeRemaining > .zero {
             switch try incoming.advance(from: pipe) {

@@ -22,8 +22,7 @@ public struct Symbol: Sendable {
     /// - Throws: ``QRDrawingError/tooLong(limit:)`` beyond the level's capacity,
     ///   ``QRDrawingError/empty`` for empty text, ``QRDrawingError/libraryMissing(_:)`` or
     ///   ``QRDrawingError/encodingFailed(errno:)``.
-    public init(encoding text: Span<UInt8>, correction: ErrorCorrection) throws(QRDrawingError)
-    {
+    public init(encoding text: Span<UInt8>, correction: ErrorCorrection) throws(QRDrawingError) {
         guard !text.isEmpty else { throw .empty }
         guard text.count <= correction.capacity else {
             throw .tooLong(limit: correction.capacity)

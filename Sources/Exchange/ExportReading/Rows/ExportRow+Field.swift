@@ -80,7 +80,9 @@ extension ExportRow {
         _ text: SecretBytes, isDeleted: Bool = false
     ) throws(ExportRowRefusal) -> KeyURI {
         do {
-            return try text.withBytes { text throws(OneTimePasswordError) in try KeyURI(parsing: text) }
+            return try text.withBytes { text throws(OneTimePasswordError) in
+                try KeyURI(parsing: text)
+            }
         } catch {
             throw isDeleted ? .unreadableDeleted : ExportRowRefusal(error)
         }

@@ -8,7 +8,7 @@ import WatchwordSystem
 
 /// A command of `watchword`.
 struct Verb: ProgramVerb {
-    typealias Function = @Sendable (Session) throws(CommandFailure) -> ExitCode
+    typealias Function = @Sendable (Session) throws -> ExitCode
 
     /// Every command: its name, the function that runs it, its operands, and its options.
     ///

@@ -13,7 +13,7 @@ enum ExportFile {
     static func write(
         _ documents: [SecretBytes], _ format: ExportRequest.Format, to path: String,
         _ session: Session
-    ) throws(CommandFailure) -> [String] {
+    ) throws -> [String] {
         guard format == .app(.google) else {
             for document in documents { try SecretFile.write(document, to: path, session) }
             return [path]
@@ -22,19 +22,19 @@ enum ExportFile {
         let paths = (1...count).map { count == 1 ? path : numbered(path, $0, of: count) }
         for path in paths { try SecretFile.checkUnused(path, session) }
         // Interrupting signals take effect once all pictures are complete.
-        try SignalQueue.holdingBack(SignalQueue.interruptions) { () throws(CommandFailure) in
+        try SignalQueue.holdingBack(SignalQueue.interruptions) {
             try write(documents, to: paths, session)
         } otherwise: {
-            .system($0)
+            CommandFailure.system($0)
         }
         return paths
     }
 
     private static func write(
         _ documents: [SecretBytes], to paths: [String], _ session: Session
-    ) throws(CommandFailure) {
+    ) throws {
         for (index, uri) in documents.enumerated() {
-            do throws(CommandFailure) {
+            do {
                 try SecretFile.write(QRWriteCommand.picture(of: uri), to: paths[index], session)
             } catch {
                 if !session.arguments.has(.force) {
@@ -58,7 +58,7 @@ enum ExportFile {
     /// Prints the documents; a terminal shows QR codes instead of migration URIs.
     static func print(
         _ documents: [SecretBytes], _ format: ExportRequest.Format, _ session: Session
-    ) throws(CommandFailure) {
+    ) throws {
         for (index, document) in documents.enumerated() {
             if format == .app(.google) {
                 guard session.printer.outputIsTerminal else {
@@ -68,7 +68,7 @@ enum ExportFile {
                 try session.printer.line("\(index + 1) of \(documents.count)")
                 try QRWriteCommand.show(document, session)
             } else {
-                try document.withBytes { bytes throws(CommandFailure) in
+                try document.withBytes { bytes in
                     try session.printer.bytes(bytes)
                 }
             }

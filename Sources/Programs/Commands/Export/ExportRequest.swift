@@ -43,7 +43,7 @@ struct ExportRequest {
     /// Whether a password protects the file.
     let isEncrypted: Bool
 
-    init(_ session: Session) throws(CommandFailure) {
+    init(_ session: Session) throws {
         let arguments = session.arguments
         let word = try session.usage { () throws(UsageError) in try arguments.choice(.format) }
         format = word.map(Format.init) ?? .app(.keyURIs)
@@ -75,7 +75,7 @@ struct ExportRequest {
         // A terminal shows lines and QR codes, but a file only with `--output -`.
         let isForTerminal = format == .app(.keyURIs) || format == .app(.google)
         if path == nil, !isForTerminal, session.printer.outputIsTerminal {
-            throw .exportOnTerminal
+            throw CommandFailure.exportOnTerminal
         }
         if case .file(let path) = destination { try SecretFile.checkUnused(path, session) }
     }
@@ -83,7 +83,7 @@ struct ExportRequest {
 
 extension Session {
     /// The new password for a file in the format `format`.
-    func newExportPassword(for format: ExportRequest.Format) throws(CommandFailure) -> SecretBytes {
+    func newExportPassword(for format: ExportRequest.Format) throws -> SecretBytes {
         let password: SecretBytes
         if let path = arguments[.exportPasswordFile] {
             password = try SecretSource(path).readFirstLine(limit: Session.secretLimit)
@@ -91,10 +91,10 @@ extension Session {
             password = try Question.newExportPassword(format: format.name).ask()
             if password.count > 0 {
                 let again = try Question.newExportPasswordAgain(format: format.name).ask()
-                guard password == again else { throw .passphrasesDiffer }
+                guard password == again else { throw CommandFailure.passphrasesDiffer }
             }
         }
-        guard password.count > 0 else { throw .emptyPassphrase }
+        guard password.count > 0 else { throw CommandFailure.emptyPassphrase }
         if password.count < Session.shortPassphrase {
             printer.warn("the export's password is short and easy to guess; use several words")
         }
@@ -114,7 +114,7 @@ struct ExportSelection {
     /// The entries whose secrets may still be in the previous generation.
     private(set) var vanished: [EntrySummary] = []
 
-    init(of entries: [EntrySummary], _ session: Session) throws(CommandFailure) {
+    init(of entries: [EntrySummary], _ session: Session) throws {
         let skipsPerUse = session.arguments.has(.skipPerUse)
         for entry in try ExportSelection.wanted(entries, session) {
             if entry.hasVanished {
@@ -134,15 +134,15 @@ struct ExportSelection {
     /// The entries that `--only` names by a tag, or else by a part of their names; all without it.
     private static func wanted(
         _ entries: [EntrySummary], _ session: Session
-    ) throws(CommandFailure) -> [EntrySummary] {
+    ) throws -> [EntrySummary] {
         let words = session.arguments.values(of: .only)
         guard !words.isEmpty else { return entries }
         var wanted: Set<RecordID> = []
         for word in words {
-            guard !EntryName.isBlank(word) else { throw .usage(.emptyName) }
+            guard !EntryName.isBlank(word) else { throw CommandFailure.usage(.emptyName) }
             let tagged = entries.tagged([word])
             let found = tagged.isEmpty ? entries.filter(EntrySearch(word).matchesName) : tagged
-            guard !found.isEmpty else { throw .noSuchEntry(VisibleText.of(word)) }
+            guard !found.isEmpty else { throw CommandFailure.noSuchEntry(VisibleText.of(word)) }
             wanted.formUnion(found.map(\.id))
         }
         return entries.filter { wanted.contains($0.id) }

@@ -34,9 +34,7 @@ struct ExportResult {
     let report: ExportReport
 
     /// A backup: a vault file with a passphrase of its own.
-    init(
-        backupOf entries: [OpenedEntry], password: SecretBytes, _ session: Session
-    ) throws(CommandFailure) {
+    init(backupOf entries: [OpenedEntry], password: SecretBytes, _ session: Session) throws {
         let backup = VaultBackup(
             entries.map {
                 VaultBackup.Entry(
@@ -58,7 +56,7 @@ struct ExportResult {
     init(
         _ entries: [OpenedEntry], for target: ExportTarget, password: SecretBytes?,
         plain: [EntrySummary]
-    ) throws(CommandFailure) {
+    ) throws {
         let written: WrittenExport
         do {
             written = try writeExport(

@@ -11,9 +11,9 @@ enum CameraPictures {
     static let timeout = Duration.seconds(60)
 
     /// The texts of the first picture with an otpauth URI; `nil` if none is seen in time.
-    static func firstSymbols(from camera: Camera) throws(CommandFailure) -> [SecretBytes]? {
+    static func firstSymbols(from camera: Camera) throws -> [SecretBytes]? {
         let reader: ReaderPool
-        do { reader = try ReaderPool() } catch { throw .pictureReader(error) }
+        do { reader = try ReaderPool() } catch { throw CommandFailure.pictureReader(error) }
         let end = Moment.now + timeout
         while Moment.now < end {
             guard let file = try nextFile(from: camera) else { continue }
@@ -26,21 +26,21 @@ enum CameraPictures {
         return nil
     }
 
-    private static func nextFile(from camera: Camera) throws(CommandFailure) -> SecretBytes? {
+    private static func nextFile(from camera: Camera) throws -> SecretBytes? {
         var file: SecretBytes?
         do {
             try camera.next(timeout: .seconds(1)) { picture, bytes in
                 file = CameraPictures.file(of: picture, bytes)
             }
         } catch {
-            throw .camera(error)
+            throw CommandFailure.camera(error)
         }
         return file
     }
 
     private static func symbols(
         in file: SecretBytes, _ reader: ReaderPool
-    ) throws(CommandFailure) -> [SecretBytes] {
+    ) throws -> [SecretBytes] {
         var symbols: [SecretBytes] = []
         do {
             // If a picture cannot be read, a later one may be.
@@ -48,7 +48,7 @@ enum CameraPictures {
                 symbols.append(SecretBytes(copying: $0))
             }
         } catch {
-            throw .pictureReader(error)
+            throw CommandFailure.pictureReader(error)
         }
         return symbols
     }

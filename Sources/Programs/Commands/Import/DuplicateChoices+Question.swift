@@ -7,9 +7,7 @@ extension DuplicateChoices {
     /// Asks about each name; an answer in upper case also applies to the rest.
     ///
     /// - Parameter isCompared: whether the entries with these names are known to have other keys.
-    mutating func ask(
-        about names: [EntryName], isCompared: Bool, _ session: Session
-    ) throws(CommandFailure) {
+    mutating func ask(about names: [EntryName], isCompared: Bool, _ session: Session) throws {
         guard !names.isEmpty else { return }
         let heading =
             switch (isCompared, names.count) {
@@ -38,7 +36,7 @@ extension DuplicateChoices {
 
     private static func answer(
         for name: String
-    ) throws(CommandFailure) -> (policy: DuplicatePolicy, appliesToRest: Bool) {
+    ) throws -> (policy: DuplicatePolicy, appliesToRest: Bool) {
         while true {
             let answer = try Question.duplicate(name).ask()
             // The answer is not secret.

@@ -27,9 +27,7 @@ struct ExportFiles {
     var limits: ExportLimits { session.arguments.has(.raiseLimits) ? .raised : .standard }
 
     /// Reads the content of `file`, and reads it again with a password if it is encrypted.
-    mutating func read(
-        _ content: SecretBytes, of file: String
-    ) throws(CommandFailure) -> ExportOutcome {
+    mutating func read(_ content: SecretBytes, of file: String) throws -> ExportOutcome {
         let source = ExportSource(
             content, name: String(file.split(separator: "/").last ?? ""),
             manifest: manifest(beside: file, content), keyFile: try keyFile())
@@ -58,9 +56,7 @@ struct ExportFiles {
     }
 
     /// Opens a vault file with its passphrase.
-    mutating func openVault(
-        _ bytes: [UInt8], of file: String
-    ) throws(CommandFailure) -> VaultOpening {
+    mutating func openVault(_ bytes: [UInt8], of file: String) throws -> VaultOpening {
         var error = ExportError.passwordNeeded(.watchwordVault)
         let vaults = try session.vaultsInUse()
         let own: String?
@@ -109,7 +105,7 @@ struct ExportFiles {
 
     private func decrypt(
         _ file: String, _ reader: ExportProcess, _ password: SecretBytes
-    ) throws(CommandFailure) -> ExportOutcome {
+    ) throws -> ExportOutcome {
         let name = Finding.visibleName(of: file)
         session.printer.progress("\(name): decrypting; this can take a minute")
         defer { session.printer.endProgress() }
@@ -132,23 +128,21 @@ struct ExportFiles {
         }
     }
 
-    private mutating func keyFile() throws(CommandFailure) -> SecretBytes? {
+    private mutating func keyFile() throws -> SecretBytes? {
         guard let path = session.arguments[.keyFile] else { return nil }
         if let givenKeyFile { return givenKeyFile }
         let content: SecretBytes
         do {
             content = try FileContent.whole(at: path, limit: ExportFiles.longestPart)
         } catch {
-            throw .input(VisibleText.of(path), error)
+            throw CommandFailure.input(VisibleText.of(path), error)
         }
         givenKeyFile = content
         return content
     }
 
-    private func run<Result>(
-        _ body: () throws(HelperFailure) -> Result
-    ) throws(CommandFailure) -> Result {
-        do { return try body() } catch { throw .exportReader(error) }
+    private func run<Result>(_ body: () throws(HelperFailure) -> Result) throws -> Result {
+        do { return try body() } catch { throw CommandFailure.exportReader(error) }
     }
 
     /// How many passwords are tried on one file.
@@ -157,7 +151,7 @@ struct ExportFiles {
     }
 
     /// The passwords of all `--export-password-file` options.
-    private mutating func passwordsFromFiles() throws(CommandFailure) -> [SecretBytes] {
+    private mutating func passwordsFromFiles() throws -> [SecretBytes] {
         if let givenPasswords { return givenPasswords }
         var passwords: [SecretBytes] = []
         for path in session.arguments.values(of: .exportPasswordFile) {
@@ -171,7 +165,7 @@ struct ExportFiles {
     /// The password to try next; `nil` if there is none.
     private mutating func password(
         for file: String, _ error: ExportError, _ attempt: Int
-    ) throws(CommandFailure) -> SecretBytes? {
+    ) throws -> SecretBytes? {
         let format: ExportFormat?
         switch error {
         case .passwordNeeded(let needed), .wrongPassword(let needed): format = needed
@@ -195,7 +189,7 @@ struct ExportFiles {
                 file: Finding.visibleName(of: file), format: noun)
             let answer = try question.ask()
             return answer.count > 0 ? answer : nil
-        } catch .terminal(.none, _), .terminal(.ended, _) {
+        } catch CommandFailure.terminal(.none, _), CommandFailure.terminal(.ended, _) {
             return nil
         }
     }

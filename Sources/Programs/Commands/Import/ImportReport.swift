@@ -26,7 +26,7 @@ struct ImportReport {
     private var isRehearsal: Bool { session.arguments.has(.dryRun) }
     private var isVerbose: Bool { session.arguments.has(.verbose) }
 
-    func print() throws(CommandFailure) {
+    func print() throws {
         if session.wantsJSON {
             for item in items {
                 try session.printer.line(ImportReport.json(item, exportedFiles, session))
@@ -68,7 +68,7 @@ struct ImportReport {
         file.items.count > 1 || exportedFiles[file.name] != nil
     }
 
-    private func list(_ items: [(finding: Finding, result: ImportResult)]) throws(CommandFailure) {
+    private func list(_ items: [(finding: Finding, result: ImportResult)]) throws {
         if isVerbose || items.count <= ImportReport.mostListed {
             for item in items { try session.printer.line(ImportReport.line(for: item)) }
             return

@@ -12,7 +12,7 @@ extension ImportScan {
     /// - Parameter hasLines: Whether the lines of a list are lines of the file.
     mutating func takeExport(
         _ content: SecretBytes, of file: String, hasLines: Bool = true
-    ) throws(CommandFailure) -> Bool {
+    ) throws -> Bool {
         switch try exportFiles.read(content, of: file) {
         case .export(let export): try take(export, of: file, hasLines: hasLines)
         case .refused(.unknownFormat): return false
@@ -24,9 +24,7 @@ extension ImportScan {
         return true
     }
 
-    private mutating func take(
-        _ export: Export, of file: String, hasLines: Bool
-    ) throws(CommandFailure) {
+    private mutating func take(_ export: Export, of file: String, hasLines: Bool) throws {
         var exported = exportedFiles[file] ?? ExportedFile(format: export.format)
         exported.count(export)
         exportedFiles[file] = exported
@@ -111,7 +109,7 @@ struct ExportedFile {
 // Vault files, such as backups.
 extension ImportScan {
     /// Reads a vault file, whose format is Watchword's own, in this process.
-    mutating func takeVault(_ content: SecretBytes, of file: String) throws(CommandFailure) {
+    mutating func takeVault(_ content: SecretBytes, of file: String) throws {
         let bytes = content.withBytes { [UInt8](copying: $0) }
         do throws(VaultError) {
             guard try !vault.isSameVault(bytes) else { return refuse(file, .sameVault) }

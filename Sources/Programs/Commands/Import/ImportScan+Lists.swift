@@ -5,13 +5,11 @@ import WatchwordCryptography
 // Lists of key URIs, and the parts of Google Authenticator exports.
 extension ImportScan {
     /// Reads a list of key URIs; returns false if no line is one.
-    mutating func takeList(
-        _ text: SecretBytes, of file: String
-    ) throws(CommandFailure) -> Bool {
+    mutating func takeList(_ text: SecretBytes, of file: String) throws -> Bool {
         let (start, insideBefore) = (findings.count, foundInside)
         var unrecognisedLines = 0
         var isOurs = false
-        try OTPAuthLines.read(text) { line throws(CommandFailure) in
+        try OTPAuthLines.read(text) { line in
             if case .refused(.notAURI) = line.content {
                 unrecognisedLines += 1
                 guard unrecognisedLines <= ImportScan.maximumAlikeReports else { return }
@@ -32,10 +30,8 @@ extension ImportScan {
     }
 
     /// Reads only the parts of Google Authenticator exports in a list.
-    mutating func takeMigrations(
-        _ text: SecretBytes, of file: String
-    ) throws(CommandFailure) {
-        try OTPAuthLines.read(text) { line throws(CommandFailure) in
+    mutating func takeMigrations(_ text: SecretBytes, of file: String) throws {
+        try OTPAuthLines.read(text) { line in
             switch line.content {
             case .migration, .refused(.migration):
                 try take(line.content, of: file, line: line.number)
@@ -44,13 +40,11 @@ extension ImportScan {
         }
     }
 
-    mutating func take(
-        _ content: OTPAuthLines.Content, of file: String, line: Int?
-    ) throws(CommandFailure) {
+    mutating func take(_ content: OTPAuthLines.Content, of file: String, line: Int?) throws {
         let before = findings.count
         defer { foundInside += findings.count - before }
         guard foundInside < ImportScan.limit else {
-            throw .tooMuchToImport(limit: ImportScan.limit)
+            throw CommandFailure.tooMuchToImport(limit: ImportScan.limit)
         }
         switch content {
         case .key(let uri):

@@ -34,7 +34,7 @@ struct ImportScan {
     private static let largestList = 16 << 20
 
     /// Reads everything that the operands name.
-    init(for vault: any OpenVault, _ session: Session) throws(CommandFailure) {
+    init(for vault: any OpenVault, _ session: Session) throws {
         self.vault = vault
         exportFiles = ExportFiles(session)
         includesDeleted = session.arguments.has(.includeDeleted)
@@ -65,15 +65,15 @@ struct ImportScan {
     }
 
     /// Takes a screenshot and reads it.
-    private mutating func takeScreen() throws(CommandFailure) {
+    private mutating func takeScreen() throws {
         let picture = try ScreenPicture.take()
         if try !takePicture(picture, of: "screen") { refuse("screen", .picture(.notAPicture)) }
     }
 
     /// Reads the pictures of the camera until one contains a key.
-    private mutating func takeCamera(_ session: Session) throws(CommandFailure) {
+    private mutating func takeCamera(_ session: Session) throws {
         let camera: Camera
-        do { camera = try Camera() } catch { throw .camera(error) }
+        do { camera = try Camera() } catch { throw CommandFailure.camera(error) }
         session.printer.progress("hold the QR code in front of the camera")
         defer { session.printer.endProgress() }
         guard let symbols = try CameraPictures.firstSymbols(from: camera) else {
@@ -88,9 +88,7 @@ struct ImportScan {
     }
 
     /// Reads a file that is not a picture, or a pipe with any content.
-    private mutating func takeFile(
-        at path: String, isPipe: Bool = false
-    ) throws(CommandFailure) {
+    private mutating func takeFile(at path: String, isPipe: Bool = false) throws {
         let file = ImportScan.name(of: path)
         let content: SecretBytes
         let isText: Bool
@@ -113,9 +111,7 @@ struct ImportScan {
     }
 
     /// Reads the content of a pipe; returns false if it is not a picture.
-    private mutating func takePicture(
-        _ content: SecretBytes, of file: String
-    ) throws(CommandFailure) -> Bool {
+    private mutating func takePicture(_ content: SecretBytes, of file: String) throws -> Bool {
         var symbols: [SecretBytes] = []
         let outcome: PictureOutcome
         do {
@@ -123,7 +119,7 @@ struct ImportScan {
                 byteCount: content.count, lend: { content.withBytes($0) }
             ) { symbols.append(SecretBytes(copying: $0)) }
         } catch {
-            throw .pictureReader(error)
+            throw CommandFailure.pictureReader(error)
         }
         switch outcome {
         case .symbols: for symbol in symbols { try take(symbol, of: file) }
@@ -134,9 +130,7 @@ struct ImportScan {
     }
 
     /// Reads a text; returns false if it is neither an export nor a list.
-    private mutating func takeText(
-        _ text: SecretBytes, of file: String
-    ) throws(CommandFailure) -> Bool {
+    private mutating func takeText(_ text: SecretBytes, of file: String) throws -> Bool {
         let lines = text.withBytes(URILines.init)
         if lines.startWithURI, lines.arePlain, try takeList(text, of: file) { return true }
         guard lines.haveMigrations else {
@@ -155,7 +149,7 @@ struct ImportScan {
         findings.append(Finding(file, line: line, .refused(refusal)))
     }
 
-    mutating func take(_ symbol: SecretBytes, of file: String) throws(CommandFailure) {
+    mutating func take(_ symbol: SecretBytes, of file: String) throws {
         let kind = symbol.withBytes(URILines.init)
         if kind.startWithURI, !kind.arePlain,
             try takeExport(symbol, of: file, hasLines: false)
@@ -170,9 +164,9 @@ struct ImportScan {
     }
 
     /// Appends an item from inside a file.
-    mutating func add(_ finding: Finding) throws(CommandFailure) {
+    mutating func add(_ finding: Finding) throws {
         guard foundInside < ImportScan.limit else {
-            throw .tooMuchToImport(limit: ImportScan.limit)
+            throw CommandFailure.tooMuchToImport(limit: ImportScan.limit)
         }
         foundInside += 1
         findings.append(finding)

@@ -22,7 +22,7 @@ struct ImportTable {
         }
     }
 
-    func print(_ printer: Printer) throws(CommandFailure) {
+    func print(_ printer: Printer) throws {
         guard !rows.isEmpty else { return }
         let last = ImportTable.header.count - 1
         let cells = ([ImportTable.header] + rows).map { row in

@@ -19,9 +19,7 @@ struct PictureTexts {
     /// Reads every file in `found`.
     ///
     /// - Parameter readsPipes: Whether pipes are read too, as pictures.
-    init(
-        of found: [PathWalk.Found], readsPipes: Bool, progress: (Int, Int) -> Void
-    ) throws(CommandFailure) {
+    init(of found: [PathWalk.Found], readsPipes: Bool, progress: (Int, Int) -> Void) throws {
         var pictures: [(index: Int, path: String)] = []
         for (index, item) in found.enumerated() {
             switch item {
@@ -46,7 +44,7 @@ struct PictureTexts {
 
     private mutating func read(
         _ pictures: [(index: Int, path: String)], progress: (Int, Int) -> Void
-    ) throws(CommandFailure) {
+    ) throws {
         guard !pictures.isEmpty else { return }
         var symbols: [SecretBytes] = []
         var read: [Int: Content] = [:]
@@ -62,7 +60,7 @@ struct PictureTexts {
                 progress(position + 1, pictures.count)
             }
         } catch {
-            throw .pictureReader(error)
+            throw CommandFailure.pictureReader(error)
         }
         contents.merge(read) { _, new in new }
     }

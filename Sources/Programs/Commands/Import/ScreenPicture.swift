@@ -49,15 +49,15 @@ enum ScreenPicture {
     private static let timeout = Duration.seconds(70)
 
     /// Returns the picture from the first tool that takes one.
-    static func take() throws(CommandFailure) -> SecretBytes {
+    static func take() throws -> SecretBytes {
         let output: SecretBytes?
-        do { output = try firstOutput() } catch { throw .system(error) }
+        do { output = try firstOutput() } catch { throw CommandFailure.system(error) }
         guard let output else {
-            throw .screenshot(.noTool(tools.map(\.program).filter { $0 != portal }))
+            throw CommandFailure.screenshot(.noTool(tools.map(\.program).filter { $0 != portal }))
         }
         // If the user denied the portal's request, no other tool may take a screenshot.
         let isRefusal = output.withBytes { $0.count < 16 && $0.holds("refused", at: 0) }
-        guard !isRefusal else { throw .screenshot(.refused) }
+        guard !isRefusal else { throw CommandFailure.screenshot(.refused) }
         return output
     }
 

@@ -49,13 +49,13 @@ extension AccessControl.OnFailure {
 // The changes to access control that the options request.
 extension AccessControlChange {
     /// Parses `--presence`, `--on-failure` and `--reuse`.
-    init(_ session: Session) throws(CommandFailure) {
+    init(_ session: Session) throws {
         var presence: AccessControl.Presence?
         if let text = session.arguments[.presence] {
             presence = AccessControl.Presence(word: text)
             guard presence != nil else {
                 let expected = "per-unlock, per-use, per-use:passphrase or per-use:pam"
-                throw .usage(.badValue(Option.presence.name, expected: expected))
+                throw CommandFailure.usage(.badValue(Option.presence.name, expected: expected))
             }
         }
         var onFailure: AccessControl.OnFailure?
@@ -63,7 +63,7 @@ extension AccessControlChange {
             onFailure = AccessControl.OnFailure(word: text)
             guard onFailure != nil else {
                 let expected = "lock-out, wipe, or wipe:N with N from 1 to 100"
-                throw .usage(.badValue(Option.onFailure.name, expected: expected))
+                throw CommandFailure.usage(.badValue(Option.onFailure.name, expected: expected))
             }
         }
         let seconds = try session.usage { () throws(UsageError) in
@@ -75,8 +75,9 @@ extension AccessControlChange {
 
     /// Refuses `--reuse` unless an entry with the access control `other` then requires a check at
     /// each use.
-    func requirePerUse(after other: AccessControl) throws(CommandFailure) {
+    func requirePerUse(after other: AccessControl) throws {
         guard reuse != nil, !applied(to: other).presence.isPerUse else { return }
-        throw .usage(.needs(Option.reuse.name, with: "\(Option.presence.name) per-use"))
+        throw CommandFailure.usage(
+            .needs(Option.reuse.name, with: "\(Option.presence.name) per-use"))
     }
 }

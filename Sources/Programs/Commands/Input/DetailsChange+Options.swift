@@ -9,19 +9,19 @@ extension DetailsChange {
     static let options: [Option] = [.tag, .untag, .note, .icon, .favourite, .noFavourite]
 
     /// Parses the options; refuses a secret among them.
-    init(_ session: Session) throws(CommandFailure) {
+    init(_ session: Session) throws {
         let arguments = session.arguments
         let tags = arguments.values(of: .tag)
         for tag in tags {
             guard let form = SecretForm(inName: tag) else { continue }
-            throw .usage(.secretAsOperand("--\(Option.tag.name)", form))
+            throw CommandFailure.usage(.secretAsOperand("--\(Option.tag.name)", form))
         }
         try session.usage { () throws(UsageError) in
             try arguments.forbid(.favourite, .noFavourite)
         }
         let icon = arguments.given(.icon)
         if let icon, let form = SecretForm(inName: icon) {
-            throw .usage(.secretAsOperand("--\(Option.icon.name)", form))
+            throw CommandFailure.usage(.secretAsOperand("--\(Option.icon.name)", form))
         }
         let note = try DetailsChange.note(session)
         let isFavourite =
@@ -31,24 +31,24 @@ extension DetailsChange {
             isFavourite: isFavourite)
     }
 
-    private static func note(_ session: Session) throws(CommandFailure) -> String? {
+    private static func note(_ session: Session) throws -> String? {
         guard let text = session.arguments.given(.note) else { return nil }
         guard text != "-" else { return try noteFromStandardInput() }
         for word in text.split(whereSeparator: \.isWhitespace) {
             guard let form = SecretForm(inURI: String(word)) else { continue }
-            throw .usage(.secretAsOperand("--\(Option.note.name)", form))
+            throw CommandFailure.usage(.secretAsOperand("--\(Option.note.name)", form))
         }
         return text
     }
 
-    private static func noteFromStandardInput() throws(CommandFailure) -> String {
+    private static func noteFromStandardInput() throws -> String {
         let source = SecretSource("-")
         let bytes = try source.read(limit: EntryDetails.longestNote + 1).withoutLastLineEnd()
         let text = bytes.withBytes { bytes in
             String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
         }
         guard let text else {
-            throw .usage(.badValue(Option.note.name, expected: "text in UTF-8"))
+            throw CommandFailure.usage(.badValue(Option.note.name, expected: "text in UTF-8"))
         }
         return text
     }
@@ -61,7 +61,7 @@ extension CodeChange {
 
     /// Parses `--algorithm`, `--digits`, `--period` and `--counter`; the secret is read later, by
     /// ``readSecret(for:_:)``.
-    init(_ session: Session) throws(CommandFailure) {
+    init(_ session: Session) throws {
         let arguments = session.arguments
         var length: CodeLength?
         if arguments.has(.digits), case .decimal(let given) = try session.style() { length = given }
@@ -72,7 +72,7 @@ extension CodeChange {
     }
 
     /// Reads the new secret if `--secret-file` is given.
-    mutating func readSecret(for kind: EntryKind, _ session: Session) throws(CommandFailure) {
+    mutating func readSecret(for kind: EntryKind, _ session: Session) throws {
         guard session.arguments.has(.secretFile) else { return }
         secret = kind == .secret ? try session.plainSecret() : try session.key()
     }

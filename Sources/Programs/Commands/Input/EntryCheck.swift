@@ -40,11 +40,11 @@ struct CheckChoice {
     ///
     /// - Throws: ``PresenceRefusal/differentCheck(_:demanded:)`` if an option names a different
     ///   check from the one that the entry requires.
-    func check(of entry: EntrySummary) throws(CommandFailure) -> EntryCheck {
+    func check(of entry: EntrySummary) throws -> EntryCheck {
         let presence = entry.accessControl.presence
         let check = check(for: presence)
         guard !presence.isPerUse || chosen == nil || chosen == check else {
-            throw .presence(.differentCheck(entry.name, demanded: check))
+            throw CommandFailure.presence(.differentCheck(entry.name, demanded: check))
         }
         return check
     }
@@ -61,7 +61,7 @@ struct CheckChoice {
 
 extension Session {
     /// The choice according to the options of this run.
-    func checkChoice() throws(CommandFailure) -> CheckChoice {
+    func checkChoice() throws -> CheckChoice {
         let word = try usage { () throws(UsageError) in try arguments.choice(.presenceCheck) }
         return CheckChoice(
             chosen: word.flatMap(EntryCheck.init(rawValue:)),

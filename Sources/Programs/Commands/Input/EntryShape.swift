@@ -13,7 +13,7 @@ enum EntryShape {
     case addressed
 
     /// Parses the options, and refuses those that do not apply to the type.
-    init(_ session: Session) throws(CommandFailure) {
+    init(_ session: Session) throws {
         let arguments = session.arguments
         guard !arguments.has(.uriFile), !arguments.has(.qr) else {
             self = .addressed
@@ -44,7 +44,7 @@ enum EntryShape {
     }
 
     /// Reads the secret and creates the content.
-    func content(_ session: Session) throws(CommandFailure) -> EntryContent {
+    func content(_ session: Session) throws -> EntryContent {
         switch self {
         case .secret(let name):
             return .plainSecret(
@@ -56,7 +56,7 @@ enum EntryShape {
                 written.text.withBytes({ SecretForm(inURI: $0) }) == .keyURI
             {
                 for option in EntryShape.describedByURI where session.arguments.has(option) {
-                    throw .usage(.specifiedByURI(option.name))
+                    throw CommandFailure.usage(.specifiedByURI(option.name))
                 }
                 return .oneTimePassword(try session.credential(ofURI: written.text, "the URI"))
             }
@@ -69,9 +69,9 @@ enum EntryShape {
                 session.warn(of: credential)
                 return .oneTimePassword(credential)
             } catch {
-                throw .oneTimePassword(error)
+                throw CommandFailure.oneTimePassword(error)
             }
-        case .addressed: throw .usage(.needsOneOf(["--uri-file FILE", "--qr FILE"]))
+        case .addressed: throw CommandFailure.usage(.needsOneOf(["--uri-file FILE", "--qr FILE"]))
         }
     }
 
@@ -84,34 +84,36 @@ enum EntryShape {
         .usage(.needsOneOf(["NAME", "--account TEXT"]))
     }
 
-    private static func askForName() throws(CommandFailure) -> EntryName {
+    private static func askForName() throws -> EntryName {
         let typed = try Question.name.ask().withBytes { bytes in
             // A name is not secret.
             String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
         }
         guard let typed, !EntryName.isBlank(typed) else { throw nameMissing }
-        if let form = SecretForm(inName: typed) { throw .usage(.secretAsOperand("the name", form)) }
+        if let form = SecretForm(inName: typed) {
+            throw CommandFailure.usage(.secretAsOperand("the name", form))
+        }
         return EntryName(typed: typed)
     }
 }
 
 extension Session {
-    fileprivate func refuse(_ options: [Option], for type: String) throws(CommandFailure) {
+    fileprivate func refuse(_ options: [Option], for type: String) throws {
         for option in options where arguments.has(option) {
-            throw .usage(.conflict("type \(type)", option.name))
+            throw CommandFailure.usage(.conflict("type \(type)", option.name))
         }
     }
 
     /// Reads arbitrary bytes and drops a final line break, which editors add.
-    func plainSecret() throws(CommandFailure) -> SecretBytes {
+    func plainSecret() throws -> SecretBytes {
         guard let path = arguments[.secretFile] else {
             let secret = try Question.plainSecret.ask()
-            guard secret.count > 0 else { throw .input("the secret", .empty) }
+            guard secret.count > 0 else { throw CommandFailure.input("the secret", .empty) }
             return secret
         }
         let source = SecretSource(path)
         let secret = try source.read(limit: Session.secretLimit).withoutLastLineEnd()
-        guard secret.count > 0 else { throw .input(source.name, .empty) }
+        guard secret.count > 0 else { throw CommandFailure.input(source.name, .empty) }
         return secret
     }
 }

@@ -7,14 +7,16 @@ extension [EntrySummary] {
     ///
     /// It is also the only one in a part of the entries that contains it, so that the agent need not
     /// send all of them.
-    func one(named typed: String) throws(CommandFailure) -> EntrySummary {
-        guard !EntryName.isBlank(typed) else { throw .usage(.emptyName) }
+    func one(named typed: String) throws -> EntrySummary {
+        guard !EntryName.isBlank(typed) else { throw CommandFailure.usage(.emptyName) }
         let found = matches(of: typed)
-        guard let first = found.first else { throw .noSuchEntry(VisibleText.of(typed)) }
+        guard let first = found.first else {
+            throw CommandFailure.noSuchEntry(VisibleText.of(typed))
+        }
         guard found.count == 1 else {
             let lookAlikes = found.lookAlikes
             let ids = ShortIDs(self)
-            throw .ambiguousName(
+            throw CommandFailure.ambiguousName(
                 VisibleText.of(typed),
                 found.map {
                     let needsID = lookAlikes.contains($0.id) || $0.name.isTruncatedInTable
@@ -29,10 +31,10 @@ extension [EntrySummary] {
     /// - Parameter asks: whether a person decides. Otherwise, `typed` must be the whole name, issuer,
     ///   account or id: words in a name or a note may be those of another entry than was meant, for
     ///   instance because that one was already removed.
-    func one(toChange typed: String, asks: Bool) throws(CommandFailure) -> EntrySummary {
+    func one(toChange typed: String, asks: Bool) throws -> EntrySummary {
         let entry = try one(named: typed)
         guard asks || entry.isNamed(typed) else {
-            throw .partOfName(VisibleText.of(typed), entry.name.visible)
+            throw CommandFailure.partOfName(VisibleText.of(typed), entry.name.visible)
         }
         return entry
     }

@@ -62,9 +62,7 @@ final class PinEntry {
     /// - Parameters:
     ///   - description: what it is for.
     ///   - complaint: why the last answer was wrong.
-    func passphrase(
-        for description: String, complaint: String?
-    ) throws(Failure) -> SecretBytes {
+    func passphrase(for description: String, complaint: String?) throws(Failure) -> SecretBytes {
         try send("SETDESC " + PinEntry.escaped(description))
         try send("SETPROMPT Passphrase:")
         if let complaint { try send("SETERROR " + PinEntry.escaped(complaint)) }
@@ -215,11 +213,11 @@ extension Session {
 
     /// Calls `unlock` with the passphrase from a window, up to three times.
     func attemptingInWindow<Result>(
-        _ path: String, lockOut: () throws(CommandFailure) -> Int64,
-        unlock: (VaultOpener) throws(CommandFailure) -> Result
-    ) throws(CommandFailure) -> Result {
+        _ path: String, lockOut: () throws -> Int64,
+        unlock: (VaultOpener) throws -> Result
+    ) throws -> Result {
         let window: PinEntry
-        do { window = try PinEntry() } catch { throw .pinEntry(error) }
+        do { window = try PinEntry() } catch { throw CommandFailure.pinEntry(error) }
         var attempts = PromptAttempts()
         var complaint: String?
         while true {
@@ -233,15 +231,16 @@ extension Session {
                 passphrase = try window.passphrase(
                     for: "Unlock the vault \(VisibleText.of(path))", complaint: complaint)
             } catch {
-                throw .pinEntry(error)
+                throw CommandFailure.pinEntry(error)
             }
             // As on the terminal, an empty answer cancels the prompt and is not counted.
-            guard passphrase.count > 0 else { throw .pinEntry(.cancelled) }
+            guard passphrase.count > 0 else { throw CommandFailure.pinEntry(.cancelled) }
             do {
                 return try unlock(.passphrase(passphrase))
-            } catch .presence(let refusal) where attempts.allowAnother(after: refusal) {
+            } catch CommandFailure.presence(let refusal) where attempts.allowAnother(after: refusal)
+            {
                 complaint = Messages.sentence(for: refusal)
-            } catch .presence(let refusal) {
+            } catch CommandFailure.presence(let refusal) {
                 throw refused(refusal, in: window)
             }
         }

@@ -89,21 +89,21 @@ enum Question: Hashable, Sendable {
     private static let limit = 4096
 
     /// Prompts on the terminal, even if standard input is redirected.
-    func ask() throws(CommandFailure) -> SecretBytes {
+    func ask() throws -> SecretBytes {
         do {
             let terminal = try Terminal()
             return try SecretBytes(capacity: Question.limit) { (output) throws(TerminalError) in
                 try terminal.ask(prompt, echo: isShownWhileTyped, into: &output)
             }
         } catch {
-            throw .terminal(error, asking: self)
+            throw CommandFailure.terminal(error, asking: self)
         }
     }
 
     /// Prompts like ``ask()``, but only until `end` becomes ready.
     ///
     /// - Returns: `nil` if the answer is no longer needed.
-    func ask(unless end: Polling.Interest?) throws(CommandFailure) -> SecretBytes? {
+    func ask(unless end: Polling.Interest?) throws -> SecretBytes? {
         var outcome = Terminal.PromptOutcome.timedOut
         let answer: SecretBytes
         do {
@@ -113,25 +113,25 @@ enum Question: Hashable, Sendable {
                     prompt, echo: isShownWhileTyped, until: nil, unless: end, into: &output)
             }
         } catch {
-            throw .terminal(error, asking: self)
+            throw CommandFailure.terminal(error, asking: self)
         }
         if case .answered = outcome { return answer }
         return nil
     }
 
     /// Asks a yes-or-no question; anything but `y` or `yes` means no.
-    static func confirm(_ question: String) throws(CommandFailure) {
+    static func confirm(_ question: String) throws {
         try Question.confirmation(question).confirm()
     }
 
     /// Asks this yes-or-no question.
-    func confirm() throws(CommandFailure) {
+    func confirm() throws {
         let answer = try ask()
         let isYes = answer.withBytes { bytes in
             // The answer is not secret.
             let word = bytes.indices.map { bytes[$0] | 0x20 }
             return word == Array("y".utf8) || word == Array("yes".utf8)
         }
-        guard isYes else { throw .declined }
+        guard isYes else { throw CommandFailure.declined }
     }
 }

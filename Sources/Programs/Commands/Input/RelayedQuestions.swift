@@ -9,7 +9,7 @@ final class RelayedQuestions {
     /// Why a module's question was not answered.
     private var failure: PAMCheckFailure.Reason?
     /// Why a TPM got no PIN.
-    private(set) var failureOfPIN: CommandFailure?
+    private(set) var failureOfPIN: (any Error)?
 
     private let terminal: ModuleTerminal
     /// Becomes ready when the answer to a question is no longer needed.

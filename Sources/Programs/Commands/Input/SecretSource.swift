@@ -18,19 +18,19 @@ enum SecretSource: Hashable, Sendable {
     }
 
     /// Reads everything: at least one byte, and at most `limit`.
-    func read(limit: Int) throws(CommandFailure) -> SecretBytes {
+    func read(limit: Int) throws -> SecretBytes {
         do throws(InputFileError) {
             let bytes = try readAll(limit: limit)
             guard bytes.count > 0 else { throw .empty }
             guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
             return bytes
         } catch {
-            throw .input(name, error)
+            throw CommandFailure.input(name, error)
         }
     }
 
     /// Reads the first line, without its line break; from standard input, reads nothing after it.
-    func readFirstLine(limit: Int) throws(CommandFailure) -> SecretBytes {
+    func readFirstLine(limit: Int) throws -> SecretBytes {
         guard case .standardInput = self else { return try read(limit: limit).firstLine() }
         do throws(InputFileError) {
             let line = try SecretSource.read(capacity: limit + 1) {
@@ -41,7 +41,7 @@ enum SecretSource: Hashable, Sendable {
             guard line.count <= limit else { throw .tooLarge(limit: limit) }
             return line.firstLine()
         } catch {
-            throw .input(name, error)
+            throw CommandFailure.input(name, error)
         }
     }
 

@@ -45,18 +45,16 @@ extension Session {
     /// Ends the command, instead of prompting for the passphrase, while the vault is locked.
     ///
     /// - Parameter lockOut: the seconds that are left.
-    func requireNoLockOut(
-        of path: String, _ lockOut: () throws(CommandFailure) -> Int64
-    ) throws(CommandFailure) {
+    func requireNoLockOut(of path: String, _ lockOut: () throws -> Int64) throws {
         let seconds = try lockOut()
         guard seconds > 0 else { return }
         discardAnswer(duringLockOutOf: seconds)
         // The answer may have taken a while.
-        throw .presence(.vaultLockedOut(VisibleText.of(path), seconds: try lockOut()))
+        throw CommandFailure.presence(.vaultLockedOut(VisibleText.of(path), seconds: try lockOut()))
     }
 
     /// The seconds for which the vault at `path` is locked.
-    func lockOut(of path: String) throws(CommandFailure) -> Int64 {
+    func lockOut(of path: String) throws -> Int64 {
         try inVault(path) { () throws(VaultError) in try Vault.lockOut(at: path).seconds }
     }
 

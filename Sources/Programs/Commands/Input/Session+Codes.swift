@@ -10,8 +10,10 @@ extension Session {
     /// now, and that time.
     func code(
         of entry: EntrySummary, in vault: any OpenVault, offset: UInt64, for use: EntryUse
-    ) throws(CommandFailure) -> (text: String, step: TimeStep, moment: Int64) {
-        guard let step = entry.timeStep else { throw .oneTimePassword(.otherMovingFactor) }
+    ) throws -> (text: String, step: TimeStep, moment: Int64) {
+        guard let step = entry.timeStep else {
+            throw CommandFailure.oneTimePassword(.otherMovingFactor)
+        }
         if let found = vault.code, found.offset == offset {
             return (found.text, step, found.moment)
         }
@@ -26,56 +28,58 @@ extension Session {
         let later = CodeTime.moment(now, offset: offset, isRefresh: true)
         let request = AgentRequest.code(vault.place, entry.id, later, .none)
         guard case .code(let next) = try exchange(request, with: vault) else {
-            throw .agentLocked(nil)
+            throw CommandFailure.agentLocked(nil)
         }
         return (next.text, step, now)
     }
 
     /// The number of the time step at `moment`.
-    func number(of step: TimeStep, at moment: Int64) throws(CommandFailure) -> UInt64 {
-        guard let number = step.step(at: moment) else { throw .oneTimePassword(.beforeStart) }
+    func number(of step: TimeStep, at moment: Int64) throws -> UInt64 {
+        guard let number = step.step(at: moment) else {
+            throw CommandFailure.oneTimePassword(.beforeStart)
+        }
         return number
     }
 
     /// The next code of a counter-based entry, whose counter is saved first.
     func nextCode(
         of entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
-    ) throws(CommandFailure) -> (text: String, counter: UInt64) {
+    ) throws -> (text: String, counter: UInt64) {
         let code = try issuedCode(of: entry, at: .counter, by: vault, for: use)
-        guard let counter = code.counter else { throw .agent(.malformed) }
+        guard let counter = code.counter else { throw CommandFailure.agent(.malformed) }
         return (code.text, counter)
     }
 
     private func issuedCode(
         of entry: EntrySummary, at time: CodeTime, by vault: any OpenVault, for use: EntryUse
-    ) throws(CommandFailure) -> IssuedCode {
+    ) throws -> IssuedCode {
         let response = try response(for: entry, in: vault, for: use) { presence in
             .code(vault.place, entry.id, time, presence)
         }
-        guard case .code(let code) = response else { throw .agent(.malformed) }
+        guard case .code(let code) = response else { throw CommandFailure.agent(.malformed) }
         return code
     }
 
     /// Compares a code with those in a window.
     func match(
         _ comparison: CodeComparison, of entry: EntrySummary, by vault: any OpenVault
-    ) throws(CommandFailure) -> Int? {
+    ) throws -> Int? {
         let response = try response(for: entry, in: vault, for: .verify) { presence in
             .verify(vault.place, entry.id, comparison, presence)
         }
-        guard case .match(let offset) = response else { throw .agent(.malformed) }
+        guard case .match(let offset) = response else { throw CommandFailure.agent(.malformed) }
         return offset
     }
 
     /// Opens `entry`.
     func content(
         of entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
-    ) throws(CommandFailure) -> EntryContent {
+    ) throws -> EntryContent {
         let response = try response(for: entry, in: vault, for: use) {
             .contents(vault.place, [entry.id], $0, isUse: use == .show)
         }
         guard case .contents(let contents) = response, contents.count == 1 else {
-            throw .agent(.malformed)
+            throw CommandFailure.agent(.malformed)
         }
         return contents[0]
     }
@@ -83,17 +87,15 @@ extension Session {
     /// Opens `entry`, which has codes.
     func credential(
         of entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
-    ) throws(CommandFailure) -> Credential {
+    ) throws -> Credential {
         guard
             case .oneTimePassword(let credential) = try content(of: entry, in: vault, for: use)
-        else { throw .noCodes(entry.name.visible, entry.kind) }
+        else { throw CommandFailure.noCodes(entry.name.visible, entry.kind) }
         return credential
     }
 
     /// Opens entries that require no check of their own.
-    func contents(
-        of entries: [EntrySummary], in vault: any OpenVault
-    ) throws(CommandFailure) -> [EntryContent] {
+    func contents(of entries: [EntrySummary], in vault: any OpenVault) throws -> [EntryContent] {
         var contents: [EntryContent] = []
         while contents.count < entries.count {
             let next = entries[contents.count...].prefix(AgentRequest.mostContents)
@@ -103,14 +105,14 @@ extension Session {
                 case .contents(let opened) = try expected(
                     exchange(request, with: vault), by: vault),
                 opened.count == next.count
-            else { throw .agent(.malformed) }
+            else { throw CommandFailure.agent(.malformed) }
             contents += opened
         }
         return contents
     }
 
     /// Records that `entry` was used, after what it was used for is printed.
-    func recordUse(of entry: EntrySummary, in vault: any OpenVault) throws(CommandFailure) {
+    func recordUse(of entry: EntrySummary, in vault: any OpenVault) throws {
         // A code that is used up must not be lost if a later entry fails.
         try printer.flush()
         vault.recordUse(of: entry.id, at: SystemClock.unixTime())

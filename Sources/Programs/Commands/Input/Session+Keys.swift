@@ -9,12 +9,12 @@ extension Session {
     static let secretLimit = 1 << 16
 
     /// The key from `--secret-file` or the terminal.
-    func key() throws(CommandFailure) -> SecretBytes {
+    func key() throws -> SecretBytes {
         try key(from: keyText(asking: .key))
     }
 
     /// The text of `--secret-file`, or the answer to `question`.
-    func keyText(asking question: Question) throws(CommandFailure) -> KeyText {
+    func keyText(asking question: Question) throws -> KeyText {
         guard let path = arguments[.secretFile] else {
             return KeyText(text: try question.ask(), place: "the key")
         }
@@ -23,33 +23,33 @@ extension Session {
     }
 
     /// Decodes a key in the encoding of `--encoding`.
-    func key(from written: KeyText) throws(CommandFailure) -> SecretBytes {
+    func key(from written: KeyText) throws -> SecretBytes {
         let place = written.place
         if let form = written.text.withBytes({ SecretForm(inURI: $0) }) {
-            throw .uriForKey(place, form)
+            throw CommandFailure.uriForKey(place, form)
         }
         let key = try isHex() ? hexKey(written) : base32Key(written)
-        guard key.count > 0 else { throw .input(place, .empty) }
+        guard key.count > 0 else { throw CommandFailure.input(place, .empty) }
         return key
     }
 
     /// Whether keys are hexadecimal.
-    func isHex() throws(CommandFailure) -> Bool {
+    func isHex() throws -> Bool {
         try usage { () throws(UsageError) in try arguments.choice(.encoding) } == "hex"
     }
 
-    private func hexKey(_ written: KeyText) throws(CommandFailure) -> SecretBytes {
+    private func hexKey(_ written: KeyText) throws -> SecretBytes {
         do {
             return try written.text.withoutLastLineEnd().withBytes {
                 bytes throws(OneTimePasswordError) in try Hexadecimal.decode(bytes)
             }
         } catch {
-            throw .key(written.place, error)
+            throw CommandFailure.key(written.place, error)
         }
     }
 
     /// Tolerates the forms in which issuers print keys.
-    private func base32Key(_ written: KeyText) throws(CommandFailure) -> SecretBytes {
+    private func base32Key(_ written: KeyText) throws -> SecretBytes {
         let (text, place) = (written.text, written.place)
         let decoded: (secret: SecretBytes, tolerances: [Base32Deviation])
         do {
@@ -57,7 +57,7 @@ extension Session {
                 try Base32.decodeTolerantly(bytes)
             }
         } catch {
-            throw .key(place, error)
+            throw CommandFailure.key(place, error)
         }
         for tolerance in decoded.tolerances {
             if let words = Messages.warning(of: tolerance) { printer.warn("\(place): \(words)") }
@@ -65,34 +65,36 @@ extension Session {
         return decoded.secret
     }
 
-    func algorithm() throws(CommandFailure) -> HashAlgorithm {
+    func algorithm() throws -> HashAlgorithm {
         let word = try usage { () throws(UsageError) in try arguments.choice(.algorithm) }
         return word.flatMap(HashAlgorithm.init(rawValue:)) ?? .sha1
     }
 
-    func style() throws(CommandFailure) -> CodeStyle {
+    func style() throws -> CodeStyle {
         let digits = try usage { () throws(UsageError) in
             try arguments.integer(.digits, in: 1...10)
         }
         guard let length = CodeLength(digits: digits ?? 6) else {
-            throw .usage(.badValue(Option.digits.name, expected: "a whole number from 1 to 10"))
+            throw CommandFailure.usage(
+                .badValue(Option.digits.name, expected: "a whole number from 1 to 10"))
         }
         return .decimal(length)
     }
 
-    func timeStep() throws(CommandFailure) -> TimeStep {
+    func timeStep() throws -> TimeStep {
         let period = try usage { () throws(UsageError) in
             try arguments.integer(.period, in: 1...Int64(Int32.max))
         }
         var start: Int64 = 0
         if let text = arguments[.start] { start = try moment(of: .start, text) }
         guard let step = TimeStep(period: period ?? 30, start: start) else {
-            throw .usage(.badValue(Option.period.name, expected: "a whole number of seconds"))
+            throw CommandFailure.usage(
+                .badValue(Option.period.name, expected: "a whole number of seconds"))
         }
         return step
     }
 
-    func counter() throws(CommandFailure) -> UInt64 {
+    func counter() throws -> UInt64 {
         try usage { () throws(UsageError) in
             try arguments.integer(.counter, in: 0...UInt64.max) ?? 0
         }

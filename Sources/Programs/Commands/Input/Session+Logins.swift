@@ -12,7 +12,7 @@ extension Session {
     /// The answer to a task that uses `entry`, after the confirmation that it requires.
     func answer(
         to task: LoginTask, of entry: EntrySummary, by vault: any OpenVault, for use: EntryUse
-    ) throws(CommandFailure) -> LoginAnswer {
+    ) throws -> LoginAnswer {
         let encoded = try encoded(task)
         let response = try response(for: entry, in: vault, for: use) { presence in
             .login(vault.place, encoded, presence)
@@ -23,7 +23,7 @@ extension Session {
     /// The answer to a task about `name`, for which confirmations were made before.
     func answer(
         to task: LoginTask, about name: String, by vault: any OpenVault
-    ) throws(CommandFailure) -> LoginAnswer {
+    ) throws -> LoginAnswer {
         let request = AgentRequest.login(vault.place, try encoded(task), .none)
         return try answer(
             to: task, in: expected(exchange(request, with: vault), by: vault), about: name,
@@ -34,7 +34,7 @@ extension Session {
     /// a confirmation that was made before counts.
     func answer(
         toEnrol order: KeyOrder, by vault: any OpenVault, requiring presence: AccessControl.Presence
-    ) throws(CommandFailure) -> LoginAnswer {
+    ) throws -> LoginAnswer {
         let name = order.enrolment.name
         let task = LoginTask.key(.enrol(order))
         let encoded = try encoded(task)
@@ -56,22 +56,23 @@ extension Session {
     private func responseAfterCheck(
         _ required: AccessControl.Presence, of name: EntryName, by vault: any OpenVault,
         for use: EntryUse, _ request: (AgentPresence) -> AgentRequest
-    ) throws(CommandFailure) -> AgentResponse {
+    ) throws -> AgentResponse {
         let purpose = Messages.purpose(of: use, name)
         let person = RelayedQuestions(
             purpose: purpose, until: vault.endOfQuestion, session: self)
-        func attempt(_ presence: AgentPresence) throws(CommandFailure) -> AgentResponse {
+        func attempt(_ presence: AgentPresence) throws -> AgentResponse {
             let began = SystemClock.unixTime()
             let response = try exchange(request(presence), with: vault, asking: person)
             switch response {
             case .failed(let error):
-                throw refusal(error, at: vault.path) { () throws(CommandFailure) in
+                throw refusal(error, at: vault.path) {
                     try status(of: vault, since: began)
                 }
             case .refused(let cost):
-                throw .presence(.refused(name, cost, KeyEnrolment.standardAccess.onFailure))
+                throw CommandFailure.presence(
+                    .refused(name, cost, KeyEnrolment.standardAccess.onFailure))
             case .noVerdict(let failure):
-                throw .presence(.pam(name, person.explained(failure), required))
+                throw CommandFailure.presence(.pam(name, person.explained(failure), required))
             default: return response
             }
         }
@@ -80,9 +81,9 @@ extension Session {
         }
         // What opened the vault for this command also confirms its first use.
         if let opener = vault.opener, opener.provesPresence { return try attempt(.opener(opener)) }
-        return try attempting(vault.path) { () throws(CommandFailure) in
+        return try attempting(vault.path) {
             try lockOut(of: vault)
-        } unlock: { () throws(CommandFailure) in
+        } unlock: {
             try attempt(
                 .opener(
                     openerAgain(for: purpose, of: name, among: vault.slots, openedBy: nil)))
@@ -92,8 +93,10 @@ extension Session {
     private func answer(
         to task: LoginTask, in response: AgentResponse, about name: String,
         by vault: any OpenVault
-    ) throws(CommandFailure) -> LoginAnswer {
-        guard case .login(let encoded, let reports) = response else { throw .agent(.malformed) }
+    ) throws -> LoginAnswer {
+        guard case .login(let encoded, let reports) = response else {
+            throw CommandFailure.agent(.malformed)
+        }
         printReports(reports, of: vault.entries)
         let answer: LoginAnswer
         do throws(FieldReader.Unreadable) {
@@ -101,27 +104,27 @@ extension Session {
                 try LoginAnswer(parsing: bytes)
             }
         } catch {
-            throw .agent(.malformed)
+            throw CommandFailure.agent(.malformed)
         }
         switch answer {
         case .failed(let error):
-            if case .key = task { throw .deviceKey(name, error) }
-            throw .login(name, error)
-        case .nameTaken: throw .nameTaken(name)
+            if case .key = task { throw CommandFailure.deviceKey(name, error) }
+            throw CommandFailure.login(name, error)
+        case .nameTaken: throw CommandFailure.nameTaken(name)
         default: return answer
         }
     }
 
-    private func encoded(_ task: LoginTask) throws(CommandFailure) -> SecretBytes {
+    private func encoded(_ task: LoginTask) throws -> SecretBytes {
         do throws(SystemCallFailure) { return try SecretBytes(encoding: task) } catch {
-            throw .agent(.system(error))
+            throw CommandFailure.agent(.system(error))
         }
     }
 
     /// Refuses an entry without an enrolled secret; if it was wiped, the error states the reason.
-    func requireEnrolledSecret(of entry: EntrySummary) throws(CommandFailure) {
+    func requireEnrolledSecret(of entry: EntrySummary) throws {
         do throws(DeviceLoginError) { try entry.requireEnrolledSecret() } catch {
-            throw .login(entry.name.visible, error)
+            throw CommandFailure.login(entry.name.visible, error)
         }
     }
 }

@@ -22,7 +22,7 @@ extension Session {
     func openVault(
         for search: NameSearch? = nil, despite others: [Option] = [],
         enrollingUnder choice: CheckChoice? = nil
-    ) throws(CommandFailure) -> any OpenVault {
+    ) throws -> any OpenVault {
         if let vault = try heldVault(for: search, despite: others) { return vault }
         if let vault = try openSystemVault(for: search) { return vault }
         let vault = try unlock()
@@ -33,7 +33,7 @@ extension Session {
     }
 
     /// The vault for a verb that shows secrets: this always asks for what opens the vault.
-    func openVaultForSecrets() throws(CommandFailure) -> any OpenVault {
+    func openVaultForSecrets() throws -> any OpenVault {
         let vault = try openVault()
         // It also counts for one entry, as if this process had opened the vault.
         vault.opener = try proveAgain(vault)
@@ -64,7 +64,7 @@ extension Session {
     /// The vault, if the agent holds it and may be used, after printing its reports.
     func heldVault(
         for search: NameSearch? = nil, despite others: [Option] = []
-    ) throws(CommandFailure) -> AgentVault? {
+    ) throws -> AgentVault? {
         guard usesAgent(despite: others) else { return nil }
         let client: AgentClient
         do {
@@ -119,9 +119,7 @@ extension Session {
     }
 
     /// Sends a request to the agent.
-    func exchange(
-        _ request: AgentRequest, with client: AgentClient
-    ) throws(CommandFailure) -> AgentResponse {
-        do { return try client.send(request) } catch { throw .agent(error) }
+    func exchange(_ request: AgentRequest, with client: AgentClient) throws -> AgentResponse {
+        do { return try client.send(request) } catch { throw CommandFailure.agent(error) }
     }
 }

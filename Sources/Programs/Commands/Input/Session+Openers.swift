@@ -22,9 +22,7 @@ extension Session {
     ///   - purpose: The reason for asking again; `nil` the first time.
     ///   - slots: The ways to open the vault; without a passphrase among them, the prompt is for
     ///     the recovery key.
-    func opener(
-        again purpose: String? = nil, slots: [SlotSummary]
-    ) throws(CommandFailure) -> VaultOpener {
+    func opener(again purpose: String? = nil, slots: [SlotSummary]) throws -> VaultOpener {
         try usage { () throws(UsageError) in
             try arguments.forbid(.recoveryKey, .recoveryKeyFile, .unlockWith)
             // The environment only sets a default.
@@ -39,21 +37,23 @@ extension Session {
             return .recoveryKey(try recoveryKey(text, from: source.name))
         }
         guard slots.contains(where: \.isPassphrase) else {
-            guard passphraseFile == nil else { throw .noPassphrase(slots) }
+            guard passphraseFile == nil else { throw CommandFailure.noPassphrase(slots) }
             return .recoveryKey(try typedRecoveryKey(again: purpose))
         }
         return .passphrase(try passphrase(again: purpose))
     }
 
     /// Prompts for the recovery key until it is entered without a typing error.
-    private func typedRecoveryKey(again purpose: String?) throws(CommandFailure) -> RecoveryKey {
+    private func typedRecoveryKey(again purpose: String?) throws -> RecoveryKey {
         while true {
             let question = purpose.map(Question.recoveryKeyAgain) ?? .recoveryKey
             let answer = try question.ask()
-            guard answer.count > 0 else { throw .terminal(.ended, asking: .recoveryKey) }
+            guard answer.count > 0 else {
+                throw CommandFailure.terminal(.ended, asking: .recoveryKey)
+            }
             do {
                 return try recoveryKey(answer, from: "your input")
-            } catch .recoveryKey(let place, let error) {
+            } catch CommandFailure.recoveryKey(let place, let error) {
                 printer.complain(
                     Messages.sentence(for: .recoveryKey(place, error))
                         + "; try again, or press Return to cancel.")
@@ -61,23 +61,23 @@ extension Session {
         }
     }
 
-    func recoveryKey(_ text: SecretBytes, from place: String) throws(CommandFailure)
-        -> RecoveryKey
-    {
+    func recoveryKey(_ text: SecretBytes, from place: String) throws -> RecoveryKey {
         do {
             return try RecoveryKey(parsing: text)
         } catch {
-            throw .recoveryKey(place, error)
+            throw CommandFailure.recoveryKey(place, error)
         }
     }
 
     /// The current passphrase.
-    private func passphrase(again purpose: String?) throws(CommandFailure) -> SecretBytes {
+    private func passphrase(again purpose: String?) throws -> SecretBytes {
         guard let path = passphraseFile else {
             let answer = try (purpose.map(Question.passphraseAgain) ?? .passphrase).ask()
             // No vault has an empty passphrase: an empty answer cancels the prompt, and is not
             // counted as an attempt.
-            guard answer.count > 0 else { throw .terminal(.ended, asking: .passphrase) }
+            guard answer.count > 0 else {
+                throw CommandFailure.terminal(.ended, asking: .passphrase)
+            }
             return answer
         }
         if purpose == nil { warnAboutReaders(of: path) }
@@ -93,7 +93,7 @@ extension Session {
     }
 
     /// A new passphrase: from the file of `option`, or from two prompts.
-    func newPassphrase(from option: Option) throws(CommandFailure) -> SecretBytes {
+    func newPassphrase(from option: Option) throws -> SecretBytes {
         let passphrase: SecretBytes
         if let path = arguments[option] {
             warnAboutReaders(of: path)
@@ -102,10 +102,10 @@ extension Session {
             passphrase = try Question.newPassphrase.ask()
             if passphrase.count > 0 {
                 let again = try Question.newPassphraseAgain.ask()
-                guard passphrase == again else { throw .passphrasesDiffer }
+                guard passphrase == again else { throw CommandFailure.passphrasesDiffer }
             }
         }
-        guard passphrase.count > 0 else { throw .emptyPassphrase }
+        guard passphrase.count > 0 else { throw CommandFailure.emptyPassphrase }
         if passphrase.count < Session.shortPassphrase {
             printer.warn(
                 "the passphrase is short and easy to guess from a copy of the vault; use several words"

@@ -11,7 +11,7 @@ extension Session {
     /// - Returns: The confirmed entries.
     @discardableResult func askToReplace(
         _ entries: [EntrySummary], in vault: any OpenVault
-    ) throws(CommandFailure) -> Set<RecordID> {
+    ) throws -> Set<RecordID> {
         let asking = entries.filter(\.requiresCheckPerUse)
         for (index, entry) in asking.enumerated() {
             let use = EntryUse.replace(number: index + 1, of: asking.count)
@@ -25,31 +25,29 @@ extension Session {
     /// Nothing protects a damaged entry, which can be removed without.
     func confirmIfRequired(
         _ entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
-    ) throws(CommandFailure) {
+    ) throws {
         guard entry.requiresCheckPerUse else { return }
-        do { try confirm(entry, in: vault, for: use) } catch .vault(_, .damaged) {}
+        do { try confirm(entry, in: vault, for: use) } catch CommandFailure.vault(_, .damaged) {}
     }
 
     /// Asks for the confirmation that changing or replacing `entry` requires, for the next edit.
-    func confirm(
-        _ entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
-    ) throws(CommandFailure) {
+    func confirm(_ entry: EntrySummary, in vault: any OpenVault, for use: EntryUse) throws {
         let response = try response(for: entry, in: vault, for: use) { presence in
             .confirm(vault.place, entry.id, presence)
         }
-        guard case .done = response else { throw .agent(.malformed) }
+        guard case .done = response else { throw CommandFailure.agent(.malformed) }
     }
 
     /// Unlocks the vault to change what opens it.
     ///
     /// After a TPM without a PIN, it asks for the passphrase or the recovery key.
-    func unlockToChangeSlots() throws(CommandFailure) -> UnlockedVault {
+    func unlockToChangeSlots() throws -> UnlockedVault {
         let vault = try unlock()
         guard !vault.unlockingProvesPresence else { return vault }
         let path = try vaultPath()
-        return try attempting(path) { () throws(CommandFailure) in
+        return try attempting(path) {
             try lockOut(of: path)
-        } unlock: { () throws(CommandFailure) in
+        } unlock: {
             let opener = try opener(
                 again: "To change how the vault is opened", slots: vault.slots)
             return try unlocked(path, with: opener)

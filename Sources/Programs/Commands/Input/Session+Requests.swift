@@ -7,29 +7,27 @@ import WatchwordSystem
 // Requests to the vault that a command has opened, and the confirmations that they require.
 extension Session {
     /// Sends a request that needs no confirmation.
-    func exchange(
-        _ request: AgentRequest, with vault: any OpenVault
-    ) throws(CommandFailure) -> AgentResponse {
-        do { return try vault.send(request) } catch { throw .agent(error) }
+    func exchange(_ request: AgentRequest, with vault: any OpenVault) throws -> AgentResponse {
+        do { return try vault.send(request) } catch { throw CommandFailure.agent(error) }
     }
 
     /// Sends a request, and passes questions to the person.
     func exchange(
         _ request: AgentRequest, with vault: any OpenVault, asking person: RelayedQuestions
-    ) throws(CommandFailure) -> AgentResponse {
-        do { return try vault.send(request, asking: person.answer) } catch { throw .agent(error) }
+    ) throws -> AgentResponse {
+        do { return try vault.send(request, asking: person.answer) } catch {
+            throw CommandFailure.agent(error)
+        }
     }
 
     /// Converts a refusal that concerns the whole vault to a `CommandFailure`.
-    func expected(
-        _ response: AgentResponse, by vault: any OpenVault
-    ) throws(CommandFailure) -> AgentResponse {
+    func expected(_ response: AgentResponse, by vault: any OpenVault) throws -> AgentResponse {
         switch response {
-        case .notHeld: throw .agentLocked(nil)
-        case .locked(let reason): throw .agentLocked(reason)
-        case .moving: throw .moveUnfinished
-        case .failed(.notFound) where vault.isKeptBySystem: throw .moveUnfinished
-        case .failed(let error): throw .vault(VisibleText.of(vault.path), error)
+        case .notHeld: throw CommandFailure.agentLocked(nil)
+        case .locked(let reason): throw CommandFailure.agentLocked(reason)
+        case .moving: throw CommandFailure.moveUnfinished
+        case .failed(.notFound) where vault.isKeptBySystem: throw CommandFailure.moveUnfinished
+        case .failed(let error): throw CommandFailure.vault(VisibleText.of(vault.path), error)
         default: return response
         }
     }
@@ -38,7 +36,7 @@ extension Session {
     func response(
         for entry: EntrySummary, in vault: any OpenVault, for use: EntryUse,
         _ request: (AgentPresence) -> AgentRequest
-    ) throws(CommandFailure) -> AgentResponse {
+    ) throws -> AgentResponse {
         if vault.isHeldByAgent, use.mayReuse, entry.requiresCheckPerUse,
             entry.accessControl.reuse != .none
         {
@@ -53,14 +51,17 @@ extension Session {
         while true {
             do {
                 return try responseOnce(for: entry, in: vault, for: use, request)
-            } catch .vault(_, .presenceNeeded) where !entry.requiresCheckPerUse && !isProved {
+            } catch CommandFailure.vault(_, .presenceNeeded)
+                where !entry.requiresCheckPerUse && !isProved
+            {
                 // For codes of the future.
                 try proveAgain(vault)
                 isProved = true
-            } catch .presence(let refusal) where attempts.allowAnother(after: refusal) {
+            } catch CommandFailure.presence(let refusal) where attempts.allowAnother(after: refusal)
+            {
                 // A file is not read again, and the system's modules repeat their own prompts.
                 guard promptsForOpener, try checkChoice().check(of: entry) == .passphrase else {
-                    throw .presence(refusal)
+                    throw CommandFailure.presence(refusal)
                 }
                 // What opened the vault for this command is tried only once.
                 vault.opener = nil
@@ -72,7 +73,7 @@ extension Session {
     private func responseOnce(
         for entry: EntrySummary, in vault: any OpenVault, for use: EntryUse,
         _ request: (AgentPresence) -> AgentRequest
-    ) throws(CommandFailure) -> AgentResponse {
+    ) throws -> AgentResponse {
         let person = questions(about: entry, in: vault, for: use)
         let presence = try presence(for: entry, in: vault, for: use)
         let response = try exchange(request(presence), with: vault, asking: person)
@@ -91,18 +92,18 @@ extension Session {
     private func expected(
         _ response: AgentResponse, for entry: EntrySummary, in vault: any OpenVault,
         questions: RelayedQuestions
-    ) throws(CommandFailure) -> AgentResponse {
+    ) throws -> AgentResponse {
         // Why there was no PIN says more than that there was none.
         if let failure = questions.failureOfPIN { throw failure }
         switch response {
         case .failed(.lockedOut(let seconds)):
-            throw .presence(.entryLockedOut(entry.name, seconds: seconds))
+            throw CommandFailure.presence(.entryLockedOut(entry.name, seconds: seconds))
         case .refused(let cost):
-            throw .presence(.refused(entry.name, cost, entry.accessControl.onFailure))
+            throw CommandFailure.presence(.refused(entry.name, cost, entry.accessControl.onFailure))
         case .noVerdict(let failure):
-            throw .presence(
+            throw CommandFailure.presence(
                 .pam(entry.name, questions.explained(failure), entry.accessControl.presence))
-        case .noCode: throw .noCodes(entry.name.visible, entry.kind)
+        case .noCode: throw CommandFailure.noCodes(entry.name.visible, entry.kind)
         default: return try expected(response, by: vault)
         }
     }
@@ -110,9 +111,11 @@ extension Session {
     /// The confirmation that `entry` requires; prompts for a passphrase unless the entry is locked.
     private func presence(
         for entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
-    ) throws(CommandFailure) -> AgentPresence {
+    ) throws -> AgentPresence {
         guard entry.accessControl.presence.isPerUse else { return .none }
-        guard entry.requiresCheckPerUse else { throw .vault(VisibleText.of(vault.path), .wiped) }
+        guard entry.requiresCheckPerUse else {
+            throw CommandFailure.vault(VisibleText.of(vault.path), .wiped)
+        }
         let purpose = Messages.purpose(of: use, entry.name)
         guard try checkChoice().check(of: entry) == .passphrase else { return .modules(purpose) }
         if !use.isFurther, vault.unlockingProvesPresence { return .none }
@@ -120,7 +123,7 @@ extension Session {
         let response = try expected(exchange(request, with: vault), by: vault)
         if case .lockOut(let lockOut) = response, lockOut.seconds > 0 {
             if promptsForOpener { discardAnswer(duringLockOutOf: lockOut.seconds) }
-            throw .presence(.entryLockedOut(entry.name, seconds: lockOut.seconds))
+            throw CommandFailure.presence(.entryLockedOut(entry.name, seconds: lockOut.seconds))
         }
         // What opened the vault for this command also confirms its first use.
         if !use.isFurther, let opener = vault.opener, opener.provesPresence {
@@ -139,7 +142,7 @@ extension Session {
     func openerAgain(
         for purpose: String, of name: EntryName, among slots: [SlotSummary],
         openedBy number: Int?
-    ) throws(CommandFailure) -> VaultOpener {
+    ) throws -> VaultOpener {
         let devices = slots.filter { $0.token != nil && $0.provesPresence }
         do {
             if !isOpenedByRecoveryKey, passphraseFile == nil,
@@ -149,17 +152,15 @@ extension Session {
                 return try opener(of: device, again: purpose)
             }
             return try opener(again: purpose, slots: slots)
-        } catch .input(let place, let error) {
-            throw .presence(.nothingFurther(name, place, error))
+        } catch CommandFailure.input(let place, let error) {
+            throw CommandFailure.presence(.nothingFurther(name, place, error))
         }
     }
 
     /// Proves again what opens a vault that the agent holds; asks for it unless it was just given.
     ///
     /// - Returns: what opens it; `nil` if this process has opened the vault.
-    @discardableResult func proveAgain(
-        _ vault: any OpenVault
-    ) throws(CommandFailure) -> VaultOpener? {
+    @discardableResult func proveAgain(_ vault: any OpenVault) throws -> VaultOpener? {
         guard vault.isHeldByAgent else { return nil }
         let path = vault.path
         var known = vault.opener
@@ -168,29 +169,27 @@ extension Session {
             try prove(known, to: vault)
             return known
         }
-        return try attempting(path) { () throws(CommandFailure) in
+        return try attempting(path) {
             try lockOut(of: vault)
-        } unlock: { () throws(CommandFailure) in
+        } unlock: {
             let opener = try opener(slots: vault.slots)
             try prove(opener, to: vault)
             return opener
         }
     }
 
-    private func prove(
-        _ opener: VaultOpener, to vault: any OpenVault
-    ) throws(CommandFailure) {
+    private func prove(_ opener: VaultOpener, to vault: any OpenVault) throws {
         let began = SystemClock.unixTime()
         let request = AgentRequest.prove(vault.place, opener, ceiling: try unlockCeiling())
         switch try exchange(request, with: vault) {
         case .done: return
         case .failed(let error):
-            throw refusal(error, at: vault.path) { () throws(CommandFailure) in
+            throw refusal(error, at: vault.path) {
                 try status(of: vault, since: began)
             }
-        case .notHeld: throw .agentLocked(nil)
-        case .locked(let reason): throw .agentLocked(reason)
-        default: throw .agent(.malformed)
+        case .notHeld: throw CommandFailure.agentLocked(nil)
+        case .locked(let reason): throw CommandFailure.agentLocked(reason)
+        default: throw CommandFailure.agent(.malformed)
         }
     }
 }

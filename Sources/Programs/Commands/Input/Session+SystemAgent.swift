@@ -20,25 +20,24 @@ extension Session {
     }
 
     /// Requires a vault at `path` for `body`.
-    func requiringVault<Result>(
-        at path: String, _ body: () throws(CommandFailure) -> Result
-    ) throws(CommandFailure) -> Result {
-        do throws(CommandFailure) {
+    func requiringVault<Result>(at path: String, _ body: () throws -> Result) throws -> Result {
+        do {
             try inVault(path) { () throws(VaultError) in
                 guard try Vault.isTaken(path) else { throw .notFound }
             }
             return try body()
-        } catch .vault(let place, .notFound) {
+        } catch CommandFailure.vault(let place, .notFound) {
             // It may have moved to the system agent meanwhile.
-            guard try systemVault() == nil else { throw .moveUnfinished }
+            guard try systemVault() == nil else { throw CommandFailure.moveUnfinished }
             let isStopped: Bool
             do throws(AgentFailure) {
                 isStopped = usesDefaultVault ? try SystemAgent.isStopped() : false
             } catch {
-                throw .agent(error)
+                throw CommandFailure.agent(error)
             }
-            guard !isStopped else { throw .noVaultWhileStopped(place) }
-            throw .vault(place, Vault.holdsPrevious(at: path) ? .previousLeft : .notFound)
+            guard !isStopped else { throw CommandFailure.noVaultWhileStopped(place) }
+            throw CommandFailure.vault(
+                place, Vault.holdsPrevious(at: path) ? .previousLeft : .notFound)
         }
     }
 
@@ -46,53 +45,48 @@ extension Session {
     ///
     /// - Returns: `nil` if this run uses another vault: a named one, or the default vault, if it
     ///   exists in the user's data folder.
-    func systemVault() throws(CommandFailure) -> SystemVault? {
+    func systemVault() throws -> SystemVault? {
         guard let client = try systemAgent(), let standing = try standing(of: client) else {
             return nil
         }
-        guard !standing.isMoving else { throw .moveUnfinished }
+        guard !standing.isMoving else { throw CommandFailure.moveUnfinished }
         return SystemVault(client: client, standing: standing)
     }
 
     /// The system agent, if it may keep the vault that this run uses.
-    func systemAgent() throws(CommandFailure) -> AgentClient? {
+    func systemAgent() throws -> AgentClient? {
         guard usesDefaultVault else { return nil }
         if let path = standardVaultPath() {
             let isTaken = try inVault(path) { () throws(VaultError) in try Vault.isTaken(path) }
             guard !isTaken else { return nil }
         }
-        do { return try SystemAgent.connect() } catch { throw .agent(error) }
+        do { return try SystemAgent.connect() } catch { throw CommandFailure.agent(error) }
     }
 
     /// What the system agent knows about this user's vault; `nil` if it keeps none.
-    func standing(
-        of client: AgentClient, since began: Int64 = 0
-    ) throws(CommandFailure) -> VaultStanding? {
+    func standing(of client: AgentClient, since began: Int64 = 0) throws -> VaultStanding? {
         try standing(in: exchange(.standing(.ofSystem, since: began), with: client))
     }
 
-    private func standing(
-        in response: AgentResponse
-    ) throws(CommandFailure) -> VaultStanding? {
+    private func standing(in response: AgentResponse) throws -> VaultStanding? {
         switch response {
         case .standing(let standing): return standing
         case .failed(.notFound): return nil
-        case .failed(let error): throw .vault(VisibleText.of(VaultPlace.ofSystem.path), error)
-        default: throw .agent(.malformed)
+        case .failed(let error):
+            throw CommandFailure.vault(VisibleText.of(VaultPlace.ofSystem.path), error)
+        default: throw CommandFailure.agent(.malformed)
         }
     }
 
     /// What failures since `began` have cost; `nil` if that is unknown.
-    func status(
-        of vault: any OpenVault, since began: Int64
-    ) throws(CommandFailure) -> VaultStatus? {
+    func status(of vault: any OpenVault, since began: Int64) throws -> VaultStatus? {
         guard vault.isKeptBySystem else { return status(vault.path, since: began) }
         let request = AgentRequest.standing(vault.place, since: began)
         return try standing(in: exchange(request, with: vault))?.status
     }
 
     /// The seconds for which the vault is locked.
-    func lockOut(of vault: any OpenVault) throws(CommandFailure) -> Int64 {
+    func lockOut(of vault: any OpenVault) throws -> Int64 {
         guard vault.isKeptBySystem else { return try lockOut(of: vault.path) }
         return try status(of: vault, since: 0)?.lockOut.seconds ?? 0
     }
@@ -104,9 +98,7 @@ extension Session {
     /// - Parameters:
     ///   - search: the only entries that the command needs; `nil` for all.
     ///   - asks: whether to ask for the passphrase; if not, the result may be `nil`.
-    func openSystemVault(
-        for search: NameSearch? = nil, asks: Bool = true
-    ) throws(CommandFailure) -> AgentVault? {
+    func openSystemVault(for search: NameSearch? = nil, asks: Bool = true) throws -> AgentVault? {
         guard allowsAgent, !arguments.has(.readOnly), let vault = try systemVault() else {
             return nil
         }
@@ -119,9 +111,9 @@ extension Session {
             response = held
             switch held {
             case .listing(let found), .found(let found, _): listing = found
-            case .locked(let reason): throw .agentLocked(reason)
-            case .moving, .failed(.notFound): throw .moveUnfinished
-            default: throw .agentLocked(nil)
+            case .locked(let reason): throw CommandFailure.agentLocked(reason)
+            case .moving, .failed(.notFound): throw CommandFailure.moveUnfinished
+            default: throw CommandFailure.agentLocked(nil)
             }
         } else {
             guard asks else { return nil }
@@ -144,9 +136,9 @@ extension Session {
     func unlocked(
         _ vault: SystemVault, mayUseWindow: Bool = false,
         _ request: (VaultOpener) -> AgentRequest
-    ) throws(CommandFailure) -> VaultListing {
+    ) throws -> VaultListing {
         let response = try askingForOpener(of: vault, mayUseWindow: mayUseWindow, request)
-        guard case .listing(let listing) = response else { throw .agent(.malformed) }
+        guard case .listing(let listing) = response else { throw CommandFailure.agent(.malformed) }
         return listing
     }
 
@@ -154,11 +146,11 @@ extension Session {
     func askingForOpener(
         of vault: SystemVault, mayUseWindow: Bool = false,
         _ request: (VaultOpener) -> AgentRequest
-    ) throws(CommandFailure) -> AgentResponse {
-        func lockOut() throws(CommandFailure) -> Int64 {
+    ) throws -> AgentResponse {
+        func lockOut() throws -> Int64 {
             try standing(of: vault.client)?.status.lockOut.seconds ?? 0
         }
-        func send(_ opener: VaultOpener) throws(CommandFailure) -> AgentResponse {
+        func send(_ opener: VaultOpener) throws -> AgentResponse {
             let began = SystemClock.unixTime()
             let person = RelayedQuestions(
                 purpose: Messages.purposeOfMove, until: vault.client.readable, session: self)
@@ -166,17 +158,17 @@ extension Session {
             do {
                 response = try vault.client.send(request(opener), asking: person.answer)
             } catch {
-                throw .agent(error)
+                throw CommandFailure.agent(error)
             }
             switch response {
             // The vault was there before.
-            case .moving, .failed(.notFound): throw .moveUnfinished
-            case .notLocked: throw .keyNotLocked(bySystem: true)
-            case .refused(let cost): throw .moveRefused(cost)
+            case .moving, .failed(.notFound): throw CommandFailure.moveUnfinished
+            case .notLocked: throw CommandFailure.keyNotLocked(bySystem: true)
+            case .refused(let cost): throw CommandFailure.moveRefused(cost)
             case .noVerdict(let failure):
-                throw .moveUnchecked(person.explained(failure))
+                throw CommandFailure.moveUnchecked(person.explained(failure))
             case .failed(let error):
-                throw refusal(error, at: vault.place.path) { () throws(CommandFailure) in
+                throw refusal(error, at: vault.place.path) {
                     try standing(of: vault.client, since: began)?.status
                 }
             default: return response
@@ -189,7 +181,7 @@ extension Session {
         if mayUseWindow, asksInWindow(slots: slots) {
             return try attemptingInWindow(vault.place.path, lockOut: lockOut, unlock: send)
         }
-        return try attempting(vault.place.path, lockOut: lockOut) { () throws(CommandFailure) in
+        return try attempting(vault.place.path, lockOut: lockOut) {
             try send(opener(slots: slots))
         }
     }

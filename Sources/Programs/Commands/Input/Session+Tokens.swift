@@ -8,7 +8,7 @@ import WatchwordSystem
 extension Session {
     /// `--unlock-with`: what the user wants to unlock the vault with; `nil` to use what the vault
     /// has.
-    private func wantedMethod() throws(CommandFailure) -> String? {
+    private func wantedMethod() throws -> String? {
         try usage { () throws(UsageError) in try arguments.choice(.unlockWith) }
     }
 
@@ -16,9 +16,7 @@ extension Session {
     ///
     /// - Returns: `nil` if the options choose the passphrase or the recovery key, or if no device is
     ///   available.
-    func deviceOpener(
-        _ path: String, slots: [SlotSummary]
-    ) throws(CommandFailure) -> VaultOpener? {
+    func deviceOpener(_ path: String, slots: [SlotSummary]) throws -> VaultOpener? {
         let wanted = try wantedMethod()
         // A passphrase file in the environment is only a default.
         let givesPassphrase =
@@ -27,7 +25,9 @@ extension Session {
         let slots = slots.filter {
             $0.token != nil && (wanted == nil || SlotCommand.method($0) == wanted)
         }
-        if wanted != nil, slots.isEmpty { throw .vault(VisibleText.of(path), .noSuchSlot) }
+        if wanted != nil, slots.isEmpty {
+            throw CommandFailure.vault(VisibleText.of(path), .noSuchSlot)
+        }
         for (index, slot) in slots.enumerated() {
             // With a device that the user asked for, and no other one, there is nothing else to try.
             let isOnlyChoice = wanted != nil && index == slots.count - 1
@@ -39,13 +39,13 @@ extension Session {
     /// Gets the secret of the slot's device.
     ///
     /// - Parameter reports: whether to report a device that is not available, and return `nil`.
-    private func opener(
-        of slot: SlotSummary, orReport reports: Bool
-    ) throws(CommandFailure) -> VaultOpener? {
+    private func opener(of slot: SlotSummary, orReport reports: Bool) throws -> VaultOpener? {
         printer.note("Unlocking with slot \(slot.number) (\(Messages.name(of: slot))).")
         do {
             return try opener(of: slot, again: nil)
-        } catch .token(let failure, let token) where reports && failure.leavesOtherSlots {
+        } catch CommandFailure.token(let failure, let token)
+            where reports && failure.leavesOtherSlots
+        {
             printer.note(
                 "Slot \(slot.number): \(Messages.sentence(for: failure, of: token)); trying the next "
                     + "way to unlock.")
@@ -56,9 +56,7 @@ extension Session {
     /// Gets the secret of the slot's device.
     ///
     /// - Parameter purpose: The reason for asking again; `nil` the first time.
-    func opener(
-        of slot: SlotSummary, again purpose: String?
-    ) throws(CommandFailure) -> VaultOpener {
+    func opener(of slot: SlotSummary, again purpose: String?) throws -> VaultOpener {
         let result: TokenResult
         switch slot.method {
         case .tpm2(let object):
@@ -70,7 +68,7 @@ extension Session {
         case .passphrase, .recoveryKey, .other: preconditionFailure("the slot has a device")
         }
         guard case .secret(let secret) = result else {
-            throw .token(.badAnswer, slot.token ?? .tpm)
+            throw CommandFailure.token(.badAnswer, slot.token ?? .tpm)
         }
         return .device(secret, of: slot)
     }
@@ -78,22 +76,22 @@ extension Session {
     /// Lets `watchword-token` carry out one request.
     func carryOut(
         _ request: TokenRequest, on token: TokenKind, again purpose: String? = nil
-    ) throws(CommandFailure) -> TokenResult {
+    ) throws -> TokenResult {
         var person = TokenPerson(session: self, token: token, purpose: purpose)
         do {
             return try TokenHelper().carryOut(request, with: &person)
         } catch {
             // Why there was no PIN says more than that there was none.
             if let failure = person.failure { throw failure }
-            throw .token(error, token)
+            throw CommandFailure.token(error, token)
         }
     }
 
     /// `--tpm`, or the computer's TPM.
-    func tpmAddress() throws(CommandFailure) -> TPMAddress {
+    func tpmAddress() throws -> TPMAddress {
         guard let text = arguments[.tpm] else { return .standard }
         guard let address = TPMAddress(text) else {
-            throw .usage(
+            throw CommandFailure.usage(
                 .badValue(
                     Option.tpm.name,
                     expected: "device:PATH, or swtpm:host=ADDRESS,port=PORT for the emulator"))
@@ -102,7 +100,7 @@ extension Session {
     }
 
     /// The PIN from `--pin-file`; `nil` without this option.
-    func pinFromFile(of token: TokenKind) throws(CommandFailure) -> SecretBytes? {
+    func pinFromFile(of token: TokenKind) throws -> SecretBytes? {
         guard let path = arguments[.pinFile] else { return nil }
         warnAboutReaders(of: path)
         let pin = try SecretSource(path).readFirstLine(limit: Session.secretLimit)
@@ -111,26 +109,24 @@ extension Session {
     }
 
     /// A new PIN for the TPM: from `--pin-file`, or from two prompts.
-    func newPIN() throws(CommandFailure) -> SecretBytes {
+    func newPIN() throws -> SecretBytes {
         let pin: SecretBytes
         if let given = try pinFromFile(of: .tpm) {
             pin = given
         } else {
             pin = try Question.newPIN.ask()
             try expectValid(pin, of: .tpm)
-            guard try pin == Question.newPINAgain.ask() else { throw .pinsDiffer }
+            guard try pin == Question.newPINAgain.ask() else { throw CommandFailure.pinsDiffer }
         }
-        guard pin.count >= TokenKind.shortestPIN else { throw .badPIN(.tpm) }
+        guard pin.count >= TokenKind.shortestPIN else { throw CommandFailure.badPIN(.tpm) }
         return pin
     }
 
     /// Throws unless the device can have this PIN.
-    fileprivate func expectValid(
-        _ pin: SecretBytes, of token: TokenKind
-    ) throws(CommandFailure) {
+    fileprivate func expectValid(_ pin: SecretBytes, of token: TokenKind) throws {
         // The device reads a PIN up to the first zero byte.
         let hasZero = pin.withBytes { pin in pin.indices.contains { pin[$0] == 0 } }
-        guard pin.count <= token.longestPIN, !hasZero else { throw .badPIN(token) }
+        guard pin.count <= token.longestPIN, !hasZero else { throw CommandFailure.badPIN(token) }
     }
 }
 
@@ -184,7 +180,7 @@ struct TokenPerson: TokenHelper.Person {
     /// Becomes ready when the PIN is no longer needed.
     private let end: Polling.Interest?
     /// Why there was no PIN.
-    private(set) var failure: CommandFailure?
+    private(set) var failure: (any Error)?
     /// Whether the PIN was no longer needed.
     private(set) var wasOvertaken = false
 

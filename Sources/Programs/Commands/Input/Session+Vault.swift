@@ -7,14 +7,14 @@ import WatchwordSystem
 // Finding and unlocking the vault.
 extension Session {
     /// The vault's path: `--vault`, `$WATCHWORD_VAULT`, or the default in the user's data folder.
-    func vaultPath() throws(CommandFailure) -> String {
+    func vaultPath() throws -> String {
         if let path = arguments[.vault] { return path }
         if let path = Environment.value("WATCHWORD_VAULT") {
             // Other bytes than UTF-8 were replaced, so it is another path.
-            guard !path.contains("\u{FFFD}") else { throw .usage(.notUTF8) }
+            guard !path.contains("\u{FFFD}") else { throw CommandFailure.usage(.notUTF8) }
             return path
         }
-        guard let path = standardVaultPath() else { throw .noHome }
+        guard let path = standardVaultPath() else { throw CommandFailure.noHome }
         return path
     }
 
@@ -33,7 +33,7 @@ extension Session {
     }
 
     /// The paths of this user's vaults, on which a passphrase must not be guessed through a copy.
-    func vaultsInUse() throws(CommandFailure) -> [String] {
+    func vaultsInUse() throws -> [String] {
         let path = try vaultPath()
         return [path]
             + [standardVaultPath()].compactMap { $0 }
@@ -44,10 +44,10 @@ extension Session {
     ///
     /// - Parameter inMerge: whether a copy will be merged, which may have what the vault lacks: copies
     ///   are not reported, and the caller must print the alarms.
-    func unlock(inMerge: Bool = false) throws(CommandFailure) -> UnlockedVault {
+    func unlock(inMerge: Bool = false) throws -> UnlockedVault {
         let path = try vaultPath()
-        guard try systemVault() == nil else { throw .keptBySystem }
-        let unlocked = try requiringVault(at: path) { () throws(CommandFailure) in
+        guard try systemVault() == nil else { throw CommandFailure.keptBySystem }
+        let unlocked = try requiringVault(at: path) {
             try correctPermissions(of: path)
             return try self.unlocked(path)
         }
@@ -89,7 +89,7 @@ extension Session {
     ///
     /// git gives the file such a mode at each pull. Where nobody else can enter the folder, that
     /// reveals nothing, and is corrected without a word.
-    func correctPermissions(of path: String) throws(CommandFailure) {
+    func correctPermissions(of path: String) throws {
         let exposure = try inVault(path) { () throws(VaultError) in try Vault.exposure(at: path) }
         guard let exposure else { return }
         guard exposure.isInReach else {
@@ -99,28 +99,26 @@ extension Session {
         }
         do {
             try Question.confirm(Messages.question(of: exposure, at: path))
-        } catch .terminal(.none, _) {
-            throw .exposed(path, exposure)
+        } catch CommandFailure.terminal(.none, _) {
+            throw CommandFailure.exposed(path, exposure)
         }
         try inVault(path) { () throws(VaultError) in try Vault.closeToOthers(at: path) }
         printer.note("Corrected the permissions. Others may have read the files before.")
     }
 
-    private func unlocked(_ path: String) throws(CommandFailure) -> UnlockedVault {
+    private func unlocked(_ path: String) throws -> UnlockedVault {
         try unlockedWithOpener(path).vault
     }
 
     /// Unlocks the vault at `path`, and returns also what unlocked it.
-    func unlockedWithOpener(
-        _ path: String
-    ) throws(CommandFailure) -> (vault: UnlockedVault, opener: VaultOpener) {
+    func unlockedWithOpener(_ path: String) throws -> (vault: UnlockedVault, opener: VaultOpener) {
         let slots = try inVault(path) { () throws(VaultError) in try Vault.slots(at: path) }
         if let opener = try deviceOpener(path, slots: slots) {
             return (try unlocked(path, with: opener), opener)
         }
-        return try attempting(path) { () throws(CommandFailure) in
+        return try attempting(path) {
             try lockOut(of: path)
-        } unlock: { () throws(CommandFailure) in
+        } unlock: {
             let opener = try opener(slots: slots)
             return (try unlocked(path, with: opener), opener)
         }
@@ -130,20 +128,21 @@ extension Session {
     ///
     /// - Parameter lockOut: the seconds for which the vault is locked now.
     func attempting<Result>(
-        _ path: String, lockOut: () throws(CommandFailure) -> Int64,
-        unlock: () throws(CommandFailure) -> Result
-    ) throws(CommandFailure) -> Result {
+        _ path: String, lockOut: () throws -> Int64,
+        unlock: () throws -> Result
+    ) throws -> Result {
         guard promptsForOpener, !isOpenedByRecoveryKey else { return try unlock() }
         var attempts = PromptAttempts()
         while true {
             try requireNoLockOut(of: path, lockOut)
             do {
                 return try unlock()
-            } catch .presence(let refusal) where attempts.allowAnother(after: refusal) {
+            } catch CommandFailure.presence(let refusal) where attempts.allowAnother(after: refusal)
+            {
                 printer.complain(Messages.sentence(for: refusal))
-            } catch .presence(let refusal) {
+            } catch CommandFailure.presence(let refusal) {
                 if let seconds = refusal.lockOut { discardAnswer(duringLockOutOf: seconds) }
-                throw .presence(refusal)
+                throw CommandFailure.presence(refusal)
             }
         }
     }
@@ -152,7 +151,7 @@ extension Session {
     ///
     /// - Parameter savesWipes: whether to save it if entries were wiped without the vault key.
     func unlocked(_ path: String, with opener: VaultOpener, savesWipes: Bool = true)
-        throws(CommandFailure) -> UnlockedVault
+        throws -> UnlockedVault
     {
         let began = SystemClock.unixTime()
         let ceiling = try unlockCeiling()
@@ -169,7 +168,7 @@ extension Session {
     ///
     /// - Parameter status: the cost of a wrong passphrase; `nil` if it is unknown.
     func refusal(
-        _ error: VaultError, at path: String, status: () throws(CommandFailure) -> VaultStatus?
+        _ error: VaultError, at path: String, status: () throws -> VaultStatus?
     ) -> CommandFailure {
         switch error {
         case .wrongPassphrase:
@@ -192,15 +191,15 @@ extension Session {
 
     /// Converts a vault error to a `CommandFailure`.
     func inVault<Result>(_ path: String? = nil, _ body: () throws(VaultError) -> Result)
-        throws(CommandFailure) -> Result
+        throws -> Result
     {
         let place: String
         if let path { place = path } else { place = try vaultPath() }
-        do { return try body() } catch { throw .vault(VisibleText.of(place), error) }
+        do { return try body() } catch { throw CommandFailure.vault(VisibleText.of(place), error) }
     }
 
     /// `--max-unlock-cost`, or the default limit.
-    func unlockCeiling() throws(CommandFailure) -> Int {
+    func unlockCeiling() throws -> Int {
         let most = Vault.maximumCeiling
         return try usage { () throws(UsageError) in
             try arguments.integer(.maxUnlockCost, in: 10...most) ?? Vault.defaultCeiling
@@ -216,10 +215,10 @@ extension Session {
     }
 
     /// `--scrypt-log-n`, or the default cost.
-    func cost() throws(CommandFailure) -> ScryptCost { try statedCost() ?? .standard }
+    func cost() throws -> ScryptCost { try statedCost() ?? .standard }
 
     /// The cost that the options state.
-    func statedCost() throws(CommandFailure) -> ScryptCost? {
+    func statedCost() throws -> ScryptCost? {
         let logN = try usage { () throws(UsageError) in
             try arguments.integer(.scryptLogN, in: 10...24)
         }
@@ -234,7 +233,7 @@ extension Session {
             return try ScryptCost(logN: logN)
         } catch {
             let expected = "a whole number from 10 to 24"
-            throw .usage(.badValue(Option.scryptLogN.name, expected: expected))
+            throw CommandFailure.usage(.badValue(Option.scryptLogN.name, expected: expected))
         }
     }
 }

@@ -7,13 +7,13 @@ extension Session {
     /// given.
     func timeLimit(
         _ option: Option, standard: Duration, allowsZero: Bool = true
-    ) throws(CommandFailure) -> Duration {
+    ) throws -> Duration {
         guard let text = arguments[option] else { return standard }
         guard let limit = TimeLimit(parsing: text), allowsZero || limit.duration > .zero else {
             let expected =
                 (allowsZero ? "0 or " : "")
                 + "a number followed by s, m or h, such as 15m, and not more than 7 days"
-            throw .usage(.badValue(option.name, expected: expected))
+            throw CommandFailure.usage(.badValue(option.name, expected: expected))
         }
         return limit.duration
     }

@@ -108,9 +108,10 @@ enum Messages {
                 + "not compute these codes"
         case .noCodes(let name, _): "“\(name)” has no codes"
         // These sentences name the entry.
-        case .inEntry(_, .presence(let refusal)): sentence(for: refusal)
-        case .inEntry(_, .noCodes(let name, let kind)): sentence(for: .noCodes(name, kind))
-        case .inEntry(let name, let failure): "“\(name)”: " + sentence(for: failure)
+        case .inEntry(_, CommandFailure.presence(let refusal)): sentence(for: refusal)
+        case .inEntry(_, CommandFailure.noCodes(let name, let kind)):
+            sentence(for: CommandFailure.noCodes(name, kind))
+        case .inEntry(let name, let error): "“\(name)”: " + CommandFailure(error).sentence
         case .notPlain(let name): "“\(name)” is not a plain secret; use watchword show --uri"
         case .eachRequiresCheck:
             "every entry requires confirmation at each use; name the entries to watch"

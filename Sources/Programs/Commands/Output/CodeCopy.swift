@@ -28,7 +28,7 @@ struct CodeCopy {
 
 extension Session {
     /// How to copy, as the options and the environment say.
-    func codeCopy() throws(CommandFailure) -> CodeCopy {
+    func codeCopy() throws -> CodeCopy {
         let (word, clearAfter) = try usage { () throws(UsageError) in
             (try arguments.choice(.copy), try arguments.integer(.clearAfter, in: Int64(0)...86_400))
         }
@@ -38,14 +38,14 @@ extension Session {
             route = chosen
         } else {
             do throws(ClipboardFailure) { route = try ClipboardRoute.chosen() } catch {
-                throw .clipboard(error)
+                throw CommandFailure.clipboard(error)
             }
         }
         guard case .tool = route, clearAfter != 0 else {
             return CodeCopy(route: route, clearAfter: clearAfter, helper: nil)
         }
         guard let helper = RunningProgram.companion(ClipboardClearing.program) else {
-            throw .clipboard(.noHelper)
+            throw CommandFailure.clipboard(.noHelper)
         }
         return CodeCopy(route: route, clearAfter: clearAfter, helper: helper)
     }
@@ -53,7 +53,7 @@ extension Session {
     /// Puts `code` on the clipboard.
     ///
     /// - Returns: the seconds until it is cleared; `nil` if it is not.
-    func copy(_ code: EntryCode, by copy: CodeCopy) throws(CommandFailure) -> UInt32? {
+    func copy(_ code: EntryCode, by copy: CodeCopy) throws -> UInt32? {
         let text = SecretBytes(copying: Array(code.text.utf8).span)
         do throws(ClipboardFailure) {
             try text.withBytes { text throws(ClipboardFailure) in
@@ -63,7 +63,7 @@ extension Session {
                 }
             }
         } catch {
-            throw .clipboard(error)
+            throw CommandFailure.clipboard(error)
         }
         guard case .tool(let tool) = copy.route, let helper = copy.helper,
             let delay = copy.delay(until: code.end, now: SystemClock.unixTime())
@@ -81,7 +81,7 @@ extension Session {
     }
 
     /// Puts `code` on the clipboard, and tells the user.
-    func deliver(_ code: EntryCode, by copy: CodeCopy) throws(CommandFailure) {
+    func deliver(_ code: EntryCode, by copy: CodeCopy) throws {
         let seconds = try self.copy(code, by: copy)
         guard wantsJSON else {
             printer.note(

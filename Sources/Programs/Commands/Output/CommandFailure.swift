@@ -57,7 +57,7 @@ enum CommandFailure: ProgramFailure {
     case noSuchTag(String, String)
     case noCodes(String, EntryKind)
     /// The failure concerns one of several entries, with this name.
-    indirect case inEntry(String, CommandFailure)
+    indirect case inEntry(String, any Error)
     case notPlain(String)
     case nothingToWatch
     /// No entry has codes.
@@ -128,6 +128,14 @@ enum CommandFailure: ProgramFailure {
 }
 
 extension CommandFailure {
+    /// The failure of a command that threw `error`.
+    init(_ error: any Error) {
+        guard let failure = error as? CommandFailure else {
+            preconditionFailure("a command threw another module's error")
+        }
+        self = failure
+    }
+
     init(_ error: ExportWritingError) {
         self =
             switch error {
@@ -142,7 +150,7 @@ extension CommandFailure {
     var facts: [(String, JSONValue)]? {
         switch self {
         case .presence(let refusal): refusal.facts
-        case .inEntry(_, let failure): failure.facts
+        case .inEntry(_, let error): CommandFailure(error).facts
         case .vault(_, let error), .login(_, .vault(let error)), .deviceKey(_, .vault(let error)):
             error.isSaved ? [("result", .text("failed")), ("saved", .flag(true))] : nil
         default: nil

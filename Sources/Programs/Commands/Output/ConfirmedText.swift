@@ -19,16 +19,14 @@ struct ConfirmedText {
     /// Refuses a text that would scroll away before `question` is answered.
     ///
     /// - Parameter size: the size of the terminal; `nil` if it is unknown.
-    func require(
-        _ question: Question, toFit size: (columns: Int, rows: Int)?
-    ) throws(CommandFailure) {
+    func require(_ question: Question, toFit size: (columns: Int, rows: Int)?) throws {
         // A terminal that does not state its size probably has the usual size.
         let known = size.flatMap { $0.columns > 0 && $0.rows > 0 ? $0 : nil }
         let (columns, rows) = known ?? (80, 24)
         let needed = (shown + [question.prompt + "yes"])
             .reduce(0) { $0 + ConfirmedText.rows(of: $1, columns: columns) }
         guard needed <= rows else {
-            throw .textTooTall(needed: needed, available: rows)
+            throw CommandFailure.textTooTall(needed: needed, available: rows)
         }
     }
 

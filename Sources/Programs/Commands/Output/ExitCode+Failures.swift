@@ -16,7 +16,7 @@ extension ExitCode {
             case .terminal(let error, _), .screen(let error): ExitCode(error)
             case .pinEntry(.cancelled), .pinEntry(.timedOut): .presence
             case .pinEntry: .system
-            case .inEntry(_, let failure): ExitCode(failure)
+            case .inEntry(_, let error): ExitCode(CommandFailure(error))
             case .declined, .noSuchEntry, .ambiguousName, .partOfName, .nameTaken, .noSuchTag,
                 .noCodes, .notPlain, .nothingToWatch, .nothingToPick, .eachRequiresCheck,
                 .nothingToExport, .noImages:

@@ -7,48 +7,42 @@ import WatchwordSystem
 /// `--force`.
 enum SecretFile {
     /// Writes an image to the file named by an option; `-` is standard output.
-    static func write(_ bytes: [UInt8], to path: String, _ session: Session)
-        throws(CommandFailure)
-    {
+    static func write(_ bytes: [UInt8], to path: String, _ session: Session) throws {
         guard path == "-" else { return try write(bytes.span, to: path, session) }
-        guard !session.printer.outputIsTerminal else { throw .pictureOnTerminal }
+        guard !session.printer.outputIsTerminal else { throw CommandFailure.pictureOnTerminal }
         session.printer.warnIfOthersCanRead()
         try session.printer.bytes(bytes.span)
     }
 
     /// Writes a secret to the file at `path`.
-    static func write(_ secret: SecretBytes, to path: String, _ session: Session)
-        throws(CommandFailure)
-    {
-        try secret.withBytes { bytes throws(CommandFailure) in
+    static func write(_ secret: SecretBytes, to path: String, _ session: Session) throws {
+        try secret.withBytes { bytes in
             try write(bytes, to: path, session)
         }
     }
 
     /// Checks that nothing is at `path`, unless it may be replaced, before the user is asked for
     /// anything.
-    static func checkUnused(_ path: String, _ session: Session) throws(CommandFailure) {
+    static func checkUnused(_ path: String, _ session: Session) throws {
         guard !session.arguments.has(.force) else { return }
         do throws(OutputFileError) {
             guard try !OutputFile.isTaken(path) else { throw .exists }
         } catch {
-            throw .output(VisibleText.of(path), error)
+            throw CommandFailure.output(VisibleText.of(path), error)
         }
     }
 
-    private static func write(_ bytes: Span<UInt8>, to path: String, _ session: Session)
-        throws(CommandFailure)
-    {
+    private static func write(_ bytes: Span<UInt8>, to path: String, _ session: Session) throws {
         // Never overwrite a vault, or a file that is kept for one, with an image.
         guard !Vault.isReservedPath(path) else {
-            throw .vault(VisibleText.of(path), .reservedPath)
+            throw CommandFailure.vault(VisibleText.of(path), .reservedPath)
         }
         do {
             try OutputFile.write(
                 bytes, to: path, replacing: session.arguments.has(.force),
                 sparing: Vault.fileStart)
         } catch {
-            throw .output(VisibleText.of(path), error)
+            throw CommandFailure.output(VisibleText.of(path), error)
         }
     }
 }

@@ -9,7 +9,7 @@ import WatchwordSystem
 
 /// `add`: adds an entry.
 enum AddCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let arguments = session.arguments
         try session.usage { () throws(UsageError) in
             try arguments.forbid(.uriFile, .qr, .secretFile)
@@ -32,12 +32,8 @@ enum AddCommand {
             content = try shape.content(session)
         }
         let name = EntryName(issuer: content.issuer, account: content.account)
-        let details: EntryDetails
-        do throws(EditRefusal) {
-            details = try change.applied(to: EntryDetails(), of: name)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let (details, missing) = change.applied(to: EntryDetails())
+        if let tag = missing.first { throw CommandFailure(.noSuchTag(name, tag: tag)) }
         let control = access.applied(to: .standard(for: content.kind))
         let entry = NewEntry(content, details: details, accessControl: control)
         let outcome = try session.perform(.add(entry), in: vault)
@@ -54,9 +50,7 @@ enum AddCommand {
     }
 
     /// Prints the current code on a terminal, because services ask for it next.
-    private static func printFirstCode(of content: EntryContent, _ session: Session)
-        throws(CommandFailure)
-    {
+    private static func printFirstCode(of content: EntryContent, _ session: Session) throws {
         // The code of a counter-based entry would use up a counter.
         guard session.printer.outputIsTerminal, !session.printer.isQuiet,
             case .oneTimePassword(let credential) = content,
@@ -73,14 +67,12 @@ enum AddCommand {
     }
 
     /// The credential from the only URI in the file of `--uri-file` or `--qr`.
-    private static func addressed(_ session: Session) throws(CommandFailure) -> Credential {
+    private static func addressed(_ session: Session) throws -> Credential {
         let (text, place) = try address(session)
         return try session.credential(ofURI: text, place)
     }
 
-    private static func address(_ session: Session) throws(CommandFailure)
-        -> (SecretBytes, place: String)
-    {
+    private static func address(_ session: Session) throws -> (SecretBytes, place: String) {
         if let path = session.arguments[.uriFile] {
             let source = SecretSource(path)
             return (try source.read(limit: Session.secretLimit).firstLine(), source.name)
@@ -92,7 +84,7 @@ enum AddCommand {
         do {
             file = try InputFile(path, acceptingPipes: true)
         } catch {
-            throw .input(place, error)
+            throw CommandFailure.input(place, error)
         }
         let outcome: PictureOutcome
         do {
@@ -100,15 +92,17 @@ enum AddCommand {
                 symbols.append(SecretBytes(copying: bytes))
             }
         } catch {
-            throw .pictureReader(error)
+            throw CommandFailure.pictureReader(error)
         }
-        if case .refused(let refusal) = outcome { throw .pictureRefused(place, refusal) }
+        if case .refused(let refusal) = outcome {
+            throw CommandFailure.pictureRefused(place, refusal)
+        }
         let addresses = symbols.filter { symbol in
             let lines = symbol.withBytes(URILines.init)
             return lines.startWithURI && !lines.haveMigrations
         }
         guard addresses.count == 1 else {
-            throw .notOneAddress(place, found: addresses.count)
+            throw CommandFailure.notOneAddress(place, found: addresses.count)
         }
         return (addresses[0], place)
     }
@@ -124,7 +118,7 @@ extension Session {
     }
 
     /// The credential from the key URI `text`, with the name from the arguments if there is one.
-    func credential(ofURI text: SecretBytes, _ place: String) throws(CommandFailure) -> Credential {
+    func credential(ofURI text: SecretBytes, _ place: String) throws -> Credential {
         let stated: Credential
         if let dialect = try credential(ofDialect: text, place) {
             stated = dialect
@@ -138,18 +132,18 @@ extension Session {
                 algorithm: stated.algorithm, style: stated.style,
                 movingFactor: stated.movingFactor, otherParameters: stated.otherParameters)
         } catch {
-            throw .oneTimePassword(error)
+            throw CommandFailure.oneTimePassword(error)
         }
     }
 
-    private func credential(
-        ofPlainURI text: SecretBytes, _ place: String
-    ) throws(CommandFailure) -> Credential {
+    private func credential(ofPlainURI text: SecretBytes, _ place: String) throws -> Credential {
         let uri: KeyURI
         do {
-            uri = try text.withBytes { bytes throws(OneTimePasswordError) in try KeyURI(parsing: bytes) }
+            uri = try text.withBytes { bytes throws(OneTimePasswordError) in
+                try KeyURI(parsing: bytes)
+            }
         } catch {
-            throw .keyURI(place, error)
+            throw CommandFailure.keyURI(place, error)
         }
         for warning in uri.warnings {
             printer.warn("\(place): \(Messages.sentence(for: warning))")

@@ -5,10 +5,10 @@ import WatchwordCoding
 
 /// `agent status` and `agent stop`.
 enum AgentCommand {
-    static func status(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func status(_ session: Session) throws -> ExitCode {
         let status = try session.status(of: session.runningAgent())
         let client: AgentClient?
-        do { client = try SystemAgent.connect() } catch { throw .agent(error) }
+        do { client = try SystemAgent.connect() } catch { throw CommandFailure.agent(error) }
         let system = try session.status(of: client)
         if session.wantsJSON {
             var members = [("running", JSONValue.flag(status != nil))]
@@ -31,14 +31,14 @@ enum AgentCommand {
         return .done
     }
 
-    static func stop(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func stop(_ session: Session) throws -> ExitCode {
         guard let client = try session.runningAgent(),
             let response = try session.exchange(.stop, withRunning: client)
         else {
             session.printer.note("The agent is not running.")
             return .done
         }
-        guard case .done = response else { throw .agent(.malformed) }
+        guard case .done = response else { throw CommandFailure.agent(.malformed) }
         client.waitForEnd()
         session.printer.note("Stopped the agent.")
         return .done
@@ -68,10 +68,10 @@ enum AgentCommand {
 
 extension Session {
     /// What an agent holds; `nil` if it is not running.
-    func status(of client: AgentClient?) throws(CommandFailure) -> AgentStatus? {
+    func status(of client: AgentClient?) throws -> AgentStatus? {
         guard let client else { return nil }
         guard case .status(let status) = try exchange(.status, with: client) else {
-            throw .agent(.malformed)
+            throw CommandFailure.agent(.malformed)
         }
         return status
     }

@@ -6,7 +6,7 @@ import WatchwordCryptography
 
 /// `check`: decrypts every entry and reports problems.
 enum CheckCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let vault = try session.openVault()
         let (result, generation) = try session.check(vault)
         let names = vault.entries
@@ -73,14 +73,12 @@ enum CheckCommand {
 
 extension Session {
     /// Opens every entry.
-    fileprivate func check(
-        _ vault: any OpenVault
-    ) throws(CommandFailure) -> (VaultCheck, generation: UInt64) {
+    fileprivate func check(_ vault: any OpenVault) throws -> (VaultCheck, generation: UInt64) {
         switch try exchange(.check(vault.place), with: vault) {
         case .check(let check): return (check, vault.generation)
-        case .failed(let error): throw .vault(VisibleText.of(vault.path), error)
-        case .locked(let reason): throw .agentLocked(reason)
-        default: throw .agentLocked(nil)
+        case .failed(let error): throw CommandFailure.vault(VisibleText.of(vault.path), error)
+        case .locked(let reason): throw CommandFailure.agentLocked(reason)
+        default: throw CommandFailure.agentLocked(nil)
         }
     }
 }

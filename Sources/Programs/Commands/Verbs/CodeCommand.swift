@@ -5,7 +5,7 @@ import WatchwordSystem
 
 /// `code`: prints the codes of entries.
 enum CodeCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         // Check the option before the prompt.
         _ = try session.givenMoment()
         let names = session.arguments.operands
@@ -24,7 +24,7 @@ enum CodeCommand {
             do {
                 code = try session.entryCode(of: entry, in: vault, for: use)
             } catch {
-                throw names.count > 1 ? .inEntry(entry.name.visible, error) : error
+                throw names.count > 1 ? CommandFailure.inEntry(entry.name.visible, error) : error
             }
             if let copy {
                 try session.deliver(code, by: copy)
@@ -40,15 +40,13 @@ enum CodeCommand {
     }
 
     /// How to copy the code; `nil` to print the codes.
-    private static func copy(of names: [String], _ session: Session) throws(CommandFailure)
-        -> CodeCopy?
-    {
+    private static func copy(of names: [String], _ session: Session) throws -> CodeCopy? {
         guard session.arguments.has(.copy) else {
             guard session.arguments.has(.clearAfter) else { return nil }
-            throw .usage(.needs(Option.clearAfter.name, with: Option.copy.name))
+            throw CommandFailure.usage(.needs(Option.clearAfter.name, with: Option.copy.name))
         }
         guard names.count == 1 else {
-            throw .usage(.badOperand("NAME", expected: "a single name with --copy"))
+            throw CommandFailure.usage(.badOperand("NAME", expected: "a single name with --copy"))
         }
         return try session.codeCopy()
     }
@@ -56,7 +54,7 @@ enum CodeCommand {
     /// The entries with these names, each of them once; all of them have codes.
     private static func entries(
         named names: [String], in vault: any OpenVault, _ session: Session
-    ) throws(CommandFailure) -> [EntrySummary] {
+    ) throws -> [EntrySummary] {
         let all = vault.entries
         var found: [EntrySummary] = []
         for name in names {
@@ -65,7 +63,7 @@ enum CodeCommand {
             do {
                 try session.requireCode(of: entry)
             } catch {
-                throw names.count > 1 ? .inEntry(entry.name.visible, error) : error
+                throw names.count > 1 ? CommandFailure.inEntry(entry.name.visible, error) : error
             }
             found.append(entry)
         }

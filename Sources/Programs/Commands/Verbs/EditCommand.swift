@@ -10,14 +10,14 @@ enum EditCommand {
     private static let accessOptions: [Option] = [.presence, .onFailure, .reuse]
     private static let nameOptions: [Option] = [.issuer, .account]
 
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let arguments = session.arguments
         let options = accessOptions + nameOptions + CodeChange.options + DetailsChange.options
         guard options.contains(where: arguments.has) else {
-            throw .usage(.needsOneOf(options.map { "--" + $0.name }))
+            throw CommandFailure.usage(.needsOneOf(options.map { "--" + $0.name }))
         }
         guard arguments.has(.secretFile) || !arguments.has(.encoding) else {
-            throw .usage(.needs(Option.encoding.name, with: Option.secretFile.name))
+            throw CommandFailure.usage(.needs(Option.encoding.name, with: Option.secretFile.name))
         }
         // Check the arguments before any prompt.
         _ = try session.isHex()
@@ -37,9 +37,12 @@ enum EditCommand {
             try session.confirmIfRequired(entry, in: vault, for: .edit)
         }
         try codes.readSecret(for: entry.kind, session)
-        let revision = EntryRevision(
-            of: entry, issuer: arguments[.issuer], account: arguments[.account], details: details,
-            codes: codes, access: access)
+        var revision = EntryRevision(of: entry)
+        revision.issuer = arguments[.issuer]
+        revision.account = arguments[.account]
+        revision.details = details
+        revision.codes = codes
+        revision.access = access
         if revision.changesCodesOfKey, !entry.requiresCheckPerUse {
             try session.proveAgain(vault)
         }
@@ -63,7 +66,7 @@ enum EditCommand {
     /// Refuses options that do not apply to the entry's type.
     private static func refuseInapplicable(
         _ options: [Option], for entry: EntrySummary, _ session: Session
-    ) throws(CommandFailure) {
+    ) throws {
         let foreign: [Option] =
             switch entry.kind {
             case .totp: [.counter]
@@ -72,7 +75,7 @@ enum EditCommand {
             case .enrolled, .motp, .yandex: options
             }
         for option in foreign where session.arguments.has(option) {
-            throw .usage(.conflict("type \(entry.kind.rawValue)", option.name))
+            throw CommandFailure.usage(.conflict("type \(entry.kind.rawValue)", option.name))
         }
     }
 }

@@ -29,14 +29,15 @@ struct EntryCode {
 // Computing codes.
 extension Session {
     /// Refuses an entry whose code the command cannot compute.
-    func requireCode(of entry: EntrySummary) throws(CommandFailure) {
+    func requireCode(of entry: EntrySummary) throws {
         switch entry.kind {
         case .totp: return
         case .hotp:
             for option in [Option.at, .next] where arguments.has(option) {
-                throw .oneTimePassword(.otherMovingFactor)
+                throw CommandFailure.oneTimePassword(.otherMovingFactor)
             }
-        case .secret, .enrolled, .motp, .yandex: throw .noCodes(entry.name.visible, entry.kind)
+        case .secret, .enrolled, .motp, .yandex:
+            throw CommandFailure.noCodes(entry.name.visible, entry.kind)
         }
     }
 
@@ -45,7 +46,7 @@ extension Session {
 
     /// The code of `entry`, once the confirmation that it requires was given.
     func entryCode(of entry: EntrySummary, in vault: any OpenVault, for use: EntryUse)
-        throws(CommandFailure) -> EntryCode
+        throws -> EntryCode
     {
         try requireCode(of: entry)
         guard entry.kind == .totp else {

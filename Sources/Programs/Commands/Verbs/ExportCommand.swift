@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 /// `export`: writes a backup, entries in the format of another app, or a sheet for printing.
 enum ExportCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let request = try ExportRequest(session)
         let vault = try session.openVaultForSecrets()
         let selection = try ExportSelection(of: vault.entries, session)
@@ -27,14 +27,14 @@ enum ExportCommand {
         switch (request.format, password) {
         case (.backup, let password?):
             result = try ExportResult(backupOf: entries, password: password, session)
-        case (.backup, nil): throw .emptyPassphrase
+        case (.backup, nil): throw CommandFailure.emptyPassphrase
         case (.app(let target), _):
             result = try ExportResult(entries, for: target, password: password, plain: plain)
         }
         guard result.count > 0 || request.isPlainList else {
             selection.report(session)
             result.report.print(session)
-            throw .nothingToExport
+            throw CommandFailure.nothingToExport
         }
         try deliver(result, entries, request, session)
         selection.report(session)
@@ -48,7 +48,7 @@ enum ExportCommand {
     /// empty.
     private static func opened(
         _ entries: [EntrySummary], in vault: any OpenVault, _ session: Session
-    ) throws(CommandFailure) -> [OpenedEntry] {
+    ) throws -> [OpenedEntry] {
         let asking = entries.filter(\.requiresCheckPerUse)
         var contents: [RecordID: EntryContent] = [:]
         for (index, entry) in asking.enumerated() {
@@ -66,7 +66,7 @@ enum ExportCommand {
     private static func deliver(
         _ result: ExportResult, _ entries: [OpenedEntry], _ request: ExportRequest,
         _ session: Session
-    ) throws(CommandFailure) {
+    ) throws {
         guard case .file(let path) = request.destination else {
             guard session.wantsJSON else {
                 return try ExportFile.print(result.documents, request.format, session)
@@ -84,9 +84,7 @@ enum ExportCommand {
                 files: files, count: result.count, isEncrypted: request.isEncrypted))
     }
 
-    private static func printJSON(
-        _ entries: [OpenedEntry], _ session: Session
-    ) throws(CommandFailure) {
+    private static func printJSON(_ entries: [OpenedEntry], _ session: Session) throws {
         for entry in entries {
             guard let exported = entry.exported else { continue }
             try session.printer.line(

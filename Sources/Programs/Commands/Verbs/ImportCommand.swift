@@ -7,13 +7,15 @@ import WatchwordSystem
 
 /// `import`: adds entries from images, other apps' exports and texts in one change.
 enum ImportCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let word = try session.usage { () throws(UsageError) in
             try session.arguments.choice(.onDuplicate)
         }
         let policy = word.flatMap(DuplicatePolicy.init(rawValue:))
         let needsPath = ![Option.screen, .camera].contains { session.arguments.has($0) }
-        if needsPath, session.arguments.operands.isEmpty { throw .usage(.missingOperand("PATH")) }
+        if needsPath, session.arguments.operands.isEmpty {
+            throw CommandFailure.usage(.missingOperand("PATH"))
+        }
         // Prompt for the passphrase first, not after several hundred images.
         let vault = try session.openVault()
         let scan = try ImportScan(for: vault, session)
@@ -26,7 +28,7 @@ enum ImportCommand {
     private static func results(
         of findings: [Finding], _ policy: DuplicatePolicy?, in vault: any OpenVault,
         _ session: Session
-    ) throws(CommandFailure) -> [ImportResult] {
+    ) throws -> [ImportResult] {
         let items = findings.compactMap(\.item)
         var choices = DuplicateChoices(policy ?? .skip)
         var edit = VaultEdit.importing(ImportEdit(items, choices))

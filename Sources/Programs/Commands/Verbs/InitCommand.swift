@@ -6,16 +6,16 @@ import WatchwordSystem
 
 /// `init`: creates a vault.
 enum InitCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let path = try session.vaultPath()
         let cost = try session.cost()
-        guard try session.systemVault() == nil else { throw .keptBySystem }
+        guard try session.systemVault() == nil else { throw CommandFailure.keptBySystem }
         try session.inVault(path) { () throws(VaultError) in
             // Check the path before the passphrase prompt.
             try Vault.requireUnusedPath(path)
         }
         let passphrase = try session.newPassphrase(from: .passphraseFile)
-        func make(_ recoveryKey: RecoveryKey?) throws(CommandFailure) {
+        func make(_ recoveryKey: RecoveryKey?) throws {
             let reports = try session.inVault(path) { () throws(VaultError) in
                 try Vault.create(
                     at: path, passphrase: passphrase, cost: cost, recoveryKey: recoveryKey,
@@ -41,15 +41,15 @@ enum InitCommand {
     ///
     /// It is printed before it is saved: a saved key that could not be printed would be useless.
     static func addRecoveryKey(
-        _ session: Session, saving save: (RecoveryKey) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) {
+        _ session: Session, saving save: (RecoveryKey) throws -> Void
+    ) throws {
         let key = RecoveryKey.make()
         let text = key.text()
         try show(text, session)
         do {
             try save(key)
         } catch {
-            if case .vault(_, let reason) = error, reason.isSaved { throw error }
+            if case CommandFailure.vault(_, let reason) = error, reason.isSaved { throw error }
             session.printer.alarm(
                 "nothing was saved; discard the recovery key that was printed")
             throw error
@@ -59,7 +59,7 @@ enum InitCommand {
         try askToRepeat(text, session)
     }
 
-    private static func show(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
+    private static func show(_ text: SecretBytes, _ session: Session) throws {
         session.printer.warnIfOthersCanRead()
         if session.wantsJSON {
             try session.printer.line(.object([("recovery_key", .secret(text))]))
@@ -72,12 +72,13 @@ enum InitCommand {
     }
 
     // The key is already saved, so the user can skip the verification.
-    private static func askToRepeat(_ text: SecretBytes, _ session: Session) throws(CommandFailure)
-    {
+    private static func askToRepeat(_ text: SecretBytes, _ session: Session) throws {
         while true {
             var answer: SecretBytes?
             // Without an answer, the verification is skipped.
-            do { answer = try Question.shownRecoveryKey.ask() } catch .terminal { answer = nil }
+            do { answer = try Question.shownRecoveryKey.ask() } catch CommandFailure.terminal {
+                answer = nil
+            }
             guard let answer, answer.count > 0 else {
                 session.printer.warn("the recovery key was not verified, but it unlocks the vault")
                 return
@@ -89,7 +90,7 @@ enum InitCommand {
                     return
                 }
                 session.printer.note("That is a different recovery key; try again.")
-            } catch .recoveryKey(let place, let error) {
+            } catch CommandFailure.recoveryKey(let place, let error) {
                 session.printer.note(
                     Messages.sentence(for: .recoveryKey(place, error))
                         + "; try again, or press Return to skip.")

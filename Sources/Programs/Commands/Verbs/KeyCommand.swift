@@ -10,16 +10,16 @@ import WatchwordSystem
 /// `key present` and `key confirm`: a device key signs, and the ticket for the application is
 /// printed; and `key status`: what the vault says about a key, without contacting the server.
 enum KeyCommand {
-    static func present(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func present(_ session: Session) throws -> ExitCode {
         try use(session, to: .signIn)
     }
 
-    static func confirm(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func confirm(_ session: Session) throws -> ExitCode {
         let source = SecretSource(try session.needed(.challengeFile))
         let bytes = try source.read(limit: KeyConfirmation.largestFile)
         let file = bytes.withBytes { String(validating: [UInt8](copying: $0), as: UTF8.self) }
         guard let confirmation = file.flatMap({ KeyConfirmation(parsing: $0) }) else {
-            throw .notAConfirmation(source.name)
+            throw CommandFailure.notAConfirmation(source.name)
         }
         return try use(session, to: .confirm(confirmation))
     }
@@ -38,9 +38,7 @@ enum KeyCommand {
     }
 
     /// Signs after the confirmation that the key requires.
-    private static func use(
-        _ session: Session, to purpose: Purpose
-    ) throws(CommandFailure) -> ExitCode {
+    private static func use(_ session: Session, to purpose: Purpose) throws -> ExitCode {
         try session.requireHTTPHelper()
         // Check the option before any prompt.
         _ = try session.checkChoice()
@@ -60,14 +58,14 @@ enum KeyCommand {
             }
         let answer = try session.answer(
             to: .key(task), of: entry, by: vault, for: purpose.use(at: server.text))
-        guard case .ticket(let ticket) = answer else { throw .agent(.malformed) }
+        guard case .ticket(let ticket) = answer else { throw CommandFailure.agent(.malformed) }
         try LoginCommand.print(ticket, for: entry, session)
         try session.recordUse(of: entry, in: vault)
         return .done
     }
 
     /// Shows a text, even with --yes and --quiet, but not among the results.
-    private static func show(_ purpose: Purpose, _ session: Session) throws(CommandFailure) {
+    private static func show(_ purpose: Purpose, _ session: Session) throws {
         guard case .confirm(let confirmation) = purpose else { return }
         let text = ConfirmedText(confirmation)
         if !session.arguments.has(.yes) {
@@ -83,7 +81,7 @@ enum KeyCommand {
     ///   prompts and messages may have scrolled the text away, so it is shown again.
     private static func ask(
         _ purpose: Purpose, at server: String, afterOpening: Bool, _ session: Session
-    ) throws(CommandFailure) {
+    ) throws {
         guard case .confirm(let confirmation) = purpose, !session.arguments.has(.yes) else {
             return
         }
@@ -99,9 +97,7 @@ enum KeyCommand {
     /// Refuses a text that does not fit on the terminal.
     ///
     /// Without a terminal, the question fails.
-    private static func requireRoom(
-        for text: ConfirmedText, and question: Question
-    ) throws(CommandFailure) {
+    private static func requireRoom(for text: ConfirmedText, and question: Question) throws {
         let size: (columns: Int, rows: Int)?
         do throws(TerminalError) { size = try Terminal().size() } catch { return }
         try text.require(question, toFit: size)
@@ -110,7 +106,7 @@ enum KeyCommand {
 
 // The local state of a key.
 extension KeyCommand {
-    static func status(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func status(_ session: Session) throws -> ExitCode {
         let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         var facts = LoginCommand.facts(of: entry)
@@ -125,11 +121,11 @@ extension KeyCommand {
 
     private static func state(
         of entry: EntrySummary, in vault: any OpenVault, _ session: Session
-    ) throws(CommandFailure) -> KeyState {
+    ) throws -> KeyState {
         try session.requireDeviceKey(of: entry)
         let answer = try session.answer(
             to: .key(.status(entry.id)), of: entry, by: vault, for: .loginStatus)
-        guard case .key(let state) = answer else { throw .agent(.malformed) }
+        guard case .key(let state) = answer else { throw CommandFailure.agent(.malformed) }
         return state
     }
 
@@ -149,19 +145,17 @@ extension KeyCommand {
 
 extension Session {
     /// Refuses an entry that is not enrolled; if it was wiped, the error states the reason.
-    func requireDeviceKey(of entry: EntrySummary) throws(CommandFailure) {
+    func requireDeviceKey(of entry: EntrySummary) throws {
         do throws(DeviceLoginError) { try entry.requireEnrolledSecret() } catch {
-            throw .deviceKey(entry.name.visible, error)
+            throw CommandFailure.deviceKey(entry.name.visible, error)
         }
     }
 
     /// The server of `entry`, a device key.
-    func server(
-        of entry: EntrySummary, by vault: any OpenVault
-    ) throws(CommandFailure) -> ServerAddress {
+    func server(of entry: EntrySummary, by vault: any OpenVault) throws -> ServerAddress {
         let answer = try answer(
             to: .key(.server(entry.id)), about: entry.name.visible, by: vault)
-        guard case .server(let server) = answer else { throw .agent(.malformed) }
+        guard case .server(let server) = answer else { throw CommandFailure.agent(.malformed) }
         return server
     }
 }

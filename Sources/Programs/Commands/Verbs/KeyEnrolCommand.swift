@@ -9,9 +9,9 @@ import WatchwordSystem
 
 /// `key enrol`: makes a device key and registers it with a ticket.
 enum KeyEnrolCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let name = EntryName(typed: session.arguments.operands[0])
-        guard !EntryName.isBlank(name.text) else { throw .usage(.emptyName) }
+        guard !EntryName.isBlank(name.text) else { throw CommandFailure.usage(.emptyName) }
         // Check the arguments before any prompt.
         let choice = try session.checkChoice()
         let place = try place(custody(session), session)
@@ -32,7 +32,7 @@ enum KeyEnrolCommand {
     /// Makes and registers a key.
     private static func enrol(
         _ order: KeyOrder, in vault: any OpenVault, _ session: Session
-    ) throws(CommandFailure) -> Enrolled {
+    ) throws -> Enrolled {
         let earlier = try LoginEnrolCommand.earlier(order.enrolment, in: vault.entries)
         try session.askToReplace(earlier, in: vault)
         // The same as in the agent, which has the last word.
@@ -47,28 +47,26 @@ enum KeyEnrolCommand {
             case .adopted(let state): return Enrolled(key: state, isAdopted: true)
             case .pinNeeded where order.needsPIN:
                 order = order.choosing(try session.newPIN())
-            default: throw .agent(.malformed)
+            default: throw CommandFailure.agent(.malformed)
             }
         }
     }
 
     /// `--custody`, which `--pin` and `--attest` imply.
-    private static func custody(_ session: Session) throws(CommandFailure) -> String? {
+    private static func custody(_ session: Session) throws -> String? {
         let word = try session.usage { () throws(UsageError) in
             try session.arguments.choice(.custody)
         }
         let needing = [Option.pin, .attest].first { session.arguments.has($0) }
         guard let needing else { return word }
         if let word, word != "tpm" {
-            throw .usage(.conflict("\(Option.custody.name) \(word)", needing.name))
+            throw CommandFailure.usage(.conflict("\(Option.custody.name) \(word)", needing.name))
         }
         return "tpm"
     }
 
     /// Where the key is to be made.
-    private static func place(
-        _ custody: String?, _ session: Session
-    ) throws(CommandFailure) -> KeyOrder.Place {
+    private static func place(_ custody: String?, _ session: Session) throws -> KeyOrder.Place {
         let address = try session.tpmAddress()
         return switch custody {
         case "tpm":
@@ -82,7 +80,7 @@ enum KeyEnrolCommand {
 
     private static func report(
         _ enrolled: Enrolled, as name: EntryName, _ session: Session
-    ) throws(CommandFailure) {
+    ) throws {
         let key = enrolled.key
         let server = key.server.text
         guard session.wantsJSON else {

@@ -8,7 +8,7 @@ import WatchwordSystem
 
 /// `list`: the entries, without secrets.
 enum ListCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         guard let vault = try vault(session) else { return .no }
         let wanted = session.arguments.operands.first
         let tags = session.arguments.values(of: .tag)
@@ -16,7 +16,7 @@ enum ListCommand {
         let entries = (wanted.map(vault.entries.holding) ?? vault.entries)
             .tagged(tags).sorted(by: order, uses: vault.lastUses)
         if entries.isEmpty, let missing = wanted ?? tags.first {
-            throw .noSuchEntry(VisibleText.of(missing))
+            throw CommandFailure.noSuchEntry(VisibleText.of(missing))
         }
         if session.arguments.has(.names) { return try printNames(of: entries, session) }
         if session.wantsJSON {
@@ -35,7 +35,7 @@ enum ListCommand {
     }
 
     /// The vault; `nil` if only the agent may be asked and does not hold it.
-    private static func vault(_ session: Session) throws(CommandFailure) -> (any OpenVault)? {
+    private static func vault(_ session: Session) throws -> (any OpenVault)? {
         guard session.arguments.has(.agentOnly) else { return try session.openVault() }
         if let vault = try session.heldVault() { return vault }
         return try session.openSystemVault(asks: false)
@@ -43,7 +43,7 @@ enum ListCommand {
 
     /// Prints a name a line, for programs in which users choose one.
     private static func printNames(of entries: [EntrySummary], _ session: Session)
-        throws(CommandFailure) -> ExitCode
+        throws -> ExitCode
     {
         for entry in entries {
             if session.wantsJSON {

@@ -8,22 +8,20 @@ import WatchwordCoding
 /// `login present`, which signs in and prints the ticket for the application, and `login status` and
 /// `login wipe`: the local state of an enrolment, for which the server is not contacted.
 enum LoginCommand {
-    static func present(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func present(_ session: Session) throws -> ExitCode {
         try session.requireHTTPHelper()
         let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         try session.requireEnrolledSecret(of: entry)
         let answer = try session.answer(
             to: .signIn(entry.id), of: entry, by: vault, for: .signIn)
-        guard case .ticket(let ticket) = answer else { throw .agent(.malformed) }
+        guard case .ticket(let ticket) = answer else { throw CommandFailure.agent(.malformed) }
         try print(ticket, for: entry, session)
         try session.recordUse(of: entry, in: vault)
         return .done
     }
 
-    static func print(
-        _ ticket: LoginTicket, for entry: EntrySummary, _ session: Session
-    ) throws(CommandFailure) {
+    static func print(_ ticket: LoginTicket, for entry: EntrySummary, _ session: Session) throws {
         guard session.wantsJSON else { return try session.printer.line(ticket.text) }
         try session.printer.line(
             .object([
@@ -36,7 +34,7 @@ enum LoginCommand {
 
 // The local state of an enrolment.
 extension LoginCommand {
-    static func status(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func status(_ session: Session) throws -> ExitCode {
         let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         var facts = facts(of: entry)
@@ -50,7 +48,7 @@ extension LoginCommand {
     }
 
     /// Prints what is known about an enrolment, sorted by name.
-    static func print(_ facts: [(String, JSONValue)], _ session: Session) throws(CommandFailure) {
+    static func print(_ facts: [(String, JSONValue)], _ session: Session) throws {
         let facts = facts.sorted { $0.0 < $1.0 }
         guard !session.wantsJSON else { return try session.printer.line(.object(facts)) }
         for (name, value) in facts {
@@ -83,11 +81,11 @@ extension LoginCommand {
 
     private static func state(
         of entry: EntrySummary, in vault: any OpenVault, _ session: Session
-    ) throws(CommandFailure) -> LoginState {
+    ) throws -> LoginState {
         try session.requireEnrolledSecret(of: entry)
         let answer = try session.answer(
             to: .status(entry.id), of: entry, by: vault, for: .loginStatus)
-        guard case .state(let state) = answer else { throw .agent(.malformed) }
+        guard case .state(let state) = answer else { throw CommandFailure.agent(.malformed) }
         return state
     }
 
@@ -100,18 +98,18 @@ extension LoginCommand {
         ]
     }
 
-    static func wipe(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func wipe(_ session: Session) throws -> ExitCode {
         let vault = try session.openVault()
         let entry = try vault.entries.one(
             toChange: session.arguments.operands[0], asks: !session.arguments.has(.yes))
         let name = entry.name.visible
-        guard entry.kind == .enrolled else { throw .login(name, .otherKind) }
+        guard entry.kind == .enrolled else { throw CommandFailure.login(name, .otherKind) }
         if !session.arguments.has(.yes) {
             try Question.confirm(
                 "Wipe \(name)? To sign in again, the device must be enrolled again.")
         }
         let answer = try session.answer(to: .wipe(entry.id), about: name, by: vault)
-        guard case .wiped = answer else { throw .agent(.malformed) }
+        guard case .wiped = answer else { throw CommandFailure.agent(.malformed) }
         session.printer.note(
             "Wiped \(name) on this device; also revoke the credential on the server.")
         return .done

@@ -8,16 +8,18 @@ import WatchwordCryptography
 
 /// `login enrol`: exchanges a ticket for a secret and stores it in the vault.
 enum LoginEnrolCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let name = EntryName(typed: session.arguments.operands[0])
-        guard !EntryName.isBlank(name.text) else { throw .usage(.emptyName) }
+        guard !EntryName.isBlank(name.text) else { throw CommandFailure.usage(.emptyName) }
         // Check the arguments before any prompt.
         let order = try order(as: name, session)
         try session.requireHTTPHelper()
         let vault = try session.openVault()
         try session.askToReplace(earlier(order, in: vault.entries), in: vault)
         let answer = try session.answer(to: .enrol(order), about: name.visible, by: vault)
-        guard case .enrolled(let enrolled, let address) = answer else { throw .agent(.malformed) }
+        guard case .enrolled(let enrolled, let address) = answer else {
+            throw CommandFailure.agent(.malformed)
+        }
         let (credential, server) = (enrolled.text, address.text)
         if session.wantsJSON {
             try session.printer.line(
@@ -34,23 +36,22 @@ enum LoginEnrolCommand {
     /// The earlier enrolments under the name; another kind of entry must not have it.
     static func earlier(
         _ order: EnrolmentOrder, in entries: [EntrySummary]
-    ) throws(CommandFailure) -> [EntrySummary] {
+    ) throws -> [EntrySummary] {
         let earlier = entries.filter(order.replaces)
         guard earlier.allSatisfy({ $0.kind == .enrolled }) else {
-            throw .nameTaken(order.name.visible)
+            throw CommandFailure.nameTaken(order.name.visible)
         }
         return earlier
     }
 
-    static func order(as name: EntryName, _ session: Session) throws(CommandFailure)
-        -> EnrolmentOrder
-    {
+    static func order(as name: EntryName, _ session: Session) throws -> EnrolmentOrder {
         let address = try session.needed(.server)
         let server: ServerAddress
         do {
             server = try ServerAddress(parsing: address)
         } catch {
-            throw .usage(.badValue(Option.server.name, expected: Messages.expectation(of: error)))
+            throw CommandFailure.usage(
+                .badValue(Option.server.name, expected: Messages.expectation(of: error)))
         }
         var authorities: [UInt8] = []
         if let path = session.arguments[.caFile] {
@@ -60,12 +61,12 @@ enum LoginEnrolCommand {
         let deviceName = session.arguments[.deviceName] ?? ""
         guard deviceName.utf8.count <= Enrolment.longestDeviceName else {
             let expected = "at most \(Enrolment.longestDeviceName) bytes long"
-            throw .usage(.badValue(Option.deviceName.name, expected: expected))
+            throw CommandFailure.usage(.badValue(Option.deviceName.name, expected: expected))
         }
         let access = try AccessControlChange(session)
         let source = SecretSource(try session.needed(.ticketFile))
         let ticket = try source.readFirstLine(limit: Session.secretLimit)
-        guard Token.isToken(ticket) else { throw .login(source.name, .badTicket) }
+        guard Token.isToken(ticket) else { throw CommandFailure.login(source.name, .badTicket) }
         return EnrolmentOrder(
             ticket: ticket, server: server, authorities: authorities, deviceName: deviceName,
             name: name, access: access)
@@ -74,16 +75,18 @@ enum LoginEnrolCommand {
 
 extension Session {
     /// The value of a required option.
-    func needed(_ option: Option) throws(CommandFailure) -> String {
+    func needed(_ option: Option) throws -> String {
         guard let value = arguments[option] else {
-            throw .usage(.needsOneOf(["--\(option.name)"]))
+            throw CommandFailure.usage(.needsOneOf(["--\(option.name)"]))
         }
         return value
     }
 
     /// Requires the helper process for HTTP, before any prompt: nobody types a passphrase in vain if
     /// the program is missing.
-    func requireHTTPHelper() throws(CommandFailure) {
-        do { _ = try HTTPHelper() } catch { throw .login("watchword-courier", .helper(error)) }
+    func requireHTTPHelper() throws {
+        do { _ = try HTTPHelper() } catch {
+            throw CommandFailure.login("watchword-courier", .helper(error))
+        }
     }
 }

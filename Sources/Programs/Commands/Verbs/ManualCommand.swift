@@ -2,7 +2,7 @@ import CommandLineInterface
 
 /// `completions` and `manual`, generated from the table of commands.
 enum ManualCommand {
-    static func completions(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func completions(_ session: Session) throws -> ExitCode {
         let word = session.arguments.operands[0]
         let script = try session.usage { () throws(UsageError) in
             try CompletionScript.of(
@@ -13,7 +13,7 @@ enum ManualCommand {
         return .done
     }
 
-    static func manual(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func manual(_ session: Session) throws -> ExitCode {
         try session.printer.line(ManualPage.text)
         return .done
     }

@@ -8,11 +8,11 @@ import WatchwordSystem
 
 /// `merge`: merges another copy of the vault, which was edited separately, into the vault.
 enum MergeCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let other = session.arguments.operands[0]
         let path = try session.vaultPath()
         if let target = session.arguments[.into], FileStamp(of: target) == FileStamp(of: path) {
-            throw .usage(.badValue(Option.into.name, expected: "a copy of the vault"))
+            throw CommandFailure.usage(.badValue(Option.into.name, expected: "a copy of the vault"))
         }
         let vault = try session.unlock(inMerge: true)
         try session.correctPermissions(of: other)
@@ -22,7 +22,7 @@ enum MergeCommand {
         let forks = ForkedEnrolments()
         func planned(
             accepting accepted: Set<RecordID>, takingOldEdits takesOld: Bool
-        ) throws(CommandFailure) -> MergePlan {
+        ) throws -> MergePlan {
             try inFiles(other, session) { () throws(VaultError) in
                 try vault.planOfMerge(
                     with: copy, accepting: accepted, takingOldEdits: takesOld,
@@ -39,7 +39,7 @@ enum MergeCommand {
         if !plan.isMerged, !isDry {
             let target = session.arguments[.into]
             if target != nil, let wiped = plan.changes.first(where: { $0.action == .wiped }) {
-                throw .wipesInMerge(wiped.name.visible)
+                throw CommandFailure.wipesInMerge(wiped.name.visible)
             }
             let asking = Set(plan.changes.filter(\.requiresCheck).map(\.id))
             let confirmed = try session.askToReplace(
@@ -69,7 +69,7 @@ enum MergeCommand {
     /// git's file uses no code and saves nothing, so it raises no alarm; the next unlock does.
     private static func printAlarms(
         of vault: UnlockedVault, merging copy: VaultCopy, _ session: Session
-    ) throws(CommandFailure) {
+    ) throws {
         let reports = try session.inVault(nil) { () throws(VaultError) in
             try vault.alarms(merging: copy)
         }
@@ -86,7 +86,7 @@ enum MergeCommand {
     /// are newer.
     private static func takesOldEdits(
         of plan: MergePlan, _ other: String, _ session: Session
-    ) throws(CommandFailure) -> Bool {
+    ) throws -> Bool {
         let word = try session.usage { () throws(UsageError) in
             try session.arguments.choice(.oldEdits)
         }
@@ -103,7 +103,7 @@ enum MergeCommand {
         do {
             try Question.oldEdits(path, of: names).confirm()
             return true
-        } catch .declined {
+        } catch CommandFailure.declined {
             return false
         }
     }
@@ -114,7 +114,7 @@ enum MergeCommand {
     /// The entries to wipe, of those that were wiped in the copy without the vault's key.
     private static func acceptedWipes(
         of plan: MergePlan, in vault: UnlockedVault, _ other: String, _ session: Session
-    ) throws(CommandFailure) -> Set<RecordID> {
+    ) throws -> Set<RecordID> {
         let path = VisibleText.of(other)
         var accepted: Set<RecordID> = []
         for entry in vault.entries where plan.declinedWipes.contains(entry.id) {
@@ -129,7 +129,7 @@ enum MergeCommand {
                 do {
                     try Question.confirm("Wipe \(name) here, too? This cannot be undone.")
                     accepted.insert(entry.id)
-                } catch .declined {}
+                } catch CommandFailure.declined {}
             } else {
                 session.printer.warn(
                     "\(found); it is kept here; to wipe it here, too, use "
@@ -142,21 +142,19 @@ enum MergeCommand {
     /// Converts a vault error; the message names the file that is damaged.
     private static func inFiles<Result>(
         _ other: String, _ session: Session, _ body: () throws(VaultError) -> Result
-    ) throws(CommandFailure) -> Result {
+    ) throws -> Result {
         do {
             return try session.inVault(nil, body)
-        } catch .vault(_, .copyDamaged(let part)) {
-            throw .vault(VisibleText.of(other), .damaged(part))
-        } catch .vault(_, .copyHasNewerKey) {
-            throw .newerKeyInMerge(
+        } catch CommandFailure.vault(_, .copyDamaged(let part)) {
+            throw CommandFailure.vault(VisibleText.of(other), .damaged(part))
+        } catch CommandFailure.vault(_, .copyHasNewerKey) {
+            throw CommandFailure.newerKeyInMerge(
                 VisibleText.of(other), advice: try adviceToExchange(other, session))
         }
     }
 
     /// How to merge the vault into the file.
-    private static func adviceToExchange(
-        _ other: String, _ session: Session
-    ) throws(CommandFailure) -> String {
+    private static func adviceToExchange(_ other: String, _ session: Session) throws -> String {
         let path = try session.vaultPath()
         // The file is a temporary one of git's.
         if session.arguments.has(.into) { return Messages.mergeAdvice(at: path, reversed: true) }
@@ -178,7 +176,7 @@ enum MergeCommand {
 
     private static func report(
         _ plan: MergePlan, in vault: UnlockedVault, _ other: String, _ session: Session
-    ) throws(CommandFailure) {
+    ) throws {
         let isDry = session.arguments.has(.dryRun)
         if session.wantsJSON {
             try session.printer.line(
@@ -267,9 +265,7 @@ enum MergeCommand {
     /// Whether the file is a copy in the vault's folder, and not the vault itself.
     ///
     /// A copy in another folder may be in use there.
-    private static func isBesideVault(_ other: String, _ session: Session) throws(CommandFailure)
-        -> Bool
-    {
+    private static func isBesideVault(_ other: String, _ session: Session) throws -> Bool {
         let vault = try session.vaultPath()
         guard FileStamp(of: other) != FileStamp(of: vault) else { return false }
         do {
@@ -306,12 +302,12 @@ private final class ForkedEnrolments {
         return order
     }
 
-    func markStale(in vault: UnlockedVault) throws(CommandFailure) {
+    func markStale(in vault: UnlockedVault) throws {
         for state in states {
             do {
                 try EnrolledSecret.markStale(state, in: vault)
             } catch {
-                throw .login("login", error)
+                throw CommandFailure.login("login", error)
             }
         }
     }
@@ -338,7 +334,7 @@ extension MergeChange {
 
 extension Session {
     /// Opens another file of `vault`; if it has another key, asks for its own passphrase.
-    func copy(at path: String, of vault: UnlockedVault) throws(CommandFailure) -> VaultCopy {
+    func copy(at path: String, of vault: UnlockedVault) throws -> VaultCopy {
         let copy = try inVault(path) { () throws(VaultError) in try vault.copy(at: path) }
         if let copy { return copy }
         let passphrase: SecretBytes
@@ -346,7 +342,9 @@ extension Session {
             passphrase = try SecretSource(file).readFirstLine(limit: Session.secretLimit)
         } else {
             passphrase = try Question.otherPassphrase(VisibleText.of(path)).ask()
-            guard passphrase.count > 0 else { throw .terminal(.ended, asking: .passphrase) }
+            guard passphrase.count > 0 else {
+                throw CommandFailure.terminal(.ended, asking: .passphrase)
+            }
         }
         let (ceiling, vaults) = (try unlockCeiling(), try vaultsInUse())
         do throws(VaultError) {

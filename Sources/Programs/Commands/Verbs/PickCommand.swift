@@ -9,14 +9,14 @@ enum PickCommand {
     /// Prints the code instead of copying it.
     private static let printing = TerminalKey.control("p")
 
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let idle = try session.idleLimit()
         let order = try session.givenOrder() ?? .name
         let vault = try session.openVault()
         let entries = vault.entries.filter {
             [.totp, .hotp].contains($0.kind) && $0.tombstone == nil
         }.sorted(by: order, uses: vault.lastUses)
-        guard !entries.isEmpty else { throw .nothingToPick }
+        guard !entries.isEmpty else { throw CommandFailure.nothingToPick }
         let filter = session.arguments.operands.first ?? ""
         let list = LiveList(entries, filter: filter, alwaysFilters: true)
         switch try choose(from: list, all: vault.entries, idle: idle) {
@@ -31,7 +31,7 @@ enum PickCommand {
     }
 
     private static func choose(from list: LiveList, all: [EntrySummary], idle: Duration?)
-        throws(CommandFailure) -> LiveView.End
+        throws -> LiveView.End
     {
         var view = LiveView(list: list, idle: idle, help: help, isLive: false)
         var lines: [String] = []
@@ -51,7 +51,7 @@ enum PickCommand {
                 return .end(.chosen(index, key))
             }
         } catch {
-            throw .screen(error)
+            throw CommandFailure.screen(error)
         }
     }
 
@@ -61,7 +61,7 @@ enum PickCommand {
 
     private static func deliver(
         _ entry: EntrySummary, of vault: any OpenVault, prints: Bool, _ session: Session
-    ) throws(CommandFailure) {
+    ) throws {
         // A counter-based code that cannot be copied must not be used up.
         let copy = prints ? nil : try session.codeCopy()
         if entry.kind == .totp { session.warnAboutClock() }
@@ -82,7 +82,7 @@ extension Session {
     static let idleLimit = Duration.seconds(15 * 60)
 
     /// How long a list waits for a key; `nil` for any time.
-    func idleLimit() throws(CommandFailure) -> Duration? {
+    func idleLimit() throws -> Duration? {
         let limit = try timeLimit(.idle, standard: Session.idleLimit)
         return limit == .zero ? nil : limit
     }

@@ -7,11 +7,11 @@ import WatchwordCryptography
 
 /// `qr read`: prints the text of QR codes in images.
 enum QRReadCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let found = PathWalk(session.arguments.operands.map(PathWalk.path)).found
         let printer = session.printer
         let isNothing = found.allSatisfy { if case .symbolicLink = $0 { true } else { false } }
-        if isNothing { throw .noImages }
+        if isNothing { throw CommandFailure.noImages }
         let contents = try PictureTexts(of: found, readsPipes: true) { done, all in
             printer.progress("\(done) of \(all) images")
         }
@@ -36,7 +36,7 @@ enum QRReadCommand {
 
     private static func show(
         _ content: PictureTexts.Content, of path: String, _ session: Session
-    ) throws(CommandFailure) -> ExitCode {
+    ) throws -> ExitCode {
         let place = VisibleText.of(path)
         switch content {
         case .symbols(let symbols):
@@ -54,9 +54,7 @@ enum QRReadCommand {
         }
     }
 
-    private static func show(_ symbol: SecretBytes, of path: String, _ session: Session)
-        throws(CommandFailure)
-    {
+    private static func show(_ symbol: SecretBytes, of path: String, _ session: Session) throws {
         if session.wantsJSON {
             try session.printer.line(
                 .object([("file", .text(path)), JSONValue.text(named: "text", symbol)]))
@@ -68,7 +66,7 @@ enum QRReadCommand {
 
     private static func refuse(
         _ path: String, _ failure: CommandFailure, _ slug: String, _ session: Session
-    ) throws(CommandFailure) -> ExitCode {
+    ) throws -> ExitCode {
         if session.wantsJSON {
             try session.printer.line(
                 .object([
@@ -82,7 +80,7 @@ enum QRReadCommand {
 
     private static func confirmShowingKeys(
         _ contents: PictureTexts, count: Int, _ session: Session
-    ) throws(CommandFailure) {
+    ) throws {
         for index in 0..<count {
             guard case .symbols(let symbols) = contents.content(at: index) else { continue }
             let holdsKey = symbols.contains { symbol in

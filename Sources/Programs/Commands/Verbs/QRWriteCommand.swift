@@ -7,9 +7,9 @@ enum QRWriteCommand {
     /// More than the largest QR code holds, so that the encoder reports the exact limit.
     private static let textLimit = 1 << 14
 
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         guard let path = session.arguments[.textFile] else {
-            throw .usage(.missingOperand("--text-file FILE"))
+            throw CommandFailure.usage(.missingOperand("--text-file FILE"))
         }
         let text = try SecretSource(path).read(limit: textLimit).withoutLastLineEnd()
         try draw(text, session)
@@ -17,7 +17,7 @@ enum QRWriteCommand {
     }
 
     /// Writes `text` as a QR code to the files of `--png` and `--svg`, or to standard output.
-    static func draw(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
+    static func draw(_ text: SecretBytes, _ session: Session) throws {
         let png = session.arguments[.png]
         let svg = session.arguments[.svg]
         // Images may be printed and photographed, so they get more error correction than a
@@ -33,7 +33,7 @@ enum QRWriteCommand {
     }
 
     /// Prints `text` as a QR code of block characters.
-    static func show(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
+    static func show(_ text: SecretBytes, _ session: Session) throws {
         try session.printer.bytes(symbol(of: text, .low).terminal().span)
     }
 
@@ -41,13 +41,13 @@ enum QRWriteCommand {
     ///
     /// The bytes are as secret as the text, but libpng needs them in ordinary memory. They are
     /// written to a private file.
-    static func picture(of text: SecretBytes) throws(CommandFailure) -> [UInt8] {
+    static func picture(of text: SecretBytes) throws -> [UInt8] {
         let image = try symbol(of: text, .medium).image()
-        do { return try writePNG(image) } catch { throw .drawing(error) }
+        do { return try writePNG(image) } catch { throw CommandFailure.drawing(error) }
     }
 
     private static func symbol(of text: SecretBytes, _ correction: ErrorCorrection)
-        throws(CommandFailure) -> Symbol
+        throws -> Symbol
     {
         do {
             return try text.withBytes { bytes throws(QRDrawingError) in
@@ -56,7 +56,7 @@ enum QRWriteCommand {
                 return try Symbol(encoding: bytes, correction: fits ? correction : .low)
             }
         } catch {
-            throw .drawing(error)
+            throw CommandFailure.drawing(error)
         }
     }
 }

@@ -4,7 +4,7 @@ import VaultService
 
 /// `rename` and `remove`: change an entry's name, or delete the entry.
 enum RenameCommand {
-    static func rename(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func rename(_ session: Session) throws -> ExitCode {
         let vault = try session.openVault()
         let entry = try vault.entries.one(
             toChange: session.arguments.operands[0], asks: session.canAskToChoose)
@@ -15,7 +15,7 @@ enum RenameCommand {
         return .done
     }
 
-    static func remove(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func remove(_ session: Session) throws -> ExitCode {
         let vault = try session.openVault()
         let entry = try vault.entries.one(
             toChange: session.arguments.operands[0], asks: !session.arguments.has(.yes))

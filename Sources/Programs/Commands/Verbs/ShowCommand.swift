@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 /// `show`: an entry's details, or its secret.
 enum ShowCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let arguments = session.arguments
         try session.usage { () throws(UsageError) in
             try arguments.forbid(.uri, .qrShown, .reveal)
@@ -36,7 +36,7 @@ enum ShowCommand {
 
     private static func showFacts(
         _ entry: EntrySummary, in vault: any OpenVault, _ session: Session
-    ) throws(CommandFailure) {
+    ) throws {
         let check = try session.checkChoice().check(of: entry)
         let facts = ListCommand.facts(of: entry, in: vault, check: check)
         guard !session.wantsJSON else { return try session.printer.line(.object(facts)) }
@@ -84,26 +84,28 @@ enum ShowCommand {
     }
 
     private static func reveal(_ entry: EntrySummary, in vault: any OpenVault, _ session: Session)
-        throws(CommandFailure)
+        throws
     {
         try requireShowable(entry)
-        guard entry.kind == .secret else { throw .notPlain(entry.name.visible) }
+        guard entry.kind == .secret else { throw CommandFailure.notPlain(entry.name.visible) }
         try session.confirmShowing("the secret of \(entry.name.visible)")
         guard
             case .plainSecret(_, _, let value) = try session.content(
                 of: entry, in: vault, for: .show)
-        else { throw .notPlain(entry.name.visible) }
+        else { throw CommandFailure.notPlain(entry.name.visible) }
         try session.show(value, named: "secret", of: entry)
     }
 
     /// An enrolled secret has one holder, and is never shown.
-    private static func requireShowable(_ entry: EntrySummary) throws(CommandFailure) {
-        guard entry.kind != .enrolled else { throw .noCodes(entry.name.visible, .enrolled) }
+    private static func requireShowable(_ entry: EntrySummary) throws {
+        guard entry.kind != .enrolled else {
+            throw CommandFailure.noCodes(entry.name.visible, .enrolled)
+        }
     }
 
     private static func showAddress(
         _ entry: EntrySummary, in vault: any OpenVault, _ session: Session
-    ) throws(CommandFailure) {
+    ) throws {
         try requireShowable(entry)
         let shows = session.arguments.has(.uri) || session.arguments.has(.qrShown)
         if shows { try session.confirmShowing("the key of \(entry.name.visible)") }
@@ -122,7 +124,7 @@ enum ShowCommand {
 extension Session {
     /// Prints a secret of `entry`: alone on a line, or as the JSON member `name`.
     fileprivate func show(_ secret: SecretBytes, named name: String, of entry: EntrySummary)
-        throws(CommandFailure)
+        throws
     {
         guard wantsJSON else {
             return try printer.line(printer.outputIsTerminal ? VisibleText.of(secret) : secret)

@@ -6,7 +6,7 @@ import WatchwordSystem
 
 /// `slot add tpm2` and `slot add fido2`.
 enum SlotAddTokenCommand {
-    static func addTPM(_ session: Session) throws(CommandFailure) {
+    static func addTPM(_ session: Session) throws {
         let address = try session.tpmAddress()
         let vault = try session.unlockToChangeSlots()
         let isPINless = session.arguments.has(.noPIN)
@@ -20,7 +20,7 @@ enum SlotAddTokenCommand {
         let request = TokenRequest.seal(
             secret, pin: pin, isBoundToPCR7: session.arguments.has(.pcr7), in: address)
         guard case .sealed(let object) = try session.carryOut(request, on: .tpm) else {
-            throw .token(.badAnswer, .tpm)
+            throw CommandFailure.token(.badAnswer, .tpm)
         }
         let number = try session.change(vault) { changes throws(VaultError) in
             try changes.addTPM(object, sealing: secret, now: SystemClock.unixTime())
@@ -28,7 +28,7 @@ enum SlotAddTokenCommand {
         report(number, of: vault, session)
     }
 
-    static func addAuthenticator(_ session: Session) throws(CommandFailure) {
+    static func addAuthenticator(_ session: Session) throws {
         let vault = try session.unlockToChangeSlots()
         let salt = Randomness.bytes(count: FIDOCredential.saltCount)
         let isPINless = session.arguments.has(.noPIN)
@@ -42,7 +42,7 @@ enum SlotAddTokenCommand {
         guard
             case .made(let credential, let secret) = try session.carryOut(
                 request, on: .authenticator)
-        else { throw .token(.badAnswer, .authenticator) }
+        else { throw CommandFailure.token(.badAnswer, .authenticator) }
         let number = try session.change(vault) { changes throws(VaultError) in
             try changes.addAuthenticator(
                 credential, secret: secret, now: SystemClock.unixTime())

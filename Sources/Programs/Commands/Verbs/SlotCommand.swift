@@ -7,7 +7,7 @@ import WatchwordSystem
 
 /// `slot list`, `slot add`, `slot remove`, `passphrase` and `rekey`.
 enum SlotCommand {
-    static func list(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func list(_ session: Session) throws -> ExitCode {
         let vault = try session.unlock()
         for slot in vault.slots {
             let created = Timestamp(unixTime: slot.created).text
@@ -63,11 +63,11 @@ enum SlotCommand {
         (.noPIN, ["tpm2", "fido2"]), (.pcr7, ["tpm2"]), (.device, ["fido2"]),
     ]
 
-    static func add(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func add(_ session: Session) throws -> ExitCode {
         let kind = session.arguments.operands[0]
         for (option, kinds) in optionsOfAdd
         where !kinds.contains(kind) && session.arguments.has(option) {
-            throw .usage(.inapplicableOption(option.name, verb: "slot add \(kind)"))
+            throw CommandFailure.usage(.inapplicableOption(option.name, verb: "slot add \(kind)"))
         }
         let cost = try session.cost()
         let now = SystemClock.unixTime()
@@ -82,7 +82,7 @@ enum SlotCommand {
             session.warnAboutCost(vault.unlockCost)
         case "recovery-key":
             let vault = try session.unlockToChangeSlots()
-            try InitCommand.addRecoveryKey(session) { key throws(CommandFailure) in
+            try InitCommand.addRecoveryKey(session) { key in
                 try session.change(vault) { changes throws(VaultError) in
                     try changes.addRecoveryKey(key, now: now)
                 }
@@ -90,26 +90,26 @@ enum SlotCommand {
         case "tpm2": try SlotAddTokenCommand.addTPM(session)
         case "fido2": try SlotAddTokenCommand.addAuthenticator(session)
         default:
-            throw .usage(
+            throw CommandFailure.usage(
                 .needsOneOf(
                     ["passphrase", "recovery-key", "tpm2", "fido2"].map { "slot add \($0)" }))
         }
         return .done
     }
 
-    static func remove(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func remove(_ session: Session) throws -> ExitCode {
         let word = session.arguments.operands[0]
         guard Int(word) != nil || methods.contains(word) else {
-            throw .usage(
+            throw CommandFailure.usage(
                 .badOperand("SLOT", expected: "a slot number or type from watchword slot list"))
         }
         let vault = try session.unlockToChangeSlots()
         let slots = vault.slots.filter { String($0.number) == word || method($0) == word }
         guard let slot = slots.first else {
-            throw .vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
+            throw CommandFailure.vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
         }
         guard slots.count == 1 else {
-            throw .usage(.needsOneOf(slots.map { "slot remove \($0.number)" }))
+            throw CommandFailure.usage(.needsOneOf(slots.map { "slot remove \($0.number)" }))
         }
         let number = slot.number
         // Refuse an impossible removal before the prompt.
@@ -130,7 +130,7 @@ enum SlotCommand {
     }
 
     /// `passphrase`: changes the passphrase that unlocked the vault, or that of `--slot`.
-    static func changePassphrase(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func changePassphrase(_ session: Session) throws -> ExitCode {
         let cost = try session.statedCost()
         let wanted = try session.usage { () throws(UsageError) in
             try session.arguments.integer(.slot, in: 1...Int(Int32.max))
@@ -154,7 +154,7 @@ enum SlotCommand {
     }
 
     /// `rekey`: gives the vault a new key.
-    static func rekey(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func rekey(_ session: Session) throws -> ExitCode {
         let vault = try session.unlock()
         try session.change(vault) { changes throws(VaultError) in try changes.rekey() }
         session.printer.note("The vault has a new key.")
@@ -167,17 +167,17 @@ enum SlotCommand {
     /// required.
     private static func slotToChange(
         _ wanted: Int?, of vault: UnlockedVault, _ session: Session
-    ) throws(CommandFailure) -> SlotSummary? {
+    ) throws -> SlotSummary? {
         let slots = vault.slots.filter(\.isPassphrase)
         if let wanted {
             guard let slot = slots.first(where: { $0.number == wanted }) else {
-                throw .vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
+                throw CommandFailure.vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
             }
             return slot
         }
         if let opened = slots.first(where: { $0.number == vault.openedSlot }) { return opened }
         guard slots.count <= 1 else {
-            throw .usage(.needsOneOf(slots.map { "--slot \($0.number)" }))
+            throw CommandFailure.usage(.needsOneOf(slots.map { "--slot \($0.number)" }))
         }
         return slots.first
     }

@@ -7,7 +7,7 @@ enum TOTPCommand {
     /// The maximum value of `--count`.
     private static let countLimit = 1_000_000
 
-    static func timeBased(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func timeBased(_ session: Session) throws -> ExitCode {
         let step = try session.timeStep()
         let (algorithm, style) = (try session.algorithm(), try session.style())
         let count = try count(session)
@@ -32,7 +32,7 @@ enum TOTPCommand {
         return .done
     }
 
-    static func counterBased(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func counterBased(_ session: Session) throws -> ExitCode {
         let (algorithm, style) = (try session.algorithm(), try session.style())
         let count = try count(session)
         let first = try session.counter()
@@ -54,7 +54,7 @@ enum TOTPCommand {
         return .done
     }
 
-    private static func count(_ session: Session) throws(CommandFailure) -> Int {
+    private static func count(_ session: Session) throws -> Int {
         try session.usage { () throws(UsageError) in
             try session.arguments.integer(.count, in: 1...countLimit) ?? 1
         }

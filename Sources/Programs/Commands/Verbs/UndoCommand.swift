@@ -9,7 +9,7 @@ enum UndoCommand {
     /// The maximum number of entries that are listed.
     private static let listed = 20
 
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let vault = try session.unlock()
         // Then undoing only restores the entries that have vanished.
         let restores = vault.reports.contains { if case .vanished = $0 { true } else { false } }
@@ -40,7 +40,7 @@ enum UndoCommand {
         return .done
     }
 
-    private static func report(_ plan: [UndoneChange], _ session: Session) throws(CommandFailure) {
+    private static func report(_ plan: [UndoneChange], _ session: Session) throws {
         guard session.wantsJSON else {
             for line in lines(of: plan) { try session.printer.line(line) }
             return

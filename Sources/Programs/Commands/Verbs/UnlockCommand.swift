@@ -6,14 +6,14 @@ import WatchwordSystem
 
 /// `unlock`: has the agent open the vault and hold its key.
 enum UnlockCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let time = try holdingTime(session)
         if let vault = try session.systemVault() {
             return try hold(vault, for: time, session)
         }
         let path = try session.vaultPath()
         // Before the prompt.
-        try session.requiringVault(at: path) { () throws(CommandFailure) in
+        try session.requiringVault(at: path) {
             try session.correctPermissions(of: path)
         }
         let place = try session.place(of: path)
@@ -22,7 +22,7 @@ enum UnlockCommand {
         let client = try session.startedAgent(for: place)
         try session.expectLimits(of: client, for: place)
         switch try session.exchange(.list(place), with: client) {
-        case .outOfReach: throw .outOfReach(VisibleText.of(path))
+        case .outOfReach: throw CommandFailure.outOfReach(VisibleText.of(path))
         case .locked(let reason): session.printer.alarm(Messages.sentence(for: reason))
         default: break
         }
@@ -30,33 +30,33 @@ enum UnlockCommand {
         let slots = try session.inVault(path) { () throws(VaultError) in
             try Vault.slots(at: path)
         }
-        func unlock(with opener: VaultOpener) throws(CommandFailure) -> VaultListing {
+        func unlock(with opener: VaultOpener) throws -> VaultListing {
             let began = SystemClock.unixTime()
             let request = AgentRequest.unlock(place, opener, ceiling: ceiling, time)
             switch try session.exchange(request, with: client) {
             case .listing(let listing): return listing
             case .failed(let error):
                 throw session.refusal(error, at: path) { session.status(path, since: began) }
-            case .outOfReach: throw .outOfReach(VisibleText.of(path))
-            case .notLocked: throw .keyNotLocked(bySystem: false)
+            case .outOfReach: throw CommandFailure.outOfReach(VisibleText.of(path))
+            case .notLocked: throw CommandFailure.keyNotLocked(bySystem: false)
             // It is ending.
-            case .notHeld: throw .agent(.noAnswer)
-            default: throw .agent(.malformed)
+            case .notHeld: throw CommandFailure.agent(.noAnswer)
+            default: throw CommandFailure.agent(.malformed)
             }
         }
         let listing: VaultListing
         if let opener = try session.deviceOpener(path, slots: slots) {
             listing = try unlock(with: opener)
         } else if session.asksInWindow(slots: slots) {
-            listing = try session.attemptingInWindow(path) { () throws(CommandFailure) in
+            listing = try session.attemptingInWindow(path) {
                 try session.lockOut(of: path)
-            } unlock: { opener throws(CommandFailure) in
+            } unlock: { opener in
                 try unlock(with: opener)
             }
         } else {
-            listing = try session.attempting(path) { () throws(CommandFailure) in
+            listing = try session.attempting(path) {
                 try session.lockOut(of: path)
-            } unlock: { () throws(CommandFailure) in
+            } unlock: {
                 try unlock(with: session.opener(slots: slots))
             }
         }
@@ -71,7 +71,7 @@ enum UnlockCommand {
     /// Has the system agent hold the key of the vault that it keeps.
     private static func hold(
         _ vault: SystemVault, for time: HoldingTime, _ session: Session
-    ) throws(CommandFailure) -> ExitCode {
+    ) throws -> ExitCode {
         let ceiling = try session.unlockCeiling()
         let listing = try session.unlocked(vault, mayUseWindow: true) { opener in
             .unlock(vault.place, opener, ceiling: ceiling, time)
@@ -81,7 +81,7 @@ enum UnlockCommand {
         return .done
     }
 
-    private static func holdingTime(_ session: Session) throws(CommandFailure) -> HoldingTime {
+    private static func holdingTime(_ session: Session) throws -> HoldingTime {
         let standard = HoldingTime.standard
         return HoldingTime(
             idle: try session.timeLimit(.idle, standard: standard.idle, allowsZero: false),
@@ -91,7 +91,7 @@ enum UnlockCommand {
 
 /// `lock`: has the agent forget the vault's key.
 enum LockCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let all = session.arguments.has(.allVaults)
         // No other request comes first: however busy the agent is, this one gets through.
         if let system = all ? try session.anySystemAgent() : try session.systemAgent() {
@@ -111,11 +111,11 @@ enum LockCommand {
 
     private static func end(
         with response: AgentResponse, all: Bool = false, _ session: Session
-    ) throws(CommandFailure) -> ExitCode {
+    ) throws -> ExitCode {
         switch response {
         case .done: session.printer.note(all ? "Locked all vaults." : "Locked the vault.")
         case .notHeld, .failed(.notFound): session.printer.note("The vault is not unlocked.")
-        default: throw .agent(.malformed)
+        default: throw CommandFailure.agent(.malformed)
         }
         return .done
     }
@@ -123,16 +123,17 @@ enum LockCommand {
 
 extension Session {
     /// The place of the vault at `path`.
-    func place(of path: String) throws(CommandFailure) -> VaultPlace {
+    func place(of path: String) throws -> VaultPlace {
         do { return try VaultPlace(at: path) } catch {
-            throw .vault(VisibleText.of(path), error.isMissing ? .notFound : .system(error))
+            throw CommandFailure.vault(
+                VisibleText.of(path), error.isMissing ? .notFound : .system(error))
         }
     }
 
     /// The running agent; `nil` if there is none.
-    func runningAgent() throws(CommandFailure) -> AgentClient? {
+    func runningAgent() throws -> AgentClient? {
         do { return try AgentClient() } catch .notRunning { return nil } catch {
-            throw .agent(error)
+            throw CommandFailure.agent(error)
         }
     }
 
@@ -141,27 +142,27 @@ extension Session {
     /// - Returns: `nil` if the agent ended instead of answering.
     func exchange(
         _ request: AgentRequest, withRunning client: AgentClient
-    ) throws(CommandFailure) -> AgentResponse? {
+    ) throws -> AgentResponse? {
         do { return try client.send(request) } catch {
             guard [.noAnswer, .notLocked].contains(error), try runningAgent() == nil else {
-                throw .agent(error)
+                throw CommandFailure.agent(error)
             }
             return nil
         }
     }
 
     /// The system agent, whatever vault this run uses.
-    fileprivate func anySystemAgent() throws(CommandFailure) -> AgentClient? {
-        do { return try SystemAgent.connect() } catch { throw .agent(error) }
+    fileprivate func anySystemAgent() throws -> AgentClient? {
+        do { return try SystemAgent.connect() } catch { throw CommandFailure.agent(error) }
     }
 
     /// Whether the agent, which another program may have started, has given up no more than this
     /// command permits.
-    fileprivate func expectLimits(
-        of client: AgentClient, for place: VaultPlace
-    ) throws(CommandFailure) {
+    fileprivate func expectLimits(of client: AgentClient, for place: VaultPlace) throws {
         guard let status = try status(of: client) else { return }
-        guard status.locksKeys || arguments.has(.unlockedMemory) else { throw .weakAgent }
+        guard status.locksKeys || arguments.has(.unlockedMemory) else {
+            throw CommandFailure.weakAgent
+        }
         let path = place.folderPath
         for folder in status.folders
         where path != folder && (folder == "/" || path.hasPrefix(folder + "/")) {
@@ -170,7 +171,7 @@ extension Session {
     }
 
     /// The running agent, or a new one that can reach the vault at `place` and the default vault.
-    fileprivate func startedAgent(for place: VaultPlace) throws(CommandFailure) -> AgentClient {
+    fileprivate func startedAgent(for place: VaultPlace) throws -> AgentClient {
         if let client = try runningAgent() { return client }
         var folders = [place.folderPath]
         if let standard = standardVaultPath() {
@@ -183,7 +184,7 @@ extension Session {
             return try AgentStart.run(
                 folders: folders, unlockedMemory: arguments.has(.unlockedMemory))
         } catch {
-            throw .agent(error)
+            throw CommandFailure.agent(error)
         }
     }
 }

@@ -9,33 +9,34 @@ import WatchwordSystem
 /// At each moment, one complete copy exists, and at most one of two can be used. The same command
 /// finishes a move that was interrupted.
 enum VaultMoveCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         try session.usage { () throws(UsageError) in
             try session.arguments.forbid(.toSystem, .toUser)
         }
         let toSystem = session.arguments.has(.toSystem)
         guard toSystem || session.arguments.has(.toUser) else {
-            throw .usage(.needsOneOf([Option.toSystem, .toUser].map { "--" + $0.name }))
+            throw CommandFailure.usage(
+                .needsOneOf([Option.toSystem, .toUser].map { "--" + $0.name }))
         }
         let client: AgentClient?
         do throws(AgentFailure) {
             client = try SystemAgent.connect()
             if client == nil, try SystemAgent.isStopped() { throw .systemStopped }
         } catch {
-            throw .agent(error)
+            throw CommandFailure.agent(error)
         }
-        guard let client else { throw .noSystemAgent }
+        guard let client else { throw CommandFailure.noSystemAgent }
         let path = try session.vaultPath()
         let isTaken = try session.inVault(path) { () throws(VaultError) in try Vault.isTaken(path) }
         if !isTaken {
             guard try session.standing(of: client) != nil else {
-                throw .vault(VisibleText.of(path), .notFound)
+                throw CommandFailure.vault(VisibleText.of(path), .notFound)
             }
         }
         // What is found out below remains true while this command alone moves the vault.
         let lock: VaultMoveLock
         do { lock = try VaultMoveLock(path) } catch {
-            throw .vault(VisibleText.of(path), error)
+            throw CommandFailure.vault(VisibleText.of(path), error)
         }
         let move = VaultMoving(
             session: session, client: client, path: path,
@@ -56,7 +57,7 @@ private struct VaultMoving {
     let present: VaultStanding?
     let ceiling: Int
 
-    func toSystem() throws(CommandFailure) {
+    func toSystem() throws {
         guard try exists() else { return try finishToSystem() }
         try lockInOwnAgent()
         let source = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
@@ -81,7 +82,7 @@ private struct VaultMoving {
     }
 
     /// Makes the user's own agent forget the key of the vault, which moves away.
-    private func lockInOwnAgent() throws(CommandFailure) {
+    private func lockInOwnAgent() throws {
         guard let own = try session.runningAgent() else { return }
         let place: VaultPlace
         do { place = try VaultPlace(at: path) } catch { return }
@@ -89,19 +90,19 @@ private struct VaultMoving {
     }
 
     /// Erases the vault in the user's own folder after the agent has confirmed that it has the same.
-    private func eraseOwn(in state: VaultIdentity) throws(CommandFailure) {
+    private func eraseOwn(in state: VaultIdentity) throws {
         try send(.confirm(state))
         try purgeOwn(in: state)
     }
 
-    private func purgeOwn(in state: VaultIdentity) throws(CommandFailure) {
+    private func purgeOwn(in state: VaultIdentity) throws {
         let reports = try inOwn { () throws(VaultError) in try Vault.purge(path, in: state) }
         session.printReports(reports, of: [])
     }
 
     /// The user's own folder has no vault: it was erased, or never existed.
-    private func finishToSystem() throws(CommandFailure) {
-        guard let present else { throw .vault(VisibleText.of(path), .notFound) }
+    private func finishToSystem() throws {
+        guard let present else { throw CommandFailure.vault(VisibleText.of(path), .notFound) }
         guard present.isMoving else {
             return session.printer.note("The system agent already keeps the vault.")
         }
@@ -110,10 +111,10 @@ private struct VaultMoving {
         noteMoved(toSystem: true)
     }
 
-    func toUser() throws(CommandFailure) {
+    func toUser() throws {
         let exists = try exists()
         guard let present else {
-            guard exists else { throw .vault(VisibleText.of(path), .notFound) }
+            guard exists else { throw CommandFailure.vault(VisibleText.of(path), .notFound) }
             try finishToUser()
             return session.printer.note("The vault is already in your own folder.")
         }
@@ -146,13 +147,13 @@ private struct VaultMoving {
     }
 
     /// The agent has no usable copy, but may have been interrupted while it erased one.
-    private func finishToUser() throws(CommandFailure) {
+    private func finishToUser() throws {
         let own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
         // Without a copy, the agent opens nothing.
         let opener = VaultOpener.passphrase(SecretBytes(joining: []))
-        do throws(CommandFailure) {
+        do {
             try send(.discard(opener, own, ceiling: ceiling))
-        } catch .vault(_, .notFound) {}
+        } catch CommandFailure.vault(_, .notFound) {}
     }
 
     private func noteMoved(toSystem: Bool) {
@@ -162,7 +163,7 @@ private struct VaultMoving {
                 : "Moved the vault to \(VisibleText.of(path)), and erased the system agent's copy.")
     }
 
-    private func exists() throws(CommandFailure) -> Bool {
+    private func exists() throws -> Bool {
         try inOwn { () throws(VaultError) in try Vault.isTaken(path) }
     }
 
@@ -170,45 +171,41 @@ private struct VaultMoving {
         .twoVaults(VisibleText.of(path), VisibleText.of(VaultPlace.ofSystem.path))
     }
 
-    private func inOwn<Result>(
-        _ body: () throws(VaultError) -> Result
-    ) throws(CommandFailure) -> Result {
+    private func inOwn<Result>(_ body: () throws(VaultError) -> Result) throws -> Result {
         try session.inVault(path, body)
     }
 
     /// Asks for what opens the system agent's copy, and sends a step with it.
     private func ask(
         _ standing: VaultStanding, _ step: (VaultOpener) -> VaultMove
-    ) throws(CommandFailure) -> (AgentResponse, VaultOpener) {
+    ) throws -> (AgentResponse, VaultOpener) {
         var used: VaultOpener?
         let vault = SystemVault(client: client, standing: standing)
         let response = try session.askingForOpener(of: vault) { opener in
             used = opener
             return .move(step(opener))
         }
-        if case .notHeld = response { throw .agentLocked(nil) }
-        guard let used else { throw .agent(.malformed) }
+        if case .notHeld = response { throw CommandFailure.agentLocked(nil) }
+        guard let used else { throw CommandFailure.agent(.malformed) }
         return (response, used)
     }
 
     /// Asks for a copy of the system agent's vault, and for what opens it.
-    private func askToGive(
-        _ present: VaultStanding
-    ) throws(CommandFailure) -> (VaultParcel, VaultOpener) {
+    private func askToGive(_ present: VaultStanding) throws -> (VaultParcel, VaultOpener) {
         let (response, opener) = try ask(present) { .give($0, ceiling: ceiling) }
-        guard case .parcel(let parcel) = response else { throw .agent(.malformed) }
+        guard case .parcel(let parcel) = response else { throw CommandFailure.agent(.malformed) }
         return (parcel, opener)
     }
 
-    private func send(_ step: VaultMove) throws(CommandFailure) {
+    private func send(_ step: VaultMove) throws {
         switch try session.exchange(.move(step), with: client) {
         case .done: return
         case .failed(.otherVault), .failed(.alreadyExists): throw twoVaults
         case .failed(.costOverCeiling(let logN, let limit)) where limit < ceiling:
-            throw .systemCost(logN: logN, limit: limit)
+            throw CommandFailure.systemCost(logN: logN, limit: limit)
         case .failed(let error):
-            throw .vault(VisibleText.of(VaultPlace.ofSystem.path), error)
-        default: throw .agent(.malformed)
+            throw CommandFailure.vault(VisibleText.of(VaultPlace.ofSystem.path), error)
+        default: throw CommandFailure.agent(.malformed)
         }
     }
 }

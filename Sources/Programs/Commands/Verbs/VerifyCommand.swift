@@ -14,7 +14,7 @@ enum VerifyCommand {
 
     private static let windowLimit = CodeComparison.widest
 
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let code = session.arguments.operands[0]
         let offset: Int?
         let isTimeBased: Bool
@@ -22,7 +22,7 @@ enum VerifyCommand {
             for option in [
                 Option.secretFile, .type, .algorithm, .digits, .period, .start, .counter,
             ] where session.arguments.has(option) {
-                throw .usage(.specifiedByEntry(option.name))
+                throw CommandFailure.usage(.specifiedByEntry(option.name))
             }
             let name = session.arguments.operands[1]
             let vault = try session.openVault(for: NameSearch(names: [name]))
@@ -39,7 +39,7 @@ enum VerifyCommand {
         return try tell(offset, session)
     }
 
-    private static func givenCredential(_ session: Session) throws(CommandFailure) -> Credential {
+    private static func givenCredential(_ session: Session) throws -> Credential {
         let type = try session.usage { () throws(UsageError) in
             try session.arguments.choice(.type)
         }
@@ -47,11 +47,12 @@ enum VerifyCommand {
         switch type ?? "totp" {
         case "totp":
             if session.arguments.has(.counter) {
-                throw .usage(.needs(Option.counter.name, with: "type hotp"))
+                throw CommandFailure.usage(.needs(Option.counter.name, with: "type hotp"))
             }
             factor = .time(try session.timeStep())
         case "hotp": factor = .counter(try session.counter())
-        default: throw .usage(.badValue(Option.type.name, expected: "totp or hotp here"))
+        default:
+            throw CommandFailure.usage(.badValue(Option.type.name, expected: "totp or hotp here"))
         }
         let (algorithm, style) = (try session.algorithm(), try session.style())
         let key = try session.key()
@@ -60,7 +61,7 @@ enum VerifyCommand {
                 issuer: "", account: "", key: key, algorithm: algorithm, style: style,
                 movingFactor: factor)
         } catch {
-            throw .oneTimePassword(error)
+            throw CommandFailure.oneTimePassword(error)
         }
     }
 
@@ -68,9 +69,7 @@ enum VerifyCommand {
     ///
     /// The default is one step to each side, and ten ahead for counters, whose earlier codes are
     /// used up.
-    private static func window(_ session: Session, isCounter: Bool)
-        throws(CommandFailure) -> Window
-    {
+    private static func window(_ session: Session, isCounter: Bool) throws -> Window {
         guard let text = session.arguments[.window] else {
             return isCounter
                 ? Window(behind: 0, ahead: CodeComparison.widestAhead)
@@ -81,7 +80,7 @@ enum VerifyCommand {
             (0...windowLimit).contains(behind), (0...windowLimit).contains(ahead)
         else {
             let expected = "two whole numbers from 0 to \(windowLimit), such as 1,1"
-            throw .usage(.badValue(Option.window.name, expected: expected))
+            throw CommandFailure.usage(.badValue(Option.window.name, expected: expected))
         }
         return Window(behind: behind, ahead: ahead)
     }
@@ -89,16 +88,18 @@ enum VerifyCommand {
     /// Compares the code with the entry's.
     private static func offset(
         of code: String, _ entry: EntrySummary, in vault: any OpenVault, _ session: Session
-    ) throws(CommandFailure) -> Int? {
+    ) throws -> Int? {
         guard entry.kind == .totp || entry.kind == .hotp else {
-            throw .noCodes(entry.name.visible, entry.kind)
+            throw CommandFailure.noCodes(entry.name.visible, entry.kind)
         }
         let isCounter = entry.kind == .hotp
-        if isCounter, session.arguments.has(.at) { throw .oneTimePassword(.otherMovingFactor) }
+        if isCounter, session.arguments.has(.at) {
+            throw CommandFailure.oneTimePassword(.otherMovingFactor)
+        }
         let window = try window(session, isCounter: isCounter)
         let moment = isCounter ? nil : try session.moment()
         if let moment, let step = entry.timeStep, step.step(at: moment) == nil {
-            throw .oneTimePassword(.beforeStart)
+            throw CommandFailure.oneTimePassword(.beforeStart)
         }
         let comparison = CodeComparison(
             code: code, moment: moment, behind: window.behind, ahead: window.ahead)
@@ -107,21 +108,21 @@ enum VerifyCommand {
 
     private static func offset(
         of code: String, _ credential: Credential, _ window: Window, _ session: Session
-    ) throws(CommandFailure) -> Int? {
+    ) throws -> Int? {
         let around: UInt64
         switch credential.movingFactor {
         case .time(let step): around = try session.number(of: step, at: session.moment())
         case .counter(let counter):
-            if session.arguments.has(.at) { throw .oneTimePassword(.otherMovingFactor) }
+            if session.arguments.has(.at) {
+                throw CommandFailure.oneTimePassword(.otherMovingFactor)
+            }
             around = counter
         }
         return credential.generator().match(
             Array(code.utf8).span, around: around, behind: window.behind, ahead: window.ahead)
     }
 
-    private static func tell(_ offset: Int?, _ session: Session) throws(CommandFailure)
-        -> ExitCode
-    {
+    private static func tell(_ offset: Int?, _ session: Session) throws -> ExitCode {
         if session.wantsJSON {
             let members: [(String, JSONValue)] =
                 offset.map { [("offset", .number(Int64($0))), ("result", .text("accepted"))] }

@@ -7,11 +7,11 @@ import WatchwordSystem
 
 /// `watch`: shows codes as they change.
 enum WatchCommand {
-    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+    static func run(_ session: Session) throws -> ExitCode {
         let idle = try session.idleLimit()
         let vault = try session.openVault()
         let rows = try rows(of: vault, session)
-        guard !rows.isEmpty else { throw .nothingToWatch }
+        guard !rows.isEmpty else { throw CommandFailure.nothingToWatch }
         session.warnAboutClock()
         if session.wantsJSON || !session.printer.outputIsTerminal {
             try printOnce(rows, session)
@@ -21,9 +21,7 @@ enum WatchCommand {
         return .done
     }
 
-    private static func rows(of vault: any OpenVault, _ session: Session)
-        throws(CommandFailure) -> [LiveRow]
-    {
+    private static func rows(of vault: any OpenVault, _ session: Session) throws -> [LiveRow] {
         var entries: [EntrySummary] = []
         let order = try session.givenOrder()
         if session.arguments.operands.isEmpty {
@@ -31,7 +29,7 @@ enum WatchCommand {
             entries = all.filter { $0.accessControl.presence == .perUnlock }
                 .sorted(by: order ?? .name, uses: vault.lastUses)
             // Per-use entries are shown only if named, because each one prompts.
-            guard all.isEmpty || !entries.isEmpty else { throw .eachRequiresCheck }
+            guard all.isEmpty || !entries.isEmpty else { throw CommandFailure.eachRequiresCheck }
             if all.count > entries.count {
                 session.printer.note(
                     "Skipped \(all.count - entries.count) "
@@ -42,7 +40,9 @@ enum WatchCommand {
         }
         for name in session.arguments.operands {
             let entry = try vault.entries.one(named: name)
-            guard entry.kind == .totp else { throw .noCodes(entry.name.visible, entry.kind) }
+            guard entry.kind == .totp else {
+                throw CommandFailure.noCodes(entry.name.visible, entry.kind)
+            }
             if !entries.contains(where: { $0.id == entry.id }) { entries.append(entry) }
         }
         if let order {
@@ -61,7 +61,9 @@ enum WatchCommand {
             do {
                 let code = try session.code(of: entry, in: vault, offset: 0, for: use)
                 row.keep(code.text, at: code.moment)
-            } catch .oneTimePassword(.beforeStart) where !entry.accessControl.presence.isPerUse {
+            } catch CommandFailure.oneTimePassword(.beforeStart)
+                where !entry.accessControl.presence.isPerUse
+            {
                 // It has no code yet; its first one requires no check.
             }
             rows.append(row)
@@ -69,7 +71,7 @@ enum WatchCommand {
         return rows
     }
 
-    private static func printOnce(_ rows: [LiveRow], _ session: Session) throws(CommandFailure) {
+    private static func printOnce(_ rows: [LiveRow], _ session: Session) throws {
         let now = SystemClock.unixTime()
         for row in rows {
             guard let code = row.code(at: now) else {
@@ -89,9 +91,7 @@ enum WatchCommand {
     }
 
     /// Shows the list until the user leaves it.
-    private static func showLive(_ rows: [LiveRow], idle: Duration?, _ session: Session)
-        throws(CommandFailure)
-    {
+    private static func showLive(_ rows: [LiveRow], idle: Duration?, _ session: Session) throws {
         let list = LiveList(rows.map(\.entry), alwaysFilters: false)
         var view = LiveView(list: list, idle: idle, help: help, isLive: true)
         let end: LiveView.End
@@ -110,7 +110,7 @@ enum WatchCommand {
                 rows.contains { $0.failure != nil }
             }
         } catch {
-            throw .screen(error)
+            throw CommandFailure.screen(error)
         }
         // The agent gives no more codes.
         if let failure = rows.lazy.compactMap(\.failure).first { throw failure }
@@ -130,12 +130,12 @@ enum WatchCommand {
         guard let text = row.code(at: now) else { return "There is no code yet." }
         let code = EntryCode(
             entry: row.entry, text: text, facts: [], end: row.remaining(at: now).map { now + $0 })
-        do throws(CommandFailure) {
+        do {
             let copy = try session.codeCopy()
             let seconds = try session.copy(code, by: copy)
             return Messages.copied(row.entry.name, by: copy.route, clearedAfter: seconds)
         } catch {
-            return "Not copied: " + Messages.sentence(for: error)
+            return "Not copied: " + CommandFailure(error).sentence
         }
     }
 }

@@ -154,7 +154,7 @@ package struct AccessControlChange: Hashable, Sendable {
     package let reuse: ReuseTime?
 
     package init(
-        presence: AccessControl.Presence?, onFailure: AccessControl.OnFailure?,
+        presence: AccessControl.Presence? = nil, onFailure: AccessControl.OnFailure? = nil,
         reuse: ReuseTime? = nil
     ) {
         self.presence = presence

@@ -11,8 +11,8 @@ package struct CodeChange: Sendable {
     package var secret: SecretBytes?
 
     package init(
-        algorithm: HashAlgorithm?, length: CodeLength?, period: Int64?, counter: UInt64?,
-        secret: SecretBytes? = nil
+        algorithm: HashAlgorithm? = nil, length: CodeLength? = nil, period: Int64? = nil,
+        counter: UInt64? = nil, secret: SecretBytes? = nil
     ) {
         self.algorithm = algorithm
         self.length = length
@@ -26,7 +26,7 @@ package struct CodeChange: Sendable {
     }
 
     /// Returns `content` with the changes applied.
-    func applied(to content: EntryContent) throws(EditRefusal) -> EntryContent {
+    func applied(to content: EntryContent) throws(OneTimePasswordError) -> EntryContent {
         switch content {
         case .oneTimePassword(let old): return .oneTimePassword(try applied(to: old))
         case .plainSecret(let issuer, let account, let value):
@@ -35,27 +35,22 @@ package struct CodeChange: Sendable {
         }
     }
 
-    private func applied(to old: Credential) throws(EditRefusal) -> Credential {
+    private func applied(to old: Credential) throws(OneTimePasswordError) -> Credential {
         let factor: MovingFactor
         switch old.movingFactor {
         case .time(let step):
             guard let changed = TimeStep(period: period ?? step.period, start: step.start) else {
-                throw .period
+                throw .outOfRange(.period)
             }
             factor = .time(changed)
         // A new key starts at counter 0.
         case .counter(let reached): factor = .counter(counter ?? (secret == nil ? reached : 0))
         }
-        do {
-            return try Credential(
-                issuer: old.issuer, account: old.account, key: secret ?? old.key,
-                algorithm: algorithm ?? old.algorithm,
-                style: length.map(CodeStyle.decimal) ?? old.style, movingFactor: factor,
-                otherParameters: old.otherParameters)
-        } catch {
-            // The names and the parameters are those of a valid credential.
-            throw error == .emptyKey ? .emptyKey : .tooLong
-        }
+        return try Credential(
+            issuer: old.issuer, account: old.account, key: secret ?? old.key,
+            algorithm: algorithm ?? old.algorithm,
+            style: length.map(CodeStyle.decimal) ?? old.style, movingFactor: factor,
+            otherParameters: old.otherParameters)
     }
 
     /// Returns warnings about deviations from the standards and about codes that will repeat.

@@ -6,34 +6,11 @@ package struct EntryRevision: Sendable {
     package let id: RecordID
     /// The entry's kind when the changes were requested; changes to its content depend on it.
     package let kind: EntryKind
-    package let issuer: String?
-    package let account: String?
-    package let details: DetailsChange
-    package let codes: CodeChange
-    package let access: AccessControlChange
-
-    /// - Parameter entry: the entry as it was when the changes were requested.
-    package init(
-        of entry: EntrySummary, issuer: String?, account: String?, details: DetailsChange,
-        codes: CodeChange, access: AccessControlChange
-    ) {
-        self.init(
-            id: entry.id, kind: entry.kind, issuer: issuer, account: account, details: details,
-            codes: codes, access: access)
-    }
-
-    init(
-        id: RecordID, kind: EntryKind, issuer: String?, account: String?, details: DetailsChange,
-        codes: CodeChange, access: AccessControlChange
-    ) {
-        self.id = id
-        self.kind = kind
-        self.issuer = issuer
-        self.account = account
-        self.details = details
-        self.codes = codes
-        self.access = access
-    }
+    package var issuer: String?
+    package var account: String?
+    package var details = DetailsChange()
+    package var codes = CodeChange()
+    package var access = AccessControlChange()
 
     /// Whether the changes require the same presence check as using the entry: they replace its
     /// content, may weaken its access control, or change the name that the next check shows.
@@ -61,6 +38,11 @@ package struct RevisionWarnings: Hashable, Sendable {
 }
 
 extension EntryRevision {
+    /// No changes yet.
+    ///
+    /// - Parameter entry: the entry as it is when the changes are requested.
+    package init(of entry: EntrySummary) { self.init(id: entry.id, kind: entry.kind) }
+
     /// Applies the changes to the entry's current state, which another program may have changed.
     func apply(
         to changes: inout VaultChanges, confirmedBy confirmations: Confirmations, now: Int64
@@ -75,19 +57,15 @@ extension EntryRevision {
         guard !isRenamed || !changes.isTaken(name, exceptBy: id) else {
             return .refused(.nameTaken(name))
         }
-        let newDetails: EntryDetails
+        let (newDetails, missing) = details.applied(to: entry.details)
+        if let tag = missing.first { return .refused(.noSuchTag(entry.name, tag: tag)) }
         var contents: (old: EntryContent, new: EntryContent)?
-        do throws(EditRefusal) {
-            newDetails = try details.applied(to: entry.details, of: entry.name)
-        } catch {
-            return .refused(error)
-        }
         if !codes.isEmpty {
             guard entry.kind == kind else { throw .otherKind }
             let old = try changes.content(of: id)
             let new: EntryContent
-            do throws(EditRefusal) { new = try codes.applied(to: old) } catch {
-                return .refused(error)
+            do throws(OneTimePasswordError) { new = try codes.applied(to: old) } catch {
+                return .refused(EditRefusal(error))
             }
             // Only an explicit counter may be lower; entering the same key again keeps the counter.
             let kept = codes.counter == nil ? try changes.content(new, notBehind: id) : new
@@ -129,24 +107,24 @@ package struct DetailsChange: Hashable, Sendable {
         self.isFavourite = isFavourite
     }
 
-    /// `details` with the changes.
+    /// `details` with the changes, and the tags to remove that are not in them.
     ///
     /// A tag to remove may differ in case.
-    package func applied(to details: EntryDetails, of name: EntryName) throws(EditRefusal)
-        -> EntryDetails
-    {
+    package func applied(
+        to details: EntryDetails
+    ) -> (details: EntryDetails, missingTags: [String]) {
         var details = details
+        var missing: [String] = []
         for tag in removed {
             let place =
                 details.tags.firstIndex(of: tag)
                 ?? details.tags.firstIndex { $0.lowercased() == tag.lowercased() }
-            guard let place else { throw .noSuchTag(name, tag: tag) }
-            details.tags.remove(at: place)
+            if let place { details.tags.remove(at: place) } else { missing.append(tag) }
         }
         for tag in added where !details.tags.contains(tag) { details.tags.append(tag) }
         if let note { details.note = note }
         if let icon { details.icon = icon }
         if let isFavourite { details.isFavourite = isFavourite }
-        return details
+        return (details, missing)
     }
 }

@@ -1,3 +1,4 @@
+internal import OneTimePassword
 package import SecretVault
 
 /// A change to a vault, as a value that this process applies or sends to the agent.
@@ -24,7 +25,7 @@ package enum EditOutcome: Hashable, Sendable {
 }
 
 /// Why an edit was refused.
-package enum EditRefusal: Error, Hashable, Sendable {
+package enum EditRefusal: Hashable, Sendable {
     case emptyName
     /// Another entry has the name.
     case nameTaken(EntryName)
@@ -36,6 +37,16 @@ package enum EditRefusal: Error, Hashable, Sendable {
     case emptyKey
     /// The entry would not fit into a key URI.
     case tooLong
+
+    /// Why changed codes are not valid; their names and parameters are those of a valid credential.
+    init(_ error: OneTimePasswordError) {
+        self =
+            switch error {
+            case .outOfRange: .period
+            case .emptyKey: .emptyKey
+            default: .tooLong
+            }
+    }
 }
 
 extension VaultEdit {

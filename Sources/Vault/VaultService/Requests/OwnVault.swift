@@ -89,19 +89,15 @@ private struct OwnRequest: RequestContext {
     func reusableCheck(for entry: EntrySummary) -> DeviceKeyTranscript.Presence? { nil }
     func recordCheck(of entry: EntrySummary, _ presence: DeviceKeyTranscript.Presence) {}
 
-    func deriving<Result>(
-        upTo ceiling: Int?, _ body: () throws(VaultError) -> Result
-    ) throws(VaultError) -> Result {
+    func deriving<Result>(upTo ceiling: Int?, _ body: () throws -> Result) throws -> Result {
         try body()
     }
 
     func openedByModules(
         _ entry: EntrySummary, words: String, takingCounter: Bool
-    ) throws(EntryRefusal) -> CheckedContent {
+    ) throws -> CheckedContent {
         var check = PAMCheck()
-        return try opened(entry, after: &check, words: words, takingCounter: takingCounter) {
-            .noVerdict($0)
-        }
+        return try opened(entry, after: &check, words: words, takingCounter: takingCounter)
     }
 
     // This command has opened the vault.
@@ -123,12 +119,10 @@ private struct OwnRequest: RequestContext {
         own.shown[entry.id] = credential
     }
 
-    func loginTurn() throws(EntryRefusal) -> LoginLock {
-        try EntryRefusal.from { () throws(VaultError) in try vault.takeLoginLock() }
-    }
+    func loginTurn() throws -> LoginLock { try vault.takeLoginLock() }
 
-    func sender() throws(DeviceLoginError) -> HTTPHelper {
-        do { return try HTTPHelper() } catch { throw .helper(error) }
+    func sender() throws -> HTTPHelper {
+        do { return try HTTPHelper() } catch { throw DeviceLoginError.helper(error) }
     }
 
     func tpm(at address: TPMAddress, asks: Bool) -> TPMAccess { TPMAccess(address) }

@@ -4,8 +4,8 @@ package import SecretVault
 // Codes of one entry.
 extension RequestContext {
     /// Computes a code.
-    package func code(of id: RecordID, at time: CodeTime) throws(EntryRefusal) -> IssuedCode {
-        let entry = try entry(id)
+    package func code(of id: RecordID, at time: CodeTime) throws -> IssuedCode {
+        let entry = try vault.entry(id)
         switch (time, entry.kind) {
         case (.moment(let moment, let offset, let isRefresh), .totp):
             try expectCheck(forCodesUpTo: offset, after: moment, of: entry)
@@ -21,9 +21,7 @@ extension RequestContext {
                     try keepShown(credential, of: entry)
                 }
             }
-            guard case .time(let step) = credential.movingFactor,
-                let first = step.step(at: moment)
-            else { throw .noCode }
+            let first = try credential.step(atUnixTime: moment)
             if !isRefresh {
                 countUse()
                 noteUse(of: id)
@@ -36,26 +34,26 @@ extension RequestContext {
                 case .oneTimePassword(let credential) = try opened(entry, takingCounter: true)
                     .content,
                 case .counter(let counter) = credential.movingFactor
-            else { throw .noCode }
+            else { throw RequestRefusal(.noCode) }
             countUse()
             noteUse(of: id)
             let code = credential.generator().code(at: counter)
             return IssuedCode(text: code.text, counter: counter)
-        default: throw .noCode
+        default: throw RequestRefusal(.noCode)
         }
     }
 
     /// Compares a code.
     ///
     /// - Returns: the offset of the step that it matches; `nil` if it matches none.
-    func match(_ comparison: CodeComparison, of id: RecordID) throws(EntryRefusal) -> Int? {
-        let entry = try entry(id)
+    func match(_ comparison: CodeComparison, of id: RecordID) throws -> Int? {
+        let entry = try vault.entry(id)
         // A wider window would tell other codes to somebody who tries them all.
         let ahead = UInt64(comparison.ahead)
         if let moment = comparison.moment {
             try expectCheck(forCodesUpTo: ahead, after: moment, of: entry)
         } else if ahead > CodeComparison.widestAhead, !entry.accessControl.presence.isPerUse {
-            guard isProved else { throw .vault(.presenceNeeded) }
+            guard isProved else { throw VaultError.presenceNeeded }
         }
         let isCurrent =
             comparison.moment.map {
@@ -64,11 +62,10 @@ extension RequestContext {
         let credential = try credential(of: entry, reusing: isCurrent)
         let around: UInt64
         switch (credential.movingFactor, comparison.moment) {
-        case (.time(let step), let moment?):
-            guard let current = step.step(at: moment) else { throw .noCode }
-            around = current
+        case (.time, let moment?):
+            around = try credential.step(atUnixTime: moment)
         case (.counter(let counter), nil): around = counter
-        default: throw .noCode
+        default: throw RequestRefusal(.noCode)
         }
         countUse()
         return credential.generator().match(
@@ -83,13 +80,13 @@ extension RequestContext {
     /// whose clock is wrong; not codes for a time when the vault may be locked.
     private func expectCheck(
         forCodesUpTo offset: UInt64, after moment: Int64, of entry: EntrySummary
-    ) throws(EntryRefusal) {
+    ) throws {
         guard !entry.accessControl.presence.isPerUse, let step = entry.timeStep,
             let distance = distance(to: moment, of: entry)
         else { return }
         let farthest = max(1, 300 / step.period)
         guard distance <= farthest - Int64(clamping: offset) || isProved else {
-            throw .vault(.presenceNeeded)
+            throw VaultError.presenceNeeded
         }
     }
 

@@ -4,8 +4,8 @@ internal import WatchwordCryptography
 // Changes of a vault.
 extension RequestContext {
     /// Checks presence for an entry that the next edit changes.
-    func confirm(_ id: RecordID) throws(EntryRefusal) -> AgentResponse {
-        let entry = try entry(id)
+    func confirm(_ id: RecordID) throws -> AgentResponse {
+        let entry = try vault.entry(id)
         let checked = try checked(entry)
         countUse()
         // Others change without a check.
@@ -16,12 +16,10 @@ extension RequestContext {
     /// Checks presence for a change of an entry.
     ///
     /// One that has vanished cannot be opened after its check. Without a check, it is refused here.
-    private func checked(
-        _ entry: EntrySummary
-    ) throws(EntryRefusal) -> DeviceKeyTranscript.Presence {
+    private func checked(_ entry: EntrySummary) throws -> DeviceKeyTranscript.Presence {
         do {
             return try opened(entry).presence
-        } catch .vault(.vanished) where entry.requiresCheckPerUse {
+        } catch VaultError.vanished where entry.requiresCheckPerUse {
             return .none
         }
     }
@@ -29,45 +27,41 @@ extension RequestContext {
     /// The outcome of an edit that is not saved, as if an import could replace every entry.
     ///
     /// It reveals nothing about an entry that requires a check at each use.
-    func rehearse(_ edit: VaultEdit) throws(EntryRefusal) -> AgentResponse {
-        let outcome = try EntryRefusal.from { () throws(VaultError) in
-            try vault.rehearse { changes throws(VaultError) in
-                try edit.apply(to: &changes, confirmedBy: .assumed, now: now)
-            }
+    func rehearse(_ edit: VaultEdit) throws -> AgentResponse {
+        let outcome = try vault.rehearse { changes throws(VaultError) in
+            try edit.apply(to: &changes, confirmedBy: .assumed, now: now)
         }
         // Nothing was saved, so a vault that was locked meanwhile tells nothing.
-        guard isHeld else { throw .notHeld }
+        try expectHeld()
         return .edited(outcome, [])
     }
 
     /// Changes the vault in one save, after the check that the edit requires.
-    func edit(_ edit: VaultEdit) throws(EntryRefusal) -> AgentResponse {
+    func edit(_ edit: VaultEdit) throws -> AgentResponse {
         var confirmed = confirmed
         forgetConfirmed()
         if let id = edit.confirmedEntry, !presence.isNone,
             !confirmed.contains(where: { $0.id == id })
         {
-            let entry = try entry(id)
+            let entry = try vault.entry(id)
             if entry.requiresCheckPerUse {
                 confirmed.append(ConfirmedEntry(entry, try checked(entry)))
             }
         }
         let confirmations = Confirmations(confirmed)
-        let saved = try EntryRefusal.from { () throws(VaultError) in
-            try vault.update { changes throws(VaultError) -> EditOutcome? in
-                // The save may have waited for another writer.
-                guard isHeld else { return nil }
-                // Codes of the future require this proof, too.
-                if case .revise(let revision) = edit, revision.changesCodesOfKey {
-                    let entry = try changes.entry(revision.id)
-                    guard entry.requiresCheckPerUse || entry.tombstone != nil || isProved else {
-                        throw .presenceNeeded
-                    }
+        let saved = try vault.update { changes throws(VaultError) -> EditOutcome? in
+            // The save may have waited for another writer.
+            guard isHeld else { return nil }
+            // Codes of the future require this proof, too.
+            if case .revise(let revision) = edit, revision.changesCodesOfKey {
+                let entry = try changes.entry(revision.id)
+                guard entry.requiresCheckPerUse || entry.tombstone != nil || isProved else {
+                    throw .presenceNeeded
                 }
-                return try edit.apply(to: &changes, confirmedBy: confirmations, now: now)
             }
+            return try edit.apply(to: &changes, confirmedBy: confirmations, now: now)
         }
-        guard let outcome = saved else { throw .notHeld }
+        guard let outcome = saved else { throw RequestRefusal(.notHeld) }
         countUse()
         return .edited(outcome, vault.saveReports)
     }

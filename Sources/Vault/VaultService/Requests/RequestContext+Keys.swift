@@ -7,19 +7,12 @@ internal import WatchwordCryptography
 // Device keys. Neither a private key nor what a TPM needs to use one leaves the process with the vault.
 extension RequestContext {
     /// Carries out a task, after the check that the entry requires.
-    func answer(to task: KeyTask) throws(EntryRefusal) -> LoginAnswer {
+    func answer(to task: KeyTask) throws -> LoginAnswer {
         switch task {
-        case .server(let id): return try server(of: id)
+        case .server(let id): return .server(try server(of: id))
         case .status(let id):
-            switch try enrolledContent(id, reusing: false) {
-            case .failure(let error): return .failed(error)
-            case .success(let found):
-                do throws(DeviceLoginError) {
-                    return .key(KeyState(of: try EnrolledKey(found.content)))
-                } catch {
-                    return .failed(error)
-                }
-            }
+            let content = try enrolledContent(id, reusing: false).content
+            return .key(KeyState(of: try EnrolledKey(content)))
         case .signIn(let id, let order): return try sign(id, nil, order)
         case .confirm(let id, let text, let order): return try sign(id, text, order)
         case .enrol(let order): return try enrol(order)
@@ -27,60 +20,37 @@ extension RequestContext {
     }
 
     /// The server's address, which is not a secret.
-    private func server(of id: RecordID) throws(EntryRefusal) -> LoginAnswer {
-        let entry = try entry(id)
-        do throws(DeviceLoginError) { try entry.requireEnrolledSecret() } catch {
-            return .failed(error)
-        }
-        let text = try EntryRefusal.from { () throws(VaultError) in try vault.server(of: id) }
+    private func server(of id: RecordID) throws -> ServerAddress {
+        try vault.entry(id).requireEnrolledSecret()
+        let text = try vault.server(of: id)
         do throws(ServerAddressError) {
-            return .server(try ServerAddress(parsing: text ?? ""))
+            return try ServerAddress(parsing: text ?? "")
         } catch {
-            return .failed(.unreadable)
+            throw DeviceLoginError.unreadable
         }
     }
 
     /// Signs a text, or else in.
     private func sign(
         _ id: RecordID, _ text: KeyConfirmation?, _ order: SigningOrder
-    ) throws(EntryRefusal) -> LoginAnswer {
+    ) throws -> LoginAnswer {
         let turn = try loginTurn()
         // The person was told this server; another process may have replaced the key since then.
-        switch try server(of: id) {
-        case .server(order.server): break
-        case .server: throw .vault(.changedMeanwhile)
-        case let failure: return failure
-        }
-        let tpm: TPMAccess
-        do throws(DeviceLoginError) {
-            tpm = try self.tpm(at: order.tpm, asks: true)
-        } catch {
-            return .failed(error)
-        }
-        let opened: CheckedContent
+        guard try server(of: id) == order.server else { throw VaultError.changedMeanwhile }
+        let tpm = try tpm(at: order.tpm, asks: true)
         // Each text needs a check of its own.
-        switch try enrolledContent(id, reusing: text == nil) {
-        case .success(let found): opened = found
-        case .failure(let error): return .failed(error)
-        }
-        let ticket: LoginTicket
-        do throws(DeviceLoginError) {
-            var sender = try sender()
-            var person = pinEntry()
-            let login = try KeyLogin(
-                opened.content, of: id, in: vault, presence: opened.presence, tpm: tpm)
+        let opened = try enrolledContent(id, reusing: text == nil)
+        var sender = try sender()
+        var person = pinEntry()
+        let login = try KeyLogin(
+            opened.content, of: id, in: vault, presence: opened.presence, tpm: tpm)
+        let ticket =
             if let text {
-                ticket = try login.confirm(
-                    text, turn: turn, over: &sender, asking: &person, now: now)
+                try login.confirm(text, turn: turn, over: &sender, asking: &person, now: now)
             } else {
-                ticket = try login.signIn(turn: turn, over: &sender, asking: &person, now: now)
+                try login.signIn(turn: turn, over: &sender, asking: &person, now: now)
             }
-        } catch {
-            // Locking the vault ends the sign-in.
-            guard isHeld else { throw .notHeld }
-            return .failed(error)
-        }
-        guard isHeld else { throw .notHeld }
+        try expectHeld()
         return .ticket(ticket)
     }
 }
@@ -91,29 +61,19 @@ extension RequestContext {
     ///
     /// A new key that requires a check at each use also requires one for its registration, which it
     /// signs; a confirmation of the replacement counts.
-    private func enrol(_ order: KeyOrder) throws(EntryRefusal) -> LoginAnswer {
+    private func enrol(_ order: KeyOrder) throws -> LoginAnswer {
         let turn = try loginTurn()
         let isEarlier = order.enrolment.replaces
         let entries = vault.entries.filter(isEarlier)
         guard entries.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
         // A check for another entry counts for nothing here.
         let checks = confirmed.filter { check in entries.contains { $0.id == check.id } }
-        let earlier = try EntryRefusal.from { () throws(VaultError) in
-            try contents(of: entries, confirmedBy: checks)
-        }
+        let earlier = try contents(of: entries, confirmedBy: checks)
         if let left = entries.first(where: { $0.requiresCheckPerUse && earlier[$0.id] == nil }) {
-            return .failed(.vault(left.hasVanished ? .vanishedEntries : .presenceNeeded))
+            throw DeviceLoginError.vault(left.hasVanished ? .vanishedEntries : .presenceNeeded)
         }
-        let keyPlace: KeyPlace
-        let isMade: Bool
-        do throws(DeviceLoginError) {
-            keyPlace = try order.keyPlace { address throws(DeviceLoginError) in
-                try tpm(at: address, asks: false)
-            }
-            isMade = try order.made(in: earlier) != nil
-        } catch {
-            return .failed(error)
-        }
+        let keyPlace = try order.keyPlace { try tpm(at: $0, asks: false) }
+        let isMade = try order.made(in: earlier) != nil
         if !isMade, order.needsPIN { return .pinNeeded }
         // A key that an earlier run has made has signed its registration.
         var checked = DeviceKeyTranscript.Presence.none
@@ -123,22 +83,17 @@ extension RequestContext {
             checked = try checkForNewKey(order.enrolment.name, under: access, after: checks)
         }
         forgetConfirmed()
-        do throws(DeviceLoginError) {
-            var sender = try sender()
-            let enrolment = KeyEnrolment(order.enrolment.enrolment, in: keyPlace) {
-                [checked] _ in checked
-            }
-            let outcome = try enrolment.register(
-                with: order.enrolment.ticket, replacing: earlier, in: vault, turn: turn,
-                over: &sender, now: now, isEarlier: isEarlier)
-            countUse()
-            return switch outcome {
-            case .registered(let key): .key(KeyState(of: key))
-            case .adopted(let key): .adopted(KeyState(of: key))
-            }
-        } catch {
-            guard isHeld else { throw .notHeld }
-            return .failed(error)
+        var sender = try sender()
+        let enrolment = KeyEnrolment(order.enrolment.enrolment, in: keyPlace) {
+            [checked] _ in checked
+        }
+        let outcome = try enrolment.register(
+            with: order.enrolment.ticket, replacing: earlier, in: vault, turn: turn,
+            over: &sender, now: now, isEarlier: isEarlier)
+        countUse()
+        return switch outcome {
+        case .registered(let key): .key(KeyState(of: key))
+        case .adopted(let key): .adopted(KeyState(of: key))
         }
     }
 

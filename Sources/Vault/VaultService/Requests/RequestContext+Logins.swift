@@ -7,31 +7,30 @@ internal import WatchwordSystem
 // Signing in with enrolled secrets and device keys, which never leave the process with the vault.
 extension RequestContext {
     /// Carries out a task in the encoding of `DeviceLogin`, after the check that the entry requires.
-    func response(toLogin encoded: SecretBytes) throws(EntryRefusal) -> AgentResponse {
-        let task: LoginTask
-        do throws(FieldReader.Unreadable) {
-            task = try encoded.withBytes { bytes throws(FieldReader.Unreadable) in
-                try LoginTask(parsing: bytes)
-            }
-        } catch {
-            return .misunderstood
+    func response(toLogin encoded: SecretBytes) throws -> AgentResponse {
+        let task = try encoded.withBytes { bytes throws(FieldReader.Unreadable) in
+            try LoginTask(parsing: bytes)
         }
-        let answer = try answer(to: task)
+        let answer: LoginAnswer
+        do {
+            answer = try self.answer(to: task)
+        } catch let error as DeviceLoginError {
+            // Locking the vault interrupts a sign-in; the next one resumes it.
+            try expectHeld()
+            answer = .failed(error)
+        }
         if let id = task.signing, case .ticket = answer { noteUse(of: id) }
         var mayHaveSaved = task.mayChangeVault
         if case .pinNeeded = answer { mayHaveSaved = false }
-        do throws(SystemCallFailure) {
-            return .login(
-                try SecretBytes(encoding: answer), mayHaveSaved ? vault.saveReports : [])
-        } catch {
-            throw .vault(.system(error))
-        }
+        return .login(try SecretBytes(encoding: answer), mayHaveSaved ? vault.saveReports : [])
     }
 
-    private func answer(to task: LoginTask) throws(EntryRefusal) -> LoginAnswer {
+    private func answer(to task: LoginTask) throws -> LoginAnswer {
         switch task {
         case .signIn(let id): return try signIn(id)
-        case .status(let id): return try state(of: id)
+        case .status(let id):
+            let content = try enrolledContent(id, reusing: false).content
+            return .state(try LoginState(of: EnrolledSecret(content), in: vault))
         case .wipe(let id): return try wipe(id)
         case .key(let task): return try answer(to: task)
         case .enrol(let order):
@@ -41,88 +40,54 @@ extension RequestContext {
         }
     }
 
-    private func signIn(_ id: RecordID) throws(EntryRefusal) -> LoginAnswer {
+    private func signIn(_ id: RecordID) throws -> LoginAnswer {
         let turn = try loginTurn()
         // Acquiring the lock has read the vault again.
-        let content: EntryContent
-        switch try enrolledContent(id, reusing: true) {
-        case .success(let found): content = found.content
-        case .failure(let error): return .failed(error)
-        }
-        let ticket: LoginTicket
-        do throws(DeviceLoginError) {
-            var sender = try sender()
-            var login = try EnrolledLogin(content, of: id, in: vault)
-            ticket = try login.signIn(turn: turn, over: &sender, now: now)
-        } catch {
-            // Locking the vault interrupts the sign-in; the next one resumes it.
-            guard isHeld else { throw .notHeld }
-            return .failed(error)
-        }
+        let content = try enrolledContent(id, reusing: true).content
+        var sender = try sender()
+        var login = try EnrolledLogin(content, of: id, in: vault)
+        let ticket = try login.signIn(turn: turn, over: &sender, now: now)
         // The new secret is saved in any case.
-        guard isHeld else { throw .notHeld }
+        try expectHeld()
         return .ticket(ticket)
-    }
-
-    private func state(of id: RecordID) throws(EntryRefusal) -> LoginAnswer {
-        switch try enrolledContent(id, reusing: false) {
-        case .failure(let error): return .failed(error)
-        case .success(let found):
-            do throws(DeviceLoginError) {
-                return .state(try LoginState(of: EnrolledSecret(found.content), in: vault))
-            } catch {
-                return .failed(error)
-            }
-        }
     }
 
     private func enrol(
         _ order: EnrolmentOrder, _ confirmations: Confirmations
-    ) throws(EntryRefusal) -> LoginAnswer {
+    ) throws -> LoginAnswer {
         let turn = try loginTurn()
         let earlier = vault.entries.filter(order.replaces)
         guard earlier.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
         let confirmed = Set(earlier.filter(confirmations.cover).map(\.id))
-        do throws(DeviceLoginError) {
-            var sender = try sender()
-            let secret = try order.enrolment.redeem(
-                order.ticket, in: vault, turn: turn, over: &sender, now: now,
-                isEarlier: order.replaces, confirmed: confirmed)
-            countUse()
-            return .enrolled(credential: secret.credential, server: secret.server)
-        } catch {
-            guard isHeld else { throw .notHeld }
-            return .failed(error)
-        }
+        var sender = try sender()
+        let secret = try order.enrolment.redeem(
+            order.ticket, in: vault, turn: turn, over: &sender, now: now,
+            isEarlier: order.replaces, confirmed: confirmed)
+        countUse()
+        return .enrolled(credential: secret.credential, server: secret.server)
     }
 
-    private func wipe(_ id: RecordID) throws(EntryRefusal) -> LoginAnswer {
+    private func wipe(_ id: RecordID) throws -> LoginAnswer {
         // Wait for a login in progress.
         let turn = try loginTurn()
-        let isWiped = try EntryRefusal.from { () throws(VaultError) in
-            guard try vault.entry(id).kind == .enrolled else { throw .otherKind }
-            return try vault.update { changes throws(VaultError) -> Bool in
-                // The save may have waited for another writer.
-                guard isHeld else { return false }
-                try changes.erase(id)
-                return true
-            }
+        guard try vault.entry(id).kind == .enrolled else { throw VaultError.otherKind }
+        let isWiped = try vault.update { changes throws(VaultError) -> Bool in
+            // The save may have waited for another writer.
+            guard isHeld else { return false }
+            try changes.erase(id)
+            return true
         }
         turn.end()
-        guard isWiped else { throw .notHeld }
+        guard isWiped else { throw RequestRefusal(.notHeld) }
         return .wiped
     }
 
     /// Opens an enrolled secret or a device key after the check that it requires.
-    func enrolledContent(
-        _ id: RecordID, reusing: Bool
-    ) throws(EntryRefusal) -> Result<CheckedContent, DeviceLoginError> {
-        let entry = try entry(id)
-        do throws(DeviceLoginError) { try entry.requireEnrolledSecret() } catch {
-            return .failure(error)
-        }
+    func enrolledContent(_ id: RecordID, reusing: Bool) throws -> CheckedContent {
+        let entry = try vault.entry(id)
+        try entry.requireEnrolledSecret()
         let found = try opened(entry, reusing: reusing)
         countUse()
-        return .success(found)
+        return found
     }
 }

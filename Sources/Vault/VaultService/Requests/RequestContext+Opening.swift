@@ -11,9 +11,9 @@ package struct CheckedContent {
 
 // Entries are opened only here, after the check that each requires.
 extension RequestContext {
-    /// One entry.
-    func entry(_ id: RecordID) throws(EntryRefusal) -> EntrySummary {
-        try EntryRefusal.from { () throws(VaultError) in try vault.entry(id) }
+    /// Ends the request if the vault has been locked.
+    package func expectHeld() throws {
+        guard isHeld else { throw RequestRefusal(.notHeld) }
     }
 
     /// Opens an entry after the check that it requires.
@@ -21,7 +21,7 @@ extension RequestContext {
     /// - Parameter reusing: whether an earlier check may be reused, if the entry allows it.
     func opened(
         _ entry: EntrySummary, takingCounter: Bool = false, reusing: Bool = false
-    ) throws(EntryRefusal) -> CheckedContent {
+    ) throws -> CheckedContent {
         guard entry.accessControl.presence.isPerUse else {
             return try openedAfterUnlocking(entry, takingCounter)
         }
@@ -29,24 +29,16 @@ extension RequestContext {
         case .none:
             if countsUnlocking { return try openedAfterUnlocking(entry, takingCounter) }
             guard reusing, let earlier = reusableCheck(for: entry) else {
-                throw .vault(.presenceNeeded)
+                throw VaultError.presenceNeeded
             }
-            return try EntryRefusal.from { () throws(VaultError) in
-                let proof = try vault.proofOfEarlierCheck(for: entry.id)
-                return try vault.opened(entry.id, proof, takingCounter, earlier)
-            }
+            let proof = try vault.proofOfEarlierCheck(for: entry.id)
+            return try vault.opened(entry.id, proof, takingCounter, earlier)
         case .opener(let opener):
-            let result = try EntryRefusal.from { () throws(VaultError) in
-                try deriving(upTo: nil) {
-                    Result { () throws(EntryRefusal) in
-                        var check = OpenerCheck(opener, of: vault)
-                        return try opened(
-                            entry, after: &check, words: "", takingCounter: takingCounter
-                        ) { .vault($0.reason) }
-                    }
-                }
+            return try deriving(upTo: nil) {
+                var check = OpenerCheck(opener, of: vault)
+                return try opened(
+                    entry, after: &check, words: "", takingCounter: takingCounter)
             }
-            return try result.get()
         case .modules(let words):
             return try openedByModules(entry, words: words, takingCounter: takingCounter)
         }
@@ -55,42 +47,35 @@ extension RequestContext {
     /// Opens an entry for which unlocking the vault was the check, or that requires none.
     private func openedAfterUnlocking(
         _ entry: EntrySummary, _ takingCounter: Bool
-    ) throws(EntryRefusal) -> CheckedContent {
+    ) throws -> CheckedContent {
         let wasChecked = countsUnlocking && vault.unlockingProvesPresence
-        return try EntryRefusal.from { () throws(VaultError) in
-            let proof = try vault.proofOfUnlocking(for: entry.id)
-            return try vault.opened(
-                entry.id, proof, takingCounter, wasChecked ? .cryptographic : .none)
-        }
+        let proof = try vault.proofOfUnlocking(for: entry.id)
+        return try vault.opened(
+            entry.id, proof, takingCounter, wasChecked ? .cryptographic : .none)
     }
 
     /// Opens an entry after `check`.
-    ///
-    /// - Parameter reason: why a check that could not decide refuses the entry.
     package func opened<Check: PresenceCheck>(
-        _ entry: EntrySummary, after check: inout Check, words: String, takingCounter: Bool,
-        _ reason: (Check.Failure) -> EntryRefusal
-    ) throws(EntryRefusal) -> CheckedContent {
+        _ entry: EntrySummary, after check: inout Check, words: String, takingCounter: Bool
+    ) throws -> CheckedContent {
         let proof: PresenceProof<Check.Grade>
         do {
             proof = try vault.prove(&check, for: entry.id, words: words)
         } catch {
             switch error {
-            case .vault(let error): throw .vault(error)
-            case .refused(let cost): throw .refused(cost)
-            // Locking the vault ends the check.
-            case .check(let failure): throw isHeld ? reason(failure) : .notHeld
+            case .vault(let error): throw error
+            case .refused(let cost): throw RequestRefusal(.refused(cost))
+            case .check(let failure):
+                // Locking the vault ends the check.
+                try expectHeld()
+                throw failure
             }
         }
         // The vault may have been locked while the person was asked.
-        guard isHeld else { throw .notHeld }
+        try expectHeld()
         let presence = DeviceKeyTranscript.Presence(of: Check.Grade.self)
         recordCheck(of: entry, presence)
-        do {
-            return try vault.opened(entry.id, proof, takingCounter, presence)
-        } catch {
-            throw .vault(error)
-        }
+        return try vault.opened(entry.id, proof, takingCounter, presence)
     }
 
     /// Opens the credential of an entry after the check that it requires.
@@ -98,9 +83,9 @@ extension RequestContext {
     /// - Parameter reusing: whether an earlier check may be reused, if the entry allows it.
     func credential(
         of entry: EntrySummary, reusing: Bool
-    ) throws(EntryRefusal) -> Credential {
+    ) throws -> Credential {
         guard case .oneTimePassword(let credential) = try opened(entry, reusing: reusing).content
-        else { throw .noCode }
+        else { throw RequestRefusal(.noCode) }
         return credential
     }
 }
@@ -108,12 +93,8 @@ extension RequestContext {
 // Secrets, for the verbs whose purpose is to show one.
 extension RequestContext {
     /// Checks again what opens the vault; failures count as those of unlocking do.
-    func prove(_ opener: VaultOpener, ceiling: Int) throws(EntryRefusal) -> AgentResponse {
-        try EntryRefusal.from { () throws(VaultError) in
-            try deriving(upTo: ceiling) { () throws(VaultError) in
-                try vault.confirm(opener, ceiling: ceiling)
-            }
-        }
+    func prove(_ opener: VaultOpener, ceiling: Int) throws -> AgentResponse {
+        try deriving(upTo: ceiling) { try vault.confirm(opener, ceiling: ceiling) }
         recordProof()
         return .done
     }
@@ -121,16 +102,16 @@ extension RequestContext {
     /// Opens entries for a client that shows their secrets, after the check that each requires.
     ///
     /// - Parameter isUse: whether it is a use of the entry.
-    func contents(of ids: [RecordID], isUse: Bool) throws(EntryRefusal) -> [EntryContent] {
-        guard isProved else { throw .vault(.presenceNeeded) }
+    func contents(of ids: [RecordID], isUse: Bool) throws -> [EntryContent] {
+        guard isProved else { throw VaultError.presenceNeeded }
         // Each check is for one entry.
-        guard ids.count == 1 || presence.isNone else { throw .vault(.presenceNeeded) }
+        guard ids.count == 1 || presence.isNone else { throw VaultError.presenceNeeded }
         var contents: [EntryContent] = []
         for id in ids {
-            guard isHeld else { throw .notHeld }
-            let entry = try entry(id)
+            try expectHeld()
+            let entry = try vault.entry(id)
             // The server must never see an enrolled secret from two holders.
-            guard entry.kind != .enrolled else { throw .vault(.otherKind) }
+            guard entry.kind != .enrolled else { throw VaultError.otherKind }
             contents.append(try opened(entry).content)
         }
         countUse()

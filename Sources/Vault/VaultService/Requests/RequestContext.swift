@@ -43,13 +43,11 @@ package protocol RequestContext {
     /// Runs `body`, which derives keys, when its turn has come.
     ///
     /// - Parameter ceiling: the maximum cost; `nil` for the default.
-    func deriving<Result>(
-        upTo ceiling: Int?, _ body: () throws(VaultError) -> Result
-    ) throws(VaultError) -> Result
+    func deriving<Result>(upTo ceiling: Int?, _ body: () throws -> Result) throws -> Result
     /// Opens an entry after a check by the system's modules, which show these words.
     func openedByModules(
         _ entry: EntrySummary, words: String, takingCounter: Bool
-    ) throws(EntryRefusal) -> CheckedContent
+    ) throws -> CheckedContent
 
     /// Whether what opens the vault was proved again, so that the client may see secrets.
     var isProved: Bool { get }
@@ -66,22 +64,22 @@ package protocol RequestContext {
     /// The credential of an entry whose codes the client shows since a check.
     func shownCredential(of entry: EntrySummary) -> Credential?
     /// Keeps the credential of an entry whose codes the client will show.
-    func keepShown(_ credential: Credential, of entry: EntrySummary) throws(EntryRefusal)
+    func keepShown(_ credential: Credential, of entry: EntrySummary) throws
 
     /// Waits until no other process or client is signing in.
-    func loginTurn() throws(EntryRefusal) -> LoginLock
-    func sender() throws(DeviceLoginError) -> Sender
+    func loginTurn() throws -> LoginLock
+    func sender() throws -> Sender
     /// The TPM at this address.
     ///
     /// - Parameter asks: whether the person is asked for the PIN of a key that has one.
-    func tpm(at address: TPMAddress, asks: Bool) throws(DeviceLoginError) -> TPMAccess
+    func tpm(at address: TPMAddress, asks: Bool) throws -> TPMAccess
     func pinEntry() -> PINEntry
     /// How presence is checked for a new key with this access control.
     ///
     /// - Parameter earlier: the checks of the entries that the key replaces.
     func checkForNewKey(
         _ name: EntryName, under access: AccessControl, after earlier: [ConfirmedEntry]
-    ) throws(EntryRefusal) -> DeviceKeyTranscript.Presence
+    ) throws -> DeviceKeyTranscript.Presence
 }
 
 /// An entry that the next edit may change, after a presence check.
@@ -108,19 +106,14 @@ extension Confirmations {
 extension RequestContext {
     /// Performs a request about the entries or the content of the vault.
     package func response(to request: AgentRequest) -> AgentResponse {
-        do throws(EntryRefusal) {
+        do {
             switch request {
             case .code(_, let id, let time, _): return .code(try code(of: id, at: time))
             case .verify(_, let id, let comparison, _):
                 return .match(try match(comparison, of: id))
             case .lockOut(_, let id):
-                return .lockOut(
-                    try EntryRefusal.from { () throws(VaultError) in
-                        try vault.lockOut(of: id, isGuess: asksForGuess)
-                    })
-            case .check:
-                return .check(
-                    try EntryRefusal.from { () throws(VaultError) in try vault.check() })
+                return .lockOut(try vault.lockOut(of: id, isGuess: asksForGuess))
+            case .check: return .check(try vault.check())
             case .edit(_, let edit, _): return try self.edit(edit)
             case .confirm(_, let id, _): return try confirm(id)
             case .rehearse(_, let edit): return try rehearse(edit)
@@ -134,38 +127,36 @@ extension RequestContext {
                 return .misunderstood
             }
         } catch {
-            return error.response
+            return AgentResponse(failure: error)
         }
     }
 }
 
-/// Why an entry was not used.
-package enum EntryRefusal: Error {
-    case vault(VaultError)
-    /// The check failed, at this cost.
-    case refused(RefusalCost)
-    /// The system's modules gave no verdict.
-    case noVerdict(PAMCheckFailure)
-    /// The entry has no such code.
-    case noCode
-    /// The vault has been locked meanwhile.
-    case notHeld
+/// Ends a request with a response that is not its result.
+///
+/// What performs a request throws this, or the error of the module that failed;
+/// ``AgentResponse/init(failure:)`` turns both into the response.
+package struct RequestRefusal: Error {
+    package let response: AgentResponse
 
-    package var response: AgentResponse {
-        switch self {
-        case .vault(let error): .failed(error)
-        case .refused(let cost): .refused(cost)
-        case .noVerdict(let failure): .noVerdict(failure)
-        case .noCode: .noCode
-        case .notHeld: .notHeld
-        }
-    }
+    package init(_ response: AgentResponse) { self.response = response }
 }
 
-extension EntryRefusal {
-    package static func from<Result: ~Copyable>(
-        _ body: () throws(VaultError) -> Result
-    ) throws(EntryRefusal) -> Result {
-        do { return try body() } catch { throw .vault(error) }
+extension AgentResponse {
+    /// The response to a request that failed.
+    package init(failure: any Error) {
+        switch failure {
+        case let refusal as RequestRefusal: self = refusal.response
+        case let error as VaultError: self = .failed(error)
+        case let failure as SystemCallFailure: self = .failed(.system(failure))
+        case let failure as OpenerCheck.Failure: self = .failed(failure.reason)
+        case let failure as PAMCheckFailure: self = .noVerdict(failure)
+        case is OneTimePasswordError: self = .noCode
+        case is FieldReader.Unreadable: self = .misunderstood
+        default:
+            // A bug in a request of one client must not end the agent of all.
+            assertionFailure("there is no response for \(type(of: failure))")
+            self = .misunderstood
+        }
     }
 }
