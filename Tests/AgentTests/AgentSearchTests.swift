@@ -22,12 +22,12 @@ struct AgentSearchTests {
         for text in Set(texts) {
             for part in Set(texts) where part.count < 5 {
                 let isPart = part.isEmpty || text.contains(part)
-                #expect(FoldedText(text).contains(FoldedText(part)) == isPart)
+                #expect(FoldedText(text).contains(FoldedWord(part)) == isPart)
             }
         }
         let start = Moment.now
         let text = FoldedText(String(repeating: "a", count: 16_000))
-        let part = FoldedText(String(repeating: "a", count: 8000) + "b")
+        let part = FoldedWord(String(repeating: "a", count: 8000) + "b")
         for _ in 1...10 { #expect(!text.contains(part)) }
         #expect(Moment.now < start + .seconds(10))
         let agent = try AgentFixture(Self.entries)

@@ -142,23 +142,16 @@ struct HeldVaultsTests {
             func isEnded() throws -> Bool {
                 try Polling.ready(of: [.reading(pair.second)], timeout: .zero)[0]
             }
-            let states = try vaults.waiting(for: pair.first, in: place, unlocking) {
-                () throws(any Error) -> [Bool] in
+            let connection = SharedDescriptor(try pair.first.duplicate())
+            let states = try vaults.waiting(for: connection, in: place, unlocking) {
+                () throws -> [Bool] in
                 _ = vaults.lock(place.only(for: 1))
                 let before = try isEnded()
                 lock()
                 return [before, try isEnded()]
-            } otherwise: {
-                $0
             }
             #expect(states == [false, true])
-            #expect(
-                try vaults.waiting(for: pair.first, in: place, unlocking) {
-                    () throws(any Error) -> Bool in
-                    true
-                } otherwise: {
-                    $0
-                } == nil)
+            #expect(vaults.waiting(for: connection, in: place, unlocking) { true } == nil)
         }
     }
 

@@ -37,9 +37,9 @@ struct EntrySearchTests {
     @Test("a text that consists only of accents does not match every text")
     func accents() {
         #expect(!FoldedText("\u{301}").isEmpty)
-        #expect(!FoldedText("abc").contains(FoldedText("\u{301}")))
-        #expect(FoldedText("abc").contains(FoldedText("C")))
-        #expect(!FoldedText("abc").contains(FoldedText("abcd")))
+        #expect(!FoldedText("abc").contains(FoldedWord("\u{301}")))
+        #expect(FoldedText("abc").contains(FoldedWord("C")))
+        #expect(!FoldedText("abc").contains(FoldedWord("abcd")))
     }
 
     @Test("words match in any order, in the name, a tag or the note")

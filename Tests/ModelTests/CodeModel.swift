@@ -335,7 +335,7 @@ struct CodeModel: StateMachine {
 }
 
 extension PresentedCode {
-    init(_ code: Code) throws(PresentedCodeError) {
+    init(_ code: Code) throws(VerifierError) {
         let characters = Array(code.text.utf8)
         try self.init(characters.span)
     }

@@ -12,7 +12,7 @@ struct CBORReadingTests {
         let twice = EncodedCBOR.map([
             .init(.integer(1), .null), .init(.integer(1), .null),
         ])
-        #expect(throws: CBORReadingError.duplicateKey) {
+        #expect(throws: PasskeyError.duplicateKey) {
             try readCBOR(twice.encoded, keyOrder: order)
         }
         let once = EncodedCBOR.numbered([1: .null, 2: .null])
@@ -33,7 +33,7 @@ struct CBORReadingTests {
         arguments: ["5f4101ff", "7f6161ff", "9f01ff", "bf0101ff", "815f4101ff"])
     func indefiniteLength(text: String) throws {
         let bytes = try Hex.bytes(text)
-        #expect(throws: CBORReadingError.indefiniteLength) {
+        #expect(throws: PasskeyError.indefiniteLength) {
             try readCBOR(bytes, keyOrder: .any)
         }
     }
@@ -44,7 +44,7 @@ struct CBORReadingTests {
         for (largest, width) in [(UInt64(23), 1), (0xff, 2), (0xffff, 4), (0xffff_ffff, 8)] {
             for majorType in [UInt8(0), 1] {
                 let long = EncodedCBOR.head(majorType, largest, width: width)
-                #expect(throws: CBORReadingError.notShortest) {
+                #expect(throws: PasskeyError.notShortest) {
                     try readCBOR(long, keyOrder: .any)
                 }
                 let needed = EncodedCBOR.head(majorType, largest + 1, width: width)
@@ -54,7 +54,7 @@ struct CBORReadingTests {
         for (majorType, payload) in [(UInt8(2), [UInt8](repeating: 1, count: 2)), (3, [97, 98])] {
             for width in [1, 2, 4, 8] {
                 let long = EncodedCBOR.head(majorType, 2, width: width) + payload
-                #expect(throws: CBORReadingError.notShortest) {
+                #expect(throws: PasskeyError.notShortest) {
                     try readCBOR(long, keyOrder: .any)
                 }
             }
@@ -62,7 +62,7 @@ struct CBORReadingTests {
         for majorType in [UInt8(4), 5] {
             for width in [1, 2, 4, 8] {
                 let long = EncodedCBOR.head(majorType, 0, width: width)
-                #expect(throws: CBORReadingError.notShortest) {
+                #expect(throws: PasskeyError.notShortest) {
                     try readCBOR(long, keyOrder: .any)
                 }
             }
@@ -73,7 +73,7 @@ struct CBORReadingTests {
     func bytesLeft() throws {
         let item = EncodedCBOR.named(["fmt": .text("none")]).encoded
         #expect(throws: Never.self) { try readCBOR(item, keyOrder: .any) }
-        #expect(throws: CBORReadingError.bytesLeft) {
+        #expect(throws: PasskeyError.bytesLeft) {
             try readCBOR(item + [0], keyOrder: .any)
         }
     }
@@ -85,7 +85,7 @@ struct CBORReadingTests {
         }
         for wrap in [{ EncodedCBOR.array([$0]) }, { EncodedCBOR.numbered([1: $0]) }] {
             #expect(throws: Never.self) { try readCBOR(nested(4, wrap), keyOrder: .any) }
-            #expect(throws: CBORReadingError.overLimit(.levels)) {
+            #expect(throws: PasskeyError.overLimit(.levels)) {
                 try readCBOR(nested(5, wrap), keyOrder: .any)
             }
         }
@@ -95,20 +95,20 @@ struct CBORReadingTests {
     func limits() throws {
         func array(_ count: Int) -> EncodedCBOR { .array(.init(repeating: .null, count: count)) }
         #expect(try readCBOR(array(64).encoded, keyOrder: .any).items?.count == 64)
-        #expect(throws: CBORReadingError.overLimit(.members)) {
+        #expect(throws: PasskeyError.overLimit(.members)) {
             try readCBOR(array(65).encoded, keyOrder: .any)
         }
         // An array of four arrays: 1 + 4 + the items inside.
         let most = EncodedCBOR.array([array(63), array(63), array(63), array(62)])
         #expect(throws: Never.self) { try readCBOR(most.encoded, keyOrder: .any) }
         let tooMany = EncodedCBOR.array([array(63), array(63), array(63), array(63)])
-        #expect(throws: CBORReadingError.overLimit(.items)) {
+        #expect(throws: PasskeyError.overLimit(.items)) {
             try readCBOR(tooMany.encoded, keyOrder: .any)
         }
         let longest = EncodedCBOR.bytes(.init(repeating: 0, count: (16 << 10) - 3))
         #expect(throws: Never.self) { try readCBOR(longest.encoded, keyOrder: .any) }
         let tooLong = EncodedCBOR.bytes(.init(repeating: 0, count: (16 << 10) - 2))
-        #expect(throws: CBORReadingError.overLimit(.bytes)) {
+        #expect(throws: PasskeyError.overLimit(.bytes)) {
             try readCBOR(tooLong.encoded, keyOrder: .any)
         }
     }
@@ -116,10 +116,10 @@ struct CBORReadingTests {
     @Test(
         "K-46 claimed members and bytes are not allocated",
         arguments: [
-            (UInt8(4), CBORReadingError.overLimit(.members)), (5, .overLimit(.members)),
+            (UInt8(4), PasskeyError.overLimit(.members)), (5, .overLimit(.members)),
             (2, .truncated), (3, .truncated),
         ])
-    func claimedMembers(majorType: UInt8, error: CBORReadingError) throws {
+    func claimedMembers(majorType: UInt8, error: PasskeyError) throws {
         let before = try peakKibibytes()
         for claimed in [UInt64(1) << 32, 1 << 63, .max] {
             let head = EncodedCBOR.head(majorType, claimed)
@@ -145,7 +145,7 @@ struct CBORReadingTests {
             var swapped = members
             swapped.swapAt(index - 1, index)
             let bytes = EncodedCBOR.map(swapped).encoded
-            #expect(throws: CBORReadingError.keyOrder) {
+            #expect(throws: PasskeyError.keyOrder) {
                 try readCBOR(bytes, keyOrder: .canonical)
             }
             #expect(
@@ -159,7 +159,7 @@ struct CBORReadingTests {
         arguments: ["a14000", "a18000", "a1a000", "a1f400", "a1f600"])
     func keyType(text: String) throws {
         let bytes = try Hex.bytes(text)
-        #expect(throws: CBORReadingError.keyType) { try readCBOR(bytes, keyOrder: .any) }
+        #expect(throws: PasskeyError.keyType) { try readCBOR(bytes, keyOrder: .any) }
     }
 
     @Test(
@@ -167,7 +167,7 @@ struct CBORReadingTests {
         arguments: ["61ff", "62c0af", "63eda080", "64f4908080", "61c3", "a161ff00"])
     func notUTF8(text: String) throws {
         let bytes = try Hex.bytes(text)
-        #expect(throws: CBORReadingError.notUTF8) { try readCBOR(bytes, keyOrder: .any) }
+        #expect(throws: PasskeyError.notUTF8) { try readCBOR(bytes, keyOrder: .any) }
     }
 
     @Test(
@@ -175,7 +175,7 @@ struct CBORReadingTests {
         arguments: ["1c", "3d", "5e", "7c", "9d", "be", "dc", "fc", "f814", "f820", "ff"])
     func reserved(text: String) throws {
         let bytes = try Hex.bytes(text)
-        #expect(throws: CBORReadingError.notWellFormed) { try readCBOR(bytes, keyOrder: .any) }
+        #expect(throws: PasskeyError.notWellFormed) { try readCBOR(bytes, keyOrder: .any) }
     }
 
     @Test("items are read one after another")
@@ -184,10 +184,10 @@ struct CBORReadingTests {
         var reader = try CBORReader(bytes, from: 1)
         #expect(try reader.next(keyOrder: .canonical).members?[1] == .unsigned(2))
         #expect(reader.position == 4)
-        #expect(throws: CBORReadingError.bytesLeft) { try reader.finish() }
+        #expect(throws: PasskeyError.bytesLeft) { try reader.finish() }
         #expect(try reader.next(keyOrder: .canonical).integer == 1)
         #expect(throws: Never.self) { try reader.finish() }
-        #expect(throws: CBORReadingError.truncated) { try reader.next(keyOrder: .canonical) }
+        #expect(throws: PasskeyError.truncated) { try reader.next(keyOrder: .canonical) }
     }
 
     /// The most memory that this process has ever used.

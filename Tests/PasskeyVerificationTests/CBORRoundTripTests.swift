@@ -13,7 +13,7 @@ struct CBORRoundTripTests {
             let bytes = item.encoded
             #expect(try EncodedCBOR(readCBOR(bytes, keyOrder: .canonical)) == item)
             for count in bytes.indices {
-                #expect(throws: CBORReadingError.truncated) {
+                #expect(throws: PasskeyError.truncated) {
                     try readCBOR(Array(bytes.prefix(count)), keyOrder: .canonical)
                 }
             }

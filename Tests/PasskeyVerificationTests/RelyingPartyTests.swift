@@ -8,8 +8,8 @@ struct RelyingPartyTests {
     private func fault(
         ids: [String] = ["mill.example"], origins: [String] = ["https://mill.example"],
         related: [String] = [], top: [String] = []
-    ) -> RelyingPartyError? {
-        do throws(RelyingPartyError) {
+    ) -> PasskeyError? {
+        do throws(PasskeyError) {
             _ = try RelyingParty(
                 ids: ids, name: "Paper Mill", origins: origins, relatedOrigins: related,
                 topOrigins: top)
@@ -51,7 +51,7 @@ struct RelyingPartyTests {
         for origin in [
             "https://other.example", "https://mill.example.evil", "https://amill.example",
         ] {
-            #expect(fault(origins: [origin]) == .outOfScope(origin))
+            #expect(fault(origins: [origin]) == .originOutOfScope(origin))
             #expect(fault(related: [origin], top: [origin]) == nil)
         }
         #expect(fault(ids: ["localhost"], origins: ["http://localhost:8080"]) == nil)
@@ -63,8 +63,8 @@ struct RelyingPartyTests {
 
     @Test("an ID is a host name in lower case")
     func ids() {
-        #expect(fault(ids: []) == .missing)
-        #expect(fault(origins: []) == .missing)
+        #expect(fault(ids: []) == .incompleteRelyingParty)
+        #expect(fault(origins: []) == .incompleteRelyingParty)
         for id in ["Mill.example", "mill.example.", "https://mill.example", "", "a b", "192.0.2.1"]
         {
             #expect(fault(ids: [id]) == .id(id))

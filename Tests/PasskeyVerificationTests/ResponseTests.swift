@@ -91,7 +91,7 @@ struct ResponseTests {
             ),
         ]
         for (fault, name) in faults {
-            #expect(throws: WebAuthnMessageError.member(name)) {
+            #expect(throws: PasskeyError.member(name)) {
                 _ = try RegistrationResponse.read(fault)
             }
         }
@@ -102,7 +102,7 @@ struct ResponseTests {
             (#""authenticatorData":"AAAA","signature":1"#, "signature"),
             (#""authenticatorData":"AAAA","signature":"MEQ","userHandle":1"#, "userHandle"),
         ] {
-            #expect(throws: WebAuthnMessageError.member("response." + name)) {
+            #expect(throws: PasskeyError.member("response." + name)) {
                 _ = try AssertionResponse.read(assertion(response))
             }
         }

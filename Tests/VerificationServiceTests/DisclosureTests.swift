@@ -184,23 +184,23 @@ struct DisclosureTests {
         let target = "/v1/subjects/alice/credentials"
         for (operation, method, path, body) in [
             (
-                Operation.verify, "POST", "/v1/verifications",
+                "verify", "POST", "/v1/verifications",
                 #"{"subject":"alice","code":"\#(code)"}"#
             ),
-            (.verify, "POST", "/v1/verifications", #"{"subject":"alice","code":"\#(code)"}"#),
-            (.enrol, "POST", target, #"{"type":"totp","issuer":"a","account":"b"}"#),
-            (.enrol, "POST", target, #"{"type":"recovery"}"#),
-            (.enrol, "POST", target, #"{"type":"secret","name":"n"}"#),
-            (.listCredentials, "GET", target, nil), (.listEvents, "GET", "/v1/events", nil),
+            ("verify", "POST", "/v1/verifications", #"{"subject":"alice","code":"\#(code)"}"#),
+            ("enrol", "POST", target, #"{"type":"totp","issuer":"a","account":"b"}"#),
+            ("enrol", "POST", target, #"{"type":"recovery"}"#),
+            ("enrol", "POST", target, #"{"type":"secret","name":"n"}"#),
+            ("listCredentials", "GET", target, nil), ("listEvents", "GET", "/v1/events", nil),
             (
-                .confirmCredential, "POST", "/v1/credentials/\(alice.id)/resync",
+                "confirmCredential", "POST", "/v1/credentials/\(alice.id)/resync",
                 #"{"codes":["\#(code)","\#(code)"]}"#
             ),
-        ] as [(Operation, String, String, String?)] {
+        ] as [(String, String, String, String?)] {
             let reply = try await fixture.ask(method, path, body)
-            let route = try #require(RouteTable.all.first { $0.operation == operation })
-            #expect(reply.status == route.success.status.rawValue)
-            let fits = route.answers.filter { shape in
+            let route = try #require(RouteTable.all.first { $0.operation.id == operation })
+            #expect(reply.status == route.responses.success.status.rawValue)
+            let fits = route.responses.shapes.filter { shape in
                 (try? BodyFields(reply.response.body, as: .one(shape))) != nil
             }
             #expect(fits.count == 1, "\(operation) \(path)")

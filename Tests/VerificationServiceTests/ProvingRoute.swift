@@ -14,21 +14,22 @@ enum ProvingRoute: CaseIterable {
     case registration, assertion, stepUp, browserRegistration, browserAssertion
     case deviceKeyTicket, deviceSignature
 
-    var operation: VerificationService.Operation {
+    /// The operation's id.
+    var operation: String {
         switch self {
-        case .verification, .verificationOfCredential, .recoveryCode: .verify
-        case .confirmation: .confirmCredential
-        case .resynchronization: .resynchronizeCredential
-        case .enrolmentTicket: .redeemEnrolment
-        case .deviceLogin: .signIn
-        case .loginTicket: .redeemLogin
-        case .registration: .registerPasskey
-        case .assertion: .verifyAssertion
-        case .stepUp: .completeStepUp
-        case .browserRegistration: .registerInBrowser
-        case .browserAssertion: .verifyInBrowser
-        case .deviceKeyTicket: .registerDeviceKey
-        case .deviceSignature: .verifyDeviceSignature
+        case .verification, .verificationOfCredential, .recoveryCode: "verify"
+        case .confirmation: "confirmCredential"
+        case .resynchronization: "resynchronizeCredential"
+        case .enrolmentTicket: "redeemEnrolment"
+        case .deviceLogin: "signIn"
+        case .loginTicket: "redeemLogin"
+        case .registration: "registerPasskey"
+        case .assertion: "verifyAssertion"
+        case .stepUp: "completeStepUp"
+        case .browserRegistration: "registerInBrowser"
+        case .browserAssertion: "verifyInBrowser"
+        case .deviceKeyTicket: "registerDeviceKey"
+        case .deviceSignature: "verifyDeviceSignature"
         }
     }
 

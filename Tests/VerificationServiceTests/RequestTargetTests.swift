@@ -35,24 +35,24 @@ struct RouterTests {
         try Router.find(method: method, segments: RequestTarget(target).segments)
     }
 
-    private func operation(_ method: String, _ target: String) throws -> Operation? {
+    private func operation(_ method: String, _ target: String) throws -> String? {
         guard case .match(let match) = try find(method, target) else { return nil }
-        return match.route.operation
+        return match.route.operation.id
     }
 
     private let id = "cr_AAAAAAAAAAAAAAAAAAAAAA"
 
     @Test("the router finds a route by method and path, with its parameters")
     func found() throws {
-        #expect(try operation("POST", "/v1/verifications") == .verify)
-        #expect(try operation("DELETE", "/v1/credentials/\(id)") == .revokeCredential)
-        #expect(try operation("PATCH", "/v1/credentials/\(id)") == .renameCredential)
+        #expect(try operation("POST", "/v1/verifications") == "verify")
+        #expect(try operation("DELETE", "/v1/credentials/\(id)") == "revokeCredential")
+        #expect(try operation("PATCH", "/v1/credentials/\(id)") == "renameCredential")
         guard case .match(let match) = try find("HEAD", "/v1/subjects/a%2Fb%20c/credentials")
         else {
             Issue.record("no route")
             return
         }
-        #expect(match.route.operation == .listCredentials && match.isHead)
+        #expect(match.route.operation.id == "listCredentials" && match.isHead)
         #expect(match.parameters == ["subject": "a/b c"])
     }
 

@@ -74,7 +74,7 @@ struct CounterTests {
 
     @Test("H-14 a policy refuses a look-ahead below 0 or above 50", arguments: [-1, 51])
     func policy(lookAhead: Int) {
-        #expect(throws: PolicyError.lookAhead) { try Policy(lookAhead: lookAhead) }
+        #expect(throws: VerifierError.outOfRange(.lookAhead)) { try Policy(lookAhead: lookAhead) }
     }
 
     @Test("H-19 only the counter that the client names is checked")
@@ -115,7 +115,7 @@ struct CounterTests {
         #expect(summary.state == .disabled)
         #expect(summary.endReason == .counterExhausted)
         #expect(try await fixture.verify(authenticator.code(.max)).denial == .disabled)
-        #expect(throws: OneTimePasswordEnrolmentError.counter) {
+        #expect(throws: VerifierError.enrolment(.counter)) {
             try OneTimePasswordEnrolment(issuer: "", account: "", factor: .counter(.max))
         }
     }

@@ -22,14 +22,14 @@ struct EnrolmentTests {
     @Test("H-01 N-01 a key of 15 bytes is refused, and one of 16 is accepted")
     func keyLength() async throws {
         let short = SecretBytes(text: "fifteen bytes..")
-        #expect(throws: OneTimePasswordEnrolmentError.keyTooShort) {
+        #expect(throws: VerifierError.enrolment(.keyTooShort)) {
             try OneTimePasswordEnrolment(issuer: "", account: "", key: short)
         }
         let fixture = try VerifierFixture()
         let key = SecretBytes(text: "sixteen bytes...")
         #expect(try await fixture.enrol(key: key).entry.key == key)
         let long = SecretBytes(text: String(repeating: "k", count: 257))
-        #expect(throws: OneTimePasswordEnrolmentError.keyTooLong) {
+        #expect(throws: VerifierError.enrolment(.keyTooLong)) {
             try OneTimePasswordEnrolment(issuer: "", account: "", key: long)
         }
     }
@@ -41,7 +41,7 @@ struct EnrolmentTests {
         for issuer in texts {
             for account in texts {
                 guard !issuer.isEmpty || !account.isEmpty else {
-                    #expect(throws: OneTimePasswordEnrolmentError.text(.account)) {
+                    #expect(throws: VerifierError.enrolment(.text(.account))) {
                         try OneTimePasswordEnrolment(issuer: issuer, account: account)
                     }
                     continue
@@ -59,7 +59,7 @@ struct EnrolmentTests {
     @Test("H-03 an enrolment accepts only six to eight digits")
     func digits() async throws {
         for digits in [5, 9, 10, -1] {
-            #expect(throws: OneTimePasswordEnrolmentError.digits) {
+            #expect(throws: VerifierError.enrolment(.digits)) {
                 try OneTimePasswordEnrolment(issuer: "", account: "", digits: digits)
             }
         }
@@ -76,7 +76,7 @@ struct EnrolmentTests {
     @Test("N-02 an enrolment accepts only a time step of 1 to 120 seconds")
     func period() async throws {
         for period in [0, -30, 121, Int.max, Int.min] {
-            #expect(throws: OneTimePasswordEnrolmentError.period) {
+            #expect(throws: VerifierError.enrolment(.period)) {
                 try OneTimePasswordEnrolment(
                     issuer: "", account: "", factor: .time(period: period))
             }

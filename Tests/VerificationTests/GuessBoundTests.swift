@@ -15,7 +15,7 @@ struct GuessBoundTests {
             return try Policy(guessBound: bound)
         }
         #expect(try policy("0.0133%").guessBound?.millionths == 133)
-        #expect(throws: PolicyError.guessBound) { try policy("0.0132%") }
+        #expect(throws: VerifierError.outOfRange(.guessBound)) { try policy("0.0132%") }
         #expect(try policy("100%").guessBound?.millionths == 1_000_000)
         for text in ["1", "%", "0%", "100.1%", "1.%", ".5%", "1.00001%", "+1%", "1 %", "1,5%", ""] {
             #expect(GuessBound(percentage: text) == nil, "\(text)")

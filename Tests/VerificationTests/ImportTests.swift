@@ -55,7 +55,7 @@ struct ImportTests {
         #expect(try await fixture.verify(token.code((1 << 40) - 1)).denial == .replayed)
         #expect(try await fixture.verify(token.code(1 << 40)).acceptance?.offset == 0)
         #expect(try await fixture.verify(token.code(1 << 40)).denial == .replayed)
-        #expect(throws: OneTimePasswordEnrolmentError.counter) {
+        #expect(throws: VerifierError.enrolment(.counter)) {
             try OneTimePasswordImport(key: Self.key, factor: .counter(.max))
         }
     }
@@ -107,7 +107,7 @@ struct ImportTests {
     func shortKeys() async throws {
         for count in [10, 15] {
             let short = SecretBytes(copying: [UInt8](repeating: 7, count: count).span)
-            #expect(throws: OneTimePasswordEnrolmentError.keyTooShort) {
+            #expect(throws: VerifierError.enrolment(.keyTooShort)) {
                 try OneTimePasswordImport(key: short, factor: .counter(0))
             }
             let fixture = try VerifierFixture()
@@ -119,7 +119,7 @@ struct ImportTests {
             #expect(event.kind == .imported && event.reason == .shortKey)
             #expect(try await fixture.verify(phone.code(at: fixture.clock.now)).acceptance != nil)
         }
-        #expect(throws: OneTimePasswordEnrolmentError.keyTooShort) {
+        #expect(throws: VerifierError.enrolment(.keyTooShort)) {
             try OneTimePasswordImport(
                 key: SecretBytes(text: "nine byte"), allowingShortKey: true, factor: .counter(0))
         }
@@ -169,15 +169,15 @@ struct ImportTests {
     @Test("an import respects the limits on digits, periods and the number of credentials")
     func limits() async throws {
         for digits in [5, 9] {
-            #expect(throws: OneTimePasswordEnrolmentError.digits) {
+            #expect(throws: VerifierError.enrolment(.digits)) {
                 try OneTimePasswordImport(key: Self.key, factor: .counter(0), digits: digits)
             }
         }
-        #expect(throws: OneTimePasswordEnrolmentError.period) {
+        #expect(throws: VerifierError.enrolment(.period)) {
             try OneTimePasswordImport(
                 key: Self.key, factor: .time(period: 121, lastUsedStep: nil))
         }
-        #expect(throws: OneTimePasswordEnrolmentError.text(.name)) {
+        #expect(throws: VerifierError.enrolment(.text(.name))) {
             try OneTimePasswordImport(
                 key: Self.key, factor: .counter(0), name: String(repeating: "n", count: 257))
         }

@@ -24,23 +24,23 @@ struct KeyRingTests {
             var bytes = bytes
             bytes[index] ^= 1
             let spoiled = SecretBytes(copying: bytes.span)
-            #expect(throws: KeyRingError.self, "byte \(index)") {
+            #expect(throws: VerifierError.self, "byte \(index)") {
                 try KeyRing(parsing: spoiled)
             }
         }
         for count in bytes.indices {
             let half = Array(bytes[..<count])
             let cut = SecretBytes(copying: half.span)
-            #expect(throws: KeyRingError.self, "\(count) bytes") { try KeyRing(parsing: cut) }
+            #expect(throws: VerifierError.self, "\(count) bytes") { try KeyRing(parsing: cut) }
         }
     }
 
     @Test("a key file of a newer version is distinguished from a damaged one")
     func newer() {
-        #expect(throws: KeyRingError.newer) {
+        #expect(throws: VerifierError.keyRing(.newer)) {
             try KeyRing(parsing: SecretBytes(text: "watchword-keys 2\nanything"))
         }
-        #expect(throws: KeyRingError.malformed) {
+        #expect(throws: VerifierError.keyRing(.malformed)) {
             try KeyRing(parsing: SecretBytes(text: "watchword-keys 01\nanything"))
         }
     }
@@ -50,9 +50,9 @@ struct KeyRingTests {
         let ring = try KeyRing.make().adding(makingCurrent: true)
         let first = try #require(KeyID(1))
         let second = try #require(KeyID(2))
-        #expect(throws: KeyRingError.isCurrent) { try ring.retiring(second) }
+        #expect(throws: VerifierError.keyRing(.isCurrent)) { try ring.retiring(second) }
         #expect(try ring.retiring(first).versions.map(\.id) == [second])
-        #expect(throws: KeyRingError.unknownVersion) {
+        #expect(throws: VerifierError.keyRing(.unknownVersion)) {
             try ring.retiring(first).making(current: first)
         }
     }
@@ -63,6 +63,6 @@ struct KeyRingTests {
         for _ in 1..<KeyRing.maximumCount { ring = try ring.adding(makingCurrent: true) }
         #expect(try KeyRing(parsing: ring.text()).versions.count == KeyRing.maximumCount)
         let full = ring
-        #expect(throws: KeyRingError.full) { try full.adding(makingCurrent: true) }
+        #expect(throws: VerifierError.keyRing(.full)) { try full.adding(makingCurrent: true) }
     }
 }

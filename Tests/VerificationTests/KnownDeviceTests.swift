@@ -253,7 +253,7 @@ struct KnownDeviceTests {
         let outcome = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
         guard case .granted(let grant) = outcome else { throw BenchError.refused }
         try await fixture.fail(5, authenticator)
-        let code = try grant.codes[0].withBytes { code throws(PresentedCodeError) in
+        let code = try grant.codes[0].withBytes { code throws(VerifierError) in
             try PresentedCode(code)
         }
         let accepted = try await fixture.verifier.verify(

@@ -88,19 +88,23 @@ struct TPMTests {
         for vector in keys {
             let encoded = try Hex.bytes(vector.publicArea)
             for count in encoded.indices {
-                #expect(throws: TPMAttestationError.malformed) {
+                #expect(throws: VerifierError.attestation(.malformed)) {
                     try TPMPublicArea(Array(encoded.prefix(count)))
                 }
             }
-            #expect(throws: TPMAttestationError.malformed) { try TPMPublicArea(encoded + [0]) }
+            #expect(throws: VerifierError.attestation(.malformed)) {
+                try TPMPublicArea(encoded + [0])
+            }
         }
         let encoded = try Hex.bytes(#require(certifications.first).certification)
         for count in encoded.indices {
-            #expect(throws: TPMAttestationError.malformed) {
+            #expect(throws: VerifierError.attestation(.malformed)) {
                 try TPMCertification(Array(encoded.prefix(count)))
             }
         }
-        #expect(throws: TPMAttestationError.malformed) { try TPMCertification(encoded + [0]) }
+        #expect(throws: VerifierError.attestation(.malformed)) {
+            try TPMCertification(encoded + [0])
+        }
     }
 
     @Test("a coordinate without its leading zeros is padded")
@@ -111,7 +115,7 @@ struct TPMTests {
         #expect(
             area.publicKey == .ellipticCurve(.p256, point: [4] + zeros + [7, 8, 0] + zeros + [9]))
         let tooLong = [0, 33] + [UInt8](repeating: 1, count: 33) + [0, 1, 9]
-        #expect(throws: TPMAttestationError.malformed) { try TPMPublicArea(head + tooLong) }
+        #expect(throws: VerifierError.attestation(.malformed)) { try TPMPublicArea(head + tooLong) }
     }
 
     @Test("a protected secret is the one that another implementation computes")

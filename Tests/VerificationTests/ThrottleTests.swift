@@ -13,7 +13,7 @@ struct ThrottleTests {
         let wrong = try authenticator.wrongCode(at: fixture.clock.now)
         for _ in 0..<5 { #expect(try await fixture.verify(wrong).denial == .wrong) }
         #expect(try await fixture.verify(wrong).denial == .throttled(retryAfter: 30_000))
-        #expect(throws: PolicyError.freeFailures) { try Policy(freeFailures: 11) }
+        #expect(throws: VerifierError.outOfRange(.freeFailures)) { try Policy(freeFailures: 11) }
     }
 
     @Test("H-13 N-16 during a wait not even a correct code is checked; afterwards it is accepted")
@@ -71,7 +71,9 @@ struct ThrottleTests {
         #expect(summary.state == .disabled)
         #expect(summary.waitsUntil == nil)
         #expect(try await fixture.count(.disabled) == 1)
-        #expect(throws: PolicyError.disablingFailures) { try Policy(disablingFailures: 101) }
+        #expect(throws: VerifierError.outOfRange(.disablingFailures)) {
+            try Policy(disablingFailures: 101)
+        }
     }
 
     @Test("N-11 unlocking ends waits but does not lift the limit of a hundred failures")
@@ -188,7 +190,7 @@ struct ThrottleTests {
             "1" + String(repeating: " ", count: 64) + "23456", "ABCDEF",
         ])
     func canonical(text: String) {
-        #expect(throws: PresentedCodeError.malformed) { try PresentedCode(text: text) }
+        #expect(throws: VerifierError.malformedCode) { try PresentedCode(text: text) }
     }
     @Test("T-10 a code that was accepted is refused in each spelling that people type")
     func spellings() async throws {

@@ -177,7 +177,7 @@ struct TestAuthenticator: Sendable {
 }
 
 extension PresentedCode {
-    init(text: String) throws(PresentedCodeError) {
+    init(text: String) throws(VerifierError) {
         let characters = Array(text.utf8)
         try self.init(characters.span)
     }

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import SecretVault
 
 /// The program `watchword`.
 public enum CommandLineProgram {
@@ -7,9 +8,18 @@ public enum CommandLineProgram {
         let command = StartedCommand<Verb, CommandFailure>.start()
         let session = Session(arguments: command.arguments, printer: command.printer)
         do {
-            command.finish(try command.verb.run(session))
+            command.finish(try session.run(command.verb))
         } catch {
-            command.fail(CommandFailure(error))
+            command.fail(error)
+        }
+    }
+}
+
+extension Session {
+    /// Runs a command; an error of the vault that names no place concerns this command's vault.
+    fileprivate func run(_ verb: Verb) throws -> ExitCode {
+        do { return try verb.run(self) } catch let error as VaultError {
+            throw CommandFailure.at(VisibleText.of(try vaultPath()), error)
         }
     }
 }

@@ -1,5 +1,4 @@
 import CommandLineInterface
-import OneTimePassword
 import SecretVault
 import VaultService
 import WatchwordSystem
@@ -10,16 +9,16 @@ extension Session {
     ///
     /// The vault knows which presence checks were made for it (``confirm(_:in:for:)``).
     func perform(_ edit: VaultEdit, in vault: any OpenVault) throws -> EditOutcome {
-        let response = try exchange(.edit(vault.place, edit, .none), with: vault)
+        let response = try vault.send(.edit(vault.place, edit, .none))
         let (outcome, reports) = try self.outcome(of: edit, in: response, by: vault)
         printReports(reports, of: vault.entries)
-        if case .refused(let refusal) = outcome { throw CommandFailure(refusal) }
+        if case .refused(let refusal) = outcome { throw CommandFailure.edit(refusal) }
         return outcome
     }
 
     /// The outcome of an edit that is not saved, as if every presence check had succeeded.
     func rehearse(_ edit: VaultEdit, in vault: any OpenVault) throws -> EditOutcome {
-        let response = try exchange(.rehearse(vault.place, edit), with: vault)
+        let response = try vault.send(.rehearse(vault.place, edit))
         return try outcome(of: edit, in: response, by: vault).0
     }
 
@@ -28,7 +27,7 @@ extension Session {
     ) throws -> (EditOutcome, [VaultReport]) {
         guard case .edited(let outcome, let reports) = try expected(response, by: vault),
             edit.accepts(outcome)
-        else { throw CommandFailure.agent(.malformed) }
+        else { throw AgentFailure.malformed }
         return (outcome, reports)
     }
 
@@ -37,7 +36,7 @@ extension Session {
     @discardableResult func change<Result>(
         _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result
     ) throws -> Result {
-        let result = try inVault { () throws(VaultError) in try vault.update(body) }
+        let result = try vault.update(body)
         printSaveReports(of: vault)
         return result
     }
@@ -51,19 +50,4 @@ extension Session {
 extension EditOutcome {
     /// Ends the program: an edit has an outcome of its own kind.
     func isUnexpected() -> Never { preconditionFailure("the outcome belongs to the edit") }
-}
-
-extension CommandFailure {
-    /// Converts the refusal of an edit.
-    init(_ refusal: EditRefusal) {
-        switch refusal {
-        case .emptyName: self = .usage(.emptyName)
-        case .nameTaken(let name): self = .nameTaken(name.visible)
-        case .noSuchTag(let name, let tag): self = .noSuchTag(name.visible, VisibleText.of(tag))
-        case .period:
-            self = .usage(.badValue(Option.period.name, expected: "a whole number of seconds"))
-        case .emptyKey: self = .oneTimePassword(.emptyKey)
-        case .tooLong: self = .oneTimePassword(.tooLong)
-        }
-    }
 }

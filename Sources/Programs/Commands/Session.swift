@@ -28,7 +28,7 @@ struct Session {
     func moment(of option: Option, _ text: String) throws -> Int64 {
         guard let timestamp = Timestamp(parsing: text) else {
             let expected = "Unix seconds or a time like 2026-11-21T01:09:30Z"
-            throw CommandFailure.usage(.badValue(option.name, expected: expected))
+            throw UsageError.badValue(option.name, expected: expected)
         }
         return timestamp.unixTime
     }
@@ -44,11 +44,6 @@ struct Session {
         printer.warnIfOthersCanRead()
         guard printer.outputIsTerminal, !arguments.has(.yes) else { return }
         try Question.confirm("Show \(what) on this terminal?")
-    }
-
-    /// Converts a usage error to a `CommandFailure`.
-    func usage<Result>(_ body: () throws(UsageError) -> Result) throws -> Result {
-        do { return try body() } catch { throw CommandFailure.usage(error) }
     }
 }
 

@@ -72,8 +72,15 @@ enum ServerFailure: ProgramFailure {
 }
 
 extension ServerFailure {
-    var sentence: String { ServerMessages.sentence(for: self) }
-    var exitCode: ExitCode { ExitCode(self) }
+    static func report(on error: any Error) -> FailureReport {
+        switch error {
+        case let failure as ServerFailure:
+            FailureReport(ServerMessages.sentence(for: failure), ExitCode(failure))
+        case let error as UsageError: report(on: ServerFailure.usage(error))
+        case let failure as SystemCallFailure: report(on: ServerFailure.system(failure))
+        default: preconditionFailure("there is no sentence for \(type(of: error))")
+        }
+    }
 }
 
 extension ExitCode {

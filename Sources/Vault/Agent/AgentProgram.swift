@@ -1,4 +1,7 @@
 internal import Devices
+internal import SecretVault
+internal import VaultService
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// How the agent measures time, and how long it waits for devices.
@@ -51,4 +54,122 @@ package enum AgentProgram {
         do { try stream.write(Array("\(sentence)\n".utf8).span) } catch {}
         ProcessEnd.atOnce(with: status)
     }
+}
+
+/// Whose vaults an agent holds.
+enum AgentMode: Sendable {
+    /// Those of the user as whom it runs, in these folders.
+    case user(folders: [String])
+    /// Those of all users: each is in a subfolder of this folder, named after the user's ID.
+    case system(folder: String)
+
+    /// The folders that the key holder can reach.
+    var folders: [String] {
+        switch self {
+        case .user(let folders): folders
+        case .system(let folder): [folder]
+        }
+    }
+
+    var argumentsOfKeyHolder: [String] {
+        switch self {
+        case .user(let folders): [KeyHolder.argument] + folders
+        case .system(let folder): [KeyHolder.systemArgument, folder]
+        }
+    }
+
+    /// The maximum number of clients of all users at a time.
+    var mostClients: Int {
+        switch self {
+        case .user: Connections.limitPerUser
+        case .system: 1024
+        }
+    }
+
+    /// The total size of the files of all vaults that are held.
+    var largestTotal: Int64 {
+        switch self {
+        case .user: .max
+        case .system: HeldVaults.largestTotalOfSystem
+        }
+    }
+
+    /// The vault that a client of this user can use; `nil` in an agent of one user.
+    func reach(of user: UInt32) -> ClientReach? {
+        switch self {
+        case .user: nil
+        case .system(let folder): .account(SystemAccount(stateFolder: folder, user: user))
+        }
+    }
+}
+
+/// Where an agent may keep the keys of vaults.
+enum KeyMemory: Sendable {
+    /// Only where they cannot be written to swap.
+    case locked
+    /// Also in ordinary memory, if this process cannot lock any.
+    case any
+
+    static let argument = "--unlocked-memory"
+
+    /// Takes the choice from the beginning of a program's arguments.
+    init(takingFrom arguments: inout [String]) {
+        self = .locked
+        guard arguments.first == KeyMemory.argument else { return }
+        arguments.removeFirst()
+        self = .any
+    }
+
+    /// The arguments that say so.
+    var arguments: [String] { self == .any ? [KeyMemory.argument] : [] }
+
+    /// Whether this process can lock no memory.
+    static var isUnlocked: Bool { SecretBytes.lockedLimit == 0 }
+
+    /// Whether a key may be kept here.
+    func mayHold(_ key: HeldKey) -> Bool {
+        key.isLocked || self == .any && KeyMemory.isUnlocked
+    }
+}
+
+extension AgentReport {
+    /// Reports to the program that started a user agent, or to the log of the service manager.
+    func send(
+        to output: borrowing FileDescriptor, in mode: AgentMode
+    ) throws(SystemCallFailure) {
+        guard case .system = mode else { return try send(to: output) }
+        if case .ready = self { return }
+        let line = "watchword-agent did not start: \(self)\n"
+        try StandardStream.error.write(Array(line.utf8).span)
+    }
+}
+
+extension KeyMemory {
+    /// Warns in the log of the service manager that keys are not locked.
+    func warn(in mode: AgentMode) throws(SystemCallFailure) {
+        guard case .system = mode, self == .any, KeyMemory.isUnlocked else { return }
+        let line = "watchword-agent can lock no memory: keys may be written to swap\n"
+        try StandardStream.error.write(Array(line.utf8).span)
+    }
+}
+
+/// The two clocks by which the agent limits how long it holds a key.
+package struct AgentClock: Hashable, Sendable {
+    /// The time since the kernel started, including suspends; it cannot be set.
+    package let sinceBoot: Duration
+    /// The time since the kernel started, without suspends.
+    package let awake: Duration
+
+    package init(sinceBoot: Duration, awake: Duration) {
+        self.sinceBoot = sinceBoot
+        self.awake = awake
+    }
+
+    /// Reads the system's clocks.
+    package static func now() -> AgentClock {
+        AgentClock(sinceBoot: Moment.now.sinceStart, awake: Moment.awakeTime())
+    }
+
+    /// The time that the machine has spent suspended.
+    var suspended: Duration { sinceBoot - awake }
 }

@@ -101,18 +101,9 @@ extension AgentServices {
         }
         var check = RelayedCheck<Enforced>(
             relay(in: place, unlocking), person, user: account.user, for: entry.name)
-        do {
-            _ = try vault.prove(&check, for: entry.id, words: "")
-        } catch {
-            switch error {
-            case .vault(let error): throw error
-            case .refused(let cost): throw RequestRefusal(.refused(cost))
-            case .check(let failure):
-                guard vaults.isHeld(place, unlocking) else { throw RequestRefusal(.notHeld) }
-                throw failure
-            }
+        _ = try vault.proof(of: &check, for: entry.id, words: "") {
+            vaults.isHeld(place, unlocking)
         }
-        guard vaults.isHeld(place, unlocking) else { throw RequestRefusal(.notHeld) }
     }
 
     /// The number of no connection: the vault that is being moved is held for the move only.

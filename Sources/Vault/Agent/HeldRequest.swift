@@ -1,3 +1,5 @@
+internal import DeviceLogin
+internal import Devices
 internal import OneTimePassword
 internal import SecretVault
 internal import VaultService
@@ -86,5 +88,137 @@ extension HeldRequest {
             ShownEntry(
                 place: place, id: entry.id, unlocking: use.unlocking, access: entry.accessControl,
                 edited: entry.edited, credential: number))
+    }
+}
+
+// What other programs do for a request: the supervisor starts them.
+extension HeldRequest {
+    private var relay: RelayContext { service.relay(in: place, use.unlocking) }
+
+    func openedByModules(
+        _ entry: EntrySummary, words: String, takingCounter: Bool
+    ) throws -> CheckedContent {
+        guard case .account(let account) = service.reach else {
+            var check = RelayedCheck<Advisory>(relay, person, user: nil, for: entry.name)
+            return try opened(entry, after: &check, words: words, takingCounter: takingCounter)
+        }
+        var check = RelayedCheck<Enforced>(relay, person, user: account.user, for: entry.name)
+        return try opened(entry, after: &check, words: words, takingCounter: takingCounter)
+    }
+
+    func sender() -> RelayedCourier { RelayedCourier(relay) }
+
+    func tpm(at address: TPMAddress, asks: Bool) throws -> TPMAccess {
+        try service.access(
+            to: address, for: place, use.unlocking, asking: asks ? person : nil)
+    }
+
+    // The TPM asks the person.
+    func pinEntry() -> AbsentPerson { AbsentPerson() }
+
+    /// Checks presence as the entry of a new key will require it, unless a check of an entry that the
+    /// key replaces was such a check.
+    func checkForNewKey(
+        _ name: EntryName, under access: AccessControl, after earlier: [ConfirmedEntry]
+    ) throws -> DeviceKeyTranscript.Presence {
+        let required = access.presence
+        if let found = earlier.map(\.presence).first(where: required.isSatisfied) { return found }
+        guard required.isPerUse else { return .none }
+        let checked: DeviceKeyTranscript.Presence
+        switch presence {
+        case .none: throw VaultError.presenceNeeded
+        case .opener: checked = .cryptographic
+        case .modules:
+            if case .account = service.reach { checked = .enforced } else { checked = .advisory }
+        }
+        guard required.isSatisfied(by: checked) else { throw VaultError.differentCheckRequired }
+        switch presence {
+        case .none: break
+        case .opener(let opener):
+            guard opener.provesPresence else { throw VaultError.presenceNeeded }
+            // Failures count as those of unlocking do.
+            try deriving(upTo: nil) { try vault.confirm(opener) }
+        case .modules(let words):
+            let isPresent: Bool
+            do {
+                if case .account(let account) = service.reach {
+                    isPresent = try RelayedCheck<Enforced>(
+                        relay, person, user: account.user, for: name
+                    ).isPresent(for: words)
+                } else {
+                    isPresent = try RelayedCheck<Advisory>(relay, person, user: nil, for: name)
+                        .isPresent(for: words)
+                }
+            } catch {
+                // Locking the vault ends the check.
+                try expectHeld()
+                throw error
+            }
+            guard isPresent else { throw RequestRefusal(.refused(.notCounted)) }
+        }
+        try expectHeld()
+        return checked
+    }
+}
+
+extension AccessControl.Presence {
+    /// Whether a check of this kind is what the entry requires at each use.
+    fileprivate func isSatisfied(by checked: DeviceKeyTranscript.Presence) -> Bool {
+        switch self {
+        case .perUnlock: false
+        case .perUse(.any): checked != .none
+        case .perUse(.passphrase): checked == .cryptographic
+        case .perUse(.pam): checked == .advisory || checked == .enforced
+        }
+    }
+}
+
+extension HeldRequest {
+    /// How long to wait while another process or client signs in.
+    private static let longestTurn = Duration.seconds(30)
+    /// How often to look meanwhile whether the turn has come, or the vault has been locked.
+    private static let turnInterval = Duration.milliseconds(50)
+
+    func loginTurn() throws -> LoginLock {
+        let deadline = Moment.now + HeldRequest.longestTurn
+        while true {
+            let turn: LoginLock?
+            do { turn = try vault.takeLoginLock(timeout: .zero) } catch {
+                guard error == .busy, deadline.timeRemaining > .zero else { throw error }
+                try pause(for: HeldRequest.turnInterval)
+                turn = nil
+            }
+            // Meanwhile, the vault may have been locked.
+            try expectHeld()
+            if let turn { return turn }
+        }
+    }
+
+    /// Waits, and lets other requests have the memory of this one meanwhile.
+    private func pause(for time: Duration) throws {
+        func wait() throws { _ = try Polling.wait(for: [], timeout: time) }
+        if let turn = service.turn { try turn.paused(wait) } else { try wait() }
+    }
+}
+
+extension AgentServices {
+    /// The TPM at this address, which the user agent uses as the client itself could.
+    ///
+    /// The system agent has privileges that its clients lack, and uses its own computer's TPM only.
+    ///
+    /// - Parameter person: enters the PIN of a key that has one.
+    func access(
+        to address: TPMAddress, for place: VaultPlace, _ unlocking: UInt64,
+        asking person: RemotePerson? = nil
+    ) throws -> TPMAccess {
+        var limit: (PINLimit, user: UInt32)?
+        if case .account(let account) = reach {
+            guard address == .standard else { throw DeviceLoginError.otherTPM }
+            limit = (pins, account.user)
+        }
+        return TPMAccess(
+            address,
+            through: RelayedToken(
+                relay(in: place, unlocking), asking: person, limit, timeout: deviceTimeout()))
     }
 }

@@ -19,8 +19,13 @@ final class HelperChannel: Sendable {
         // The first is the program's standard input and output. The supervisor kills the program
         // when the second one closes.
         private let files: FilePair
+        /// The program's standard input and output, for another thread that ends the wait for it.
+        let sharedConnection: SharedDescriptor
 
-        fileprivate init(_ files: consuming FilePair) { self.files = files }
+        fileprivate init(_ files: consuming FilePair) throws(SystemCallFailure) {
+            sharedConnection = SharedDescriptor(try files.first.duplicate())
+            self.files = files
+        }
 
         /// Lends the program's standard input and output.
         func withConnection<Result, Failure: Error>(
@@ -86,7 +91,7 @@ final class HelperChannel: Sendable {
             case program:
                 guard let files = response.takeFiles() else { throw HelperChannel.closed }
                 isUsable = true
-                return Started(files)
+                return try Started(files)
             default: throw HelperChannel.closed
             }
         }

@@ -45,23 +45,22 @@ struct RemotePerson {
     private func answer(
         for end: Polling.Interest, until deadline: Moment
     ) throws(PAMCheckFailure.Reason) -> SecretBytes {
-        let ready: [Bool]
-        do {
-            ready = try Polling.ready(
+        let received: FrameConnection.Received?
+        do throws(SystemCallFailure) {
+            let ready = try Polling.ready(
                 of: [connection.readable, end], timeout: deadline.timeRemaining)
-        } catch {
-            throw .system(error)
-        }
-        if ready[1], !ready[0] { throw .ended(.unknown) }
-        let received: FrameConnection.Received
-        do {
-            received = try connection.receive(
-                limit: AgentProtocol.largestAnswer, idleTime: deadline.timeRemaining,
-                timeout: AgentProtocol.frameTimeout)
+            let isOver = ready[1] && !ready[0]
+            received =
+                isOver
+                ? nil
+                : try connection.receive(
+                    limit: AgentProtocol.largestAnswer, idleTime: deadline.timeRemaining,
+                    timeout: AgentProtocol.frameTimeout)
         } catch {
             throw .system(error)
         }
         switch received {
+        case nil: throw .ended(.unknown)
         case .ended, .malformed: throw .cancelled
         case .timedOut: throw .timedOut
         case .frame(let frame):

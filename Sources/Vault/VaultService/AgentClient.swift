@@ -181,14 +181,7 @@ package final class AgentClient {
             if case .malformed = received { throw .malformed }
             throw noAnswer
         }
-        let response: AgentResponse
-        do throws(FieldReader.Unreadable) {
-            response = try frame.withBytes { bytes throws(FieldReader.Unreadable) in
-                try AgentResponse(parsing: bytes)
-            }
-        } catch {
-            throw .malformed
-        }
+        guard let response: AgentResponse = frame.value() else { throw .malformed }
         switch response {
         case .otherVersion: throw .otherVersion
         case .misunderstood: throw .malformed

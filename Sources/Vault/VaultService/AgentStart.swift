@@ -50,9 +50,7 @@ package enum AgentStart {
         while deadline.timeRemaining > .zero {
             switch try incoming.advance(from: pipe) {
             case .complete(let frame):
-                return frame.withBytes { bytes in
-                    do { return try AgentReport(parsing: bytes) } catch { return nil }
-                }
+                return frame.value()
             case .ended, .bad: return nil
             case .wouldWait:
                 _ = try Polling.wait(for: [.reading(pipe)], timeout: deadline.timeRemaining)

@@ -23,9 +23,9 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
             try ProcessHardening.apply()
             try StandardStream.fillGaps()
         } catch {
-            report(.system(error), to: printer, inJSON: wantsJSON)
+            report(error, to: printer, inJSON: wantsJSON)
         }
-        do throws(Failure) {
+        do {
             switch try request(arguments) {
             case .version: try printer.line("\(Verb.program) \(ProgramVersion.text)")
             case .help(let verb):
@@ -45,19 +45,14 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
 
     private static func request(
         _ arguments: [String]
-    ) throws(Failure) -> ArgumentParser<Verb>.Request {
-        do throws(UsageError) {
-            guard ProgramArguments.areUTF8 else { throw .notUTF8 }
-            return try ArgumentParser<Verb>.parse(
-                arguments, environment: { Environment.value($0) })
-        } catch {
-            throw .usage(error)
-        }
+    ) throws(UsageError) -> ArgumentParser<Verb>.Request {
+        guard ProgramArguments.areUTF8 else { throw .notUTF8 }
+        return try ArgumentParser<Verb>.parse(arguments, environment: { Environment.value($0) })
     }
 
     /// Prints what is still buffered and exits.
     package func finish(_ code: ExitCode) -> Never {
-        do throws(Failure) {
+        do {
             try printer.flush()
             if code != .done, arguments.has(.json), !printer.hasOutput {
                 try printer.endWith(code.json("there is no result"))
@@ -69,49 +64,55 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
     }
 
     /// Reports that the command failed and exits.
-    package func fail(_ failure: Failure) -> Never {
-        StartedCommand.report(failure, to: printer, inJSON: arguments.has(.json))
+    package func fail(_ error: any Error) -> Never {
+        StartedCommand.report(error, to: printer, inJSON: arguments.has(.json))
     }
 
     private static func report(
-        _ failure: Failure, to printer: Printer<Failure>, inJSON: Bool
+        _ error: any Error, to printer: Printer<Failure>, inJSON: Bool
     ) -> Never {
-        var code = failure.exitCode
+        let report = Failure.report(on: error)
+        var code = report.exitCode
         // An error here would hide the first one.
         if !inJSON { do { try printer.flush() } catch _ {} }
         printer.endProgress()
-        printer.complain(failure.sentence)
+        printer.complain(report.sentence)
         if inJSON {
             // Scripts need the object; report an error if it cannot be printed.
-            do throws(Failure) { try printer.endWith(failure.json) } catch {
-                printer.complain(error.sentence)
-                code = error.exitCode
+            do { try printer.endWith(report.json) } catch {
+                let report = Failure.report(on: error)
+                printer.complain(report.sentence)
+                code = report.exitCode
             }
         }
         ProcessEnd.atOnce(with: code.rawValue)
     }
 }
 
-/// Why a program's command failed.
+/// Why a program's command failed, as far as the program itself knows more than other modules.
 package protocol ProgramFailure: Error {
-    /// The command line is invalid.
-    static func usage(_ error: UsageError) -> Self
     /// Standard output cannot be written.
     static func standardOutput(_ failure: SystemCallFailure) -> Self
-    /// A system call failed.
-    static func system(_ failure: SystemCallFailure) -> Self
-
-    /// The message for people.
-    var sentence: String { get }
-    /// The exit status.
-    var exitCode: ExitCode { get }
-    /// The facts that a script needs in addition to the message and the exit status.
-    var facts: [(String, JSONValue)]? { get }
+    /// What to print about an error of the program or of another module.
+    static func report(on error: any Error) -> FailureReport
 }
 
-extension ProgramFailure {
-    /// By default `nil`: most failures have no facts.
-    package var facts: [(String, JSONValue)]? { nil }
+/// What a program prints about a failure.
+package struct FailureReport {
+    /// The message for people.
+    package let sentence: String
+    package let exitCode: ExitCode
+    /// The facts that a script needs in addition to the message and the exit status; most failures
+    /// have none.
+    package let facts: [(String, JSONValue)]?
+
+    package init(
+        _ sentence: String, _ exitCode: ExitCode, _ facts: [(String, JSONValue)]? = nil
+    ) {
+        self.sentence = sentence
+        self.exitCode = exitCode
+        self.facts = facts
+    }
 
     /// What is printed instead of a result if `--json` is given.
     var json: JSONValue { exitCode.json(sentence, facts) }

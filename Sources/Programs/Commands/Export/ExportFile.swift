@@ -24,8 +24,8 @@ enum ExportFile {
         // Interrupting signals take effect once all pictures are complete.
         try SignalQueue.holdingBack(SignalQueue.interruptions) {
             try write(documents, to: paths, session)
-        } otherwise: {
-            CommandFailure.system($0)
+        } otherwise: { failure in
+            failure
         }
         return paths
     }

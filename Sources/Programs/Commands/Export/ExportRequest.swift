@@ -45,7 +45,7 @@ struct ExportRequest {
 
     init(_ session: Session) throws {
         let arguments = session.arguments
-        let word = try session.usage { () throws(UsageError) in try arguments.choice(.format) }
+        let word = try arguments.choice(.format)
         format = word.map(Format.init) ?? .app(.keyURIs)
         let path = arguments[.output]
         destination = path.map { $0 == "-" ? .standardOutput : .file($0) } ?? .standardOutput
@@ -56,21 +56,18 @@ struct ExportRequest {
             canBePlain = target.canBeEncrypted
             isEncrypted = target.canBeEncrypted && !arguments.has(.plain)
         }
-        try session.usage { [format, destination, isEncrypted] () throws(UsageError) in
-            try arguments.forbid(.plain, .exportPasswordFile)
-            if arguments.has(.plain), !canBePlain {
-                throw .needs(Option.plain.name, with: "format aegis")
-            }
-            if arguments.has(.exportPasswordFile), !isEncrypted {
-                throw .needs(Option.exportPasswordFile.name, with: "format watchword")
-            }
-            guard destination == .standardOutput else { return }
-            if arguments.has(.force) {
-                throw .needs(Option.force.name, with: Option.output.name)
-            }
-            if session.wantsJSON, format != .app(.keyURIs) {
-                throw .needs(Option.json.name, with: Option.output.name)
-            }
+        try arguments.forbid(.plain, .exportPasswordFile)
+        if arguments.has(.plain), !canBePlain {
+            throw UsageError.needs(Option.plain.name, with: "format aegis")
+        }
+        if arguments.has(.exportPasswordFile), !isEncrypted {
+            throw UsageError.needs(Option.exportPasswordFile.name, with: "format watchword")
+        }
+        if destination == .standardOutput, arguments.has(.force) {
+            throw UsageError.needs(Option.force.name, with: Option.output.name)
+        }
+        if destination == .standardOutput, session.wantsJSON, format != .app(.keyURIs) {
+            throw UsageError.needs(Option.json.name, with: Option.output.name)
         }
         // A terminal shows lines and QR codes, but a file only with `--output -`.
         let isForTerminal = format == .app(.keyURIs) || format == .app(.google)
@@ -139,7 +136,7 @@ struct ExportSelection {
         guard !words.isEmpty else { return entries }
         var wanted: Set<RecordID> = []
         for word in words {
-            guard !EntryName.isBlank(word) else { throw CommandFailure.usage(.emptyName) }
+            guard !EntryName.isBlank(word) else { throw UsageError.emptyName }
             let tagged = entries.tagged([word])
             let found = tagged.isEmpty ? entries.filter(EntrySearch(word).matchesName) : tagged
             guard !found.isEmpty else { throw CommandFailure.noSuchEntry(VisibleText.of(word)) }

@@ -41,7 +41,7 @@ struct ExportResult {
                     content: $0.content, details: $0.summary.details,
                     accessControl: $0.summary.accessControl, created: $0.summary.created)
             })
-        let file = try session.inVault("the backup") { () throws(VaultError) in
+        let file = try CommandFailure.naming("the backup") {
             try backup.sealed(
                 passphrase: password, cost: .standard, now: SystemClock.unixTime())
         }
@@ -57,14 +57,9 @@ struct ExportResult {
         _ entries: [OpenedEntry], for target: ExportTarget, password: SecretBytes?,
         plain: [EntrySummary]
     ) throws {
-        let written: WrittenExport
-        do {
-            written = try writeExport(
-                entries.compactMap(\.exported), as: target, password: password,
-                now: SystemClock.unixTime())
-        } catch {
-            throw CommandFailure(error)
-        }
+        let written = try writeExport(
+            entries.compactMap(\.exported), as: target, password: password,
+            now: SystemClock.unixTime())
         var omissions: [(name: EntryName, reason: EntryOmission)] = []
         for entry in plain { omissions.append((entry.name, .plainSecret)) }
         for (entry, reason) in written.omissions {

@@ -12,8 +12,7 @@ enum CameraPictures {
 
     /// The texts of the first picture with an otpauth URI; `nil` if none is seen in time.
     static func firstSymbols(from camera: Camera) throws -> [SecretBytes]? {
-        let reader: ReaderPool
-        do { reader = try ReaderPool() } catch { throw CommandFailure.pictureReader(error) }
+        let reader = try CommandFailure.naming("watchword-reader") { try ReaderPool() }
         let end = Moment.now + timeout
         while Moment.now < end {
             guard let file = try nextFile(from: camera) else { continue }
@@ -28,12 +27,8 @@ enum CameraPictures {
 
     private static func nextFile(from camera: Camera) throws -> SecretBytes? {
         var file: SecretBytes?
-        do {
-            try camera.next(timeout: .seconds(1)) { picture, bytes in
-                file = CameraPictures.file(of: picture, bytes)
-            }
-        } catch {
-            throw CommandFailure.camera(error)
+        try camera.next(timeout: .seconds(1)) { picture, bytes in
+            file = CameraPictures.file(of: picture, bytes)
         }
         return file
     }
@@ -42,13 +37,11 @@ enum CameraPictures {
         in file: SecretBytes, _ reader: ReaderPool
     ) throws -> [SecretBytes] {
         var symbols: [SecretBytes] = []
-        do {
-            // If a picture cannot be read, a later one may be.
-            _ = try reader.read(byteCount: file.count, lend: { file.withBytes($0) }) {
+        // If a picture cannot be read, a later one may be.
+        _ = try CommandFailure.naming("watchword-reader") {
+            try reader.read(byteCount: file.count, lend: { file.withBytes($0) }) {
                 symbols.append(SecretBytes(copying: $0))
             }
-        } catch {
-            throw CommandFailure.pictureReader(error)
         }
         return symbols
     }

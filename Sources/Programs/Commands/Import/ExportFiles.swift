@@ -20,6 +20,7 @@ struct ExportFiles {
     private static let longestPassword = 4096
     /// The largest manifest or key file, 1 MiB.
     private static let longestPart = 1 << 20
+    private static let helper = "watchword-exports"
 
     init(_ session: Session) { self.session = session }
 
@@ -32,8 +33,10 @@ struct ExportFiles {
             content, name: String(file.split(separator: "/").last ?? ""),
             manifest: manifest(beside: file, content), keyFile: try keyFile())
         let limits = limits
-        let reader = try run { () throws(HelperFailure) in try ExportProcess(limits: limits) }
-        var outcome = try run { () throws(HelperFailure) in try reader.read(source) }
+        let reader = try CommandFailure.naming(ExportFiles.helper) {
+            try ExportProcess(limits: limits)
+        }
+        var outcome = try CommandFailure.naming(ExportFiles.helper) { try reader.read(source) }
         if let acceptedPassword, case .refused(.passwordNeeded(.some)) = outcome {
             let result = try decrypt(file, reader, acceptedPassword)
             // Prompt as usual if it is wrong.
@@ -109,7 +112,9 @@ struct ExportFiles {
         let name = Finding.visibleName(of: file)
         session.printer.progress("\(name): decrypting; this can take a minute")
         defer { session.printer.endProgress() }
-        return try run { () throws(HelperFailure) in try reader.read(password: password) }
+        return try CommandFailure.naming(ExportFiles.helper) {
+            try reader.read(password: password)
+        }
     }
 
     /// The manifest beside a file of Steam Desktop Authenticator, if there is one.
@@ -131,18 +136,11 @@ struct ExportFiles {
     private mutating func keyFile() throws -> SecretBytes? {
         guard let path = session.arguments[.keyFile] else { return nil }
         if let givenKeyFile { return givenKeyFile }
-        let content: SecretBytes
-        do {
-            content = try FileContent.whole(at: path, limit: ExportFiles.longestPart)
-        } catch {
-            throw CommandFailure.input(VisibleText.of(path), error)
+        let content = try CommandFailure.naming(path) {
+            try FileContent.whole(at: path, limit: ExportFiles.longestPart)
         }
         givenKeyFile = content
         return content
-    }
-
-    private func run<Result>(_ body: () throws(HelperFailure) -> Result) throws -> Result {
-        do { return try body() } catch { throw CommandFailure.exportReader(error) }
     }
 
     /// How many passwords are tried on one file.

@@ -72,8 +72,7 @@ struct ImportScan {
 
     /// Reads the pictures of the camera until one contains a key.
     private mutating func takeCamera(_ session: Session) throws {
-        let camera: Camera
-        do { camera = try Camera() } catch { throw CommandFailure.camera(error) }
+        let camera = try Camera()
         session.printer.progress("hold the QR code in front of the camera")
         defer { session.printer.endProgress() }
         guard let symbols = try CameraPictures.firstSymbols(from: camera) else {
@@ -113,13 +112,10 @@ struct ImportScan {
     /// Reads the content of a pipe; returns false if it is not a picture.
     private mutating func takePicture(_ content: SecretBytes, of file: String) throws -> Bool {
         var symbols: [SecretBytes] = []
-        let outcome: PictureOutcome
-        do {
-            outcome = try ReaderPool().read(
-                byteCount: content.count, lend: { content.withBytes($0) }
-            ) { symbols.append(SecretBytes(copying: $0)) }
-        } catch {
-            throw CommandFailure.pictureReader(error)
+        let outcome = try CommandFailure.naming("watchword-reader") {
+            try ReaderPool().read(byteCount: content.count, lend: { content.withBytes($0) }) {
+                symbols.append(SecretBytes(copying: $0))
+            }
         }
         switch outcome {
         case .symbols: for symbol in symbols { try take(symbol, of: file) }

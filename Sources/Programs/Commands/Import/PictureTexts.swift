@@ -48,7 +48,7 @@ struct PictureTexts {
         guard !pictures.isEmpty else { return }
         var symbols: [SecretBytes] = []
         var read: [Int: Content] = [:]
-        do {
+        try CommandFailure.naming("watchword-reader") {
             try ReaderPool().read(pictures.map(\.path)) { _, bytes in
                 symbols.append(SecretBytes(copying: bytes))
             } finished: { position, outcome in
@@ -59,8 +59,6 @@ struct PictureTexts {
                 symbols = []
                 progress(position + 1, pictures.count)
             }
-        } catch {
-            throw CommandFailure.pictureReader(error)
         }
         contents.merge(read) { _, new in new }
     }

@@ -50,9 +50,7 @@ enum ScreenPicture {
 
     /// Returns the picture from the first tool that takes one.
     static func take() throws -> SecretBytes {
-        let output: SecretBytes?
-        do { output = try firstOutput() } catch { throw CommandFailure.system(error) }
-        guard let output else {
+        guard let output = try firstOutput() else {
             throw CommandFailure.screenshot(.noTool(tools.map(\.program).filter { $0 != portal }))
         }
         // If the user denied the portal's request, no other tool may take a screenshot.

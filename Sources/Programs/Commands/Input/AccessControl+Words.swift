@@ -55,7 +55,7 @@ extension AccessControlChange {
             presence = AccessControl.Presence(word: text)
             guard presence != nil else {
                 let expected = "per-unlock, per-use, per-use:passphrase or per-use:pam"
-                throw CommandFailure.usage(.badValue(Option.presence.name, expected: expected))
+                throw UsageError.badValue(Option.presence.name, expected: expected)
             }
         }
         var onFailure: AccessControl.OnFailure?
@@ -63,12 +63,10 @@ extension AccessControlChange {
             onFailure = AccessControl.OnFailure(word: text)
             guard onFailure != nil else {
                 let expected = "lock-out, wipe, or wipe:N with N from 1 to 100"
-                throw CommandFailure.usage(.badValue(Option.onFailure.name, expected: expected))
+                throw UsageError.badValue(Option.onFailure.name, expected: expected)
             }
         }
-        let seconds = try session.usage { () throws(UsageError) in
-            try session.arguments.integer(.reuse, in: ReuseTime.range)
-        }
+        let seconds = try session.arguments.integer(.reuse, in: ReuseTime.range)
         self.init(
             presence: presence, onFailure: onFailure, reuse: seconds.flatMap(ReuseTime.init))
     }
@@ -77,7 +75,6 @@ extension AccessControlChange {
     /// each use.
     func requirePerUse(after other: AccessControl) throws {
         guard reuse != nil, !applied(to: other).presence.isPerUse else { return }
-        throw CommandFailure.usage(
-            .needs(Option.reuse.name, with: "\(Option.presence.name) per-use"))
+        throw UsageError.needs(Option.reuse.name, with: "\(Option.presence.name) per-use")
     }
 }

@@ -14,14 +14,12 @@ extension DetailsChange {
         let tags = arguments.values(of: .tag)
         for tag in tags {
             guard let form = SecretForm(inName: tag) else { continue }
-            throw CommandFailure.usage(.secretAsOperand("--\(Option.tag.name)", form))
+            throw UsageError.secretAsOperand("--\(Option.tag.name)", form)
         }
-        try session.usage { () throws(UsageError) in
-            try arguments.forbid(.favourite, .noFavourite)
-        }
+        try arguments.forbid(.favourite, .noFavourite)
         let icon = arguments.given(.icon)
         if let icon, let form = SecretForm(inName: icon) {
-            throw CommandFailure.usage(.secretAsOperand("--\(Option.icon.name)", form))
+            throw UsageError.secretAsOperand("--\(Option.icon.name)", form)
         }
         let note = try DetailsChange.note(session)
         let isFavourite =
@@ -36,7 +34,7 @@ extension DetailsChange {
         guard text != "-" else { return try noteFromStandardInput() }
         for word in text.split(whereSeparator: \.isWhitespace) {
             guard let form = SecretForm(inURI: String(word)) else { continue }
-            throw CommandFailure.usage(.secretAsOperand("--\(Option.note.name)", form))
+            throw UsageError.secretAsOperand("--\(Option.note.name)", form)
         }
         return text
     }
@@ -48,7 +46,7 @@ extension DetailsChange {
             String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
         }
         guard let text else {
-            throw CommandFailure.usage(.badValue(Option.note.name, expected: "text in UTF-8"))
+            throw UsageError.badValue(Option.note.name, expected: "text in UTF-8")
         }
         return text
     }

@@ -62,7 +62,7 @@ struct CheckChoice {
 extension Session {
     /// The choice according to the options of this run.
     func checkChoice() throws -> CheckChoice {
-        let word = try usage { () throws(UsageError) in try arguments.choice(.presenceCheck) }
+        let word = try arguments.choice(.presenceCheck)
         return CheckChoice(
             chosen: word.flatMap(EntryCheck.init(rawValue:)),
             standard: PAMService.isInstalled() ? .pam : .passphrase)

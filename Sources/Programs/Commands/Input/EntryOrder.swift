@@ -15,7 +15,7 @@ enum EntryOrder: String {
 extension Session {
     /// The order that `--sort` names; `nil` if it was not given.
     func givenOrder() throws -> EntryOrder? {
-        let word = try usage { () throws(UsageError) in try arguments.choice(.sort) }
+        let word = try arguments.choice(.sort)
         return word.flatMap(EntryOrder.init(rawValue:))
     }
 }

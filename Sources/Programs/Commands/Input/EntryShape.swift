@@ -20,7 +20,7 @@ enum EntryShape {
             return
         }
         let name = session.givenName(else: EntryName(issuer: "", account: ""))
-        let type = try session.usage { () throws(UsageError) in try arguments.choice(.type) }
+        let type = try arguments.choice(.type)
         let asksForURI = type != "secret" && !arguments.has(.secretFile)
         guard !name.text.isEmpty || asksForURI else { throw EntryShape.nameMissing }
         _ = try session.isHex()
@@ -56,22 +56,18 @@ enum EntryShape {
                 written.text.withBytes({ SecretForm(inURI: $0) }) == .keyURI
             {
                 for option in EntryShape.describedByURI where session.arguments.has(option) {
-                    throw CommandFailure.usage(.specifiedByURI(option.name))
+                    throw UsageError.specifiedByURI(option.name)
                 }
                 return .oneTimePassword(try session.credential(ofURI: written.text, "the URI"))
             }
             let key = try session.key(from: written)
             let name = name.text.isEmpty ? try EntryShape.askForName() : name
-            do {
-                let credential = try Credential(
-                    issuer: name.issuer, account: name.account, key: key, algorithm: algorithm,
-                    style: style, movingFactor: factor)
-                session.warn(of: credential)
-                return .oneTimePassword(credential)
-            } catch {
-                throw CommandFailure.oneTimePassword(error)
-            }
-        case .addressed: throw CommandFailure.usage(.needsOneOf(["--uri-file FILE", "--qr FILE"]))
+            let credential = try Credential(
+                issuer: name.issuer, account: name.account, key: key, algorithm: algorithm,
+                style: style, movingFactor: factor)
+            session.warn(of: credential)
+            return .oneTimePassword(credential)
+        case .addressed: throw UsageError.needsOneOf(["--uri-file FILE", "--qr FILE"])
         }
     }
 
@@ -80,8 +76,8 @@ enum EntryShape {
         .type, .algorithm, .digits, .period, .counter, .encoding,
     ]
 
-    private static var nameMissing: CommandFailure {
-        .usage(.needsOneOf(["NAME", "--account TEXT"]))
+    private static var nameMissing: UsageError {
+        .needsOneOf(["NAME", "--account TEXT"])
     }
 
     private static func askForName() throws -> EntryName {
@@ -91,7 +87,7 @@ enum EntryShape {
         }
         guard let typed, !EntryName.isBlank(typed) else { throw nameMissing }
         if let form = SecretForm(inName: typed) {
-            throw CommandFailure.usage(.secretAsOperand("the name", form))
+            throw UsageError.secretAsOperand("the name", form)
         }
         return EntryName(typed: typed)
     }
@@ -100,7 +96,7 @@ enum EntryShape {
 extension Session {
     fileprivate func refuse(_ options: [Option], for type: String) throws {
         for option in options where arguments.has(option) {
-            throw CommandFailure.usage(.conflict("type \(type)", option.name))
+            throw UsageError.conflict("type \(type)", option.name)
         }
     }
 
@@ -108,12 +104,14 @@ extension Session {
     func plainSecret() throws -> SecretBytes {
         guard let path = arguments[.secretFile] else {
             let secret = try Question.plainSecret.ask()
-            guard secret.count > 0 else { throw CommandFailure.input("the secret", .empty) }
+            guard secret.count > 0 else {
+                throw CommandFailure.at("the secret", InputFileError.empty)
+            }
             return secret
         }
         let source = SecretSource(path)
         let secret = try source.read(limit: Session.secretLimit).withoutLastLineEnd()
-        guard secret.count > 0 else { throw CommandFailure.input(source.name, .empty) }
+        guard secret.count > 0 else { throw CommandFailure.at(source.name, InputFileError.empty) }
         return secret
     }
 }

@@ -8,7 +8,7 @@ extension [EntrySummary] {
     /// It is also the only one in a part of the entries that contains it, so that the agent need not
     /// send all of them.
     func one(named typed: String) throws -> EntrySummary {
-        guard !EntryName.isBlank(typed) else { throw CommandFailure.usage(.emptyName) }
+        guard !EntryName.isBlank(typed) else { throw UsageError.emptyName }
         let found = matches(of: typed)
         guard let first = found.first else {
             throw CommandFailure.noSuchEntry(VisibleText.of(typed))

@@ -10,7 +10,7 @@ import WatchwordSystem
 /// and each response is a line of at most 1,000 bytes.
 final class PinEntry {
     /// Why there is no answer.
-    enum Failure: Error, Hashable, Sendable {
+    enum Failure: Hashable, Sendable {
         case notInstalled
         /// The person closed the window, or chose “Cancel”.
         case cancelled
@@ -44,14 +44,13 @@ final class PinEntry {
     }
 
     /// Starts the program; it ends when this value is released.
-    init() throws(Failure) {
-        guard let path = RunningProgram.find(PinEntry.program) else { throw .notInstalled }
-        do {
-            process = try ChildProcess(
-                running: path, environment: Environment.variables(PinEntry.environment))
-        } catch {
-            throw .system(error)
+    init() throws {
+        guard let path = RunningProgram.find(PinEntry.program) else {
+            throw CommandFailure.pinEntry(.notInstalled)
         }
+        process = try PinEntry.system(
+            in: ChildProcess(
+                running: path, environment: Environment.variables(PinEntry.environment)))
         _ = try response()
         try send("SETTITLE Watchword")
         try send("SETTIMEOUT \(PinEntry.timeout.components.seconds)")
@@ -62,7 +61,7 @@ final class PinEntry {
     /// - Parameters:
     ///   - description: what it is for.
     ///   - complaint: why the last answer was wrong.
-    func passphrase(for description: String, complaint: String?) throws(Failure) -> SecretBytes {
+    func passphrase(for description: String, complaint: String?) throws -> SecretBytes {
         try send("SETDESC " + PinEntry.escaped(description))
         try send("SETPROMPT Passphrase:")
         if let complaint { try send("SETERROR " + PinEntry.escaped(complaint)) }
@@ -70,7 +69,7 @@ final class PinEntry {
     }
 
     /// Shows a message until the person closes it.
-    func show(_ message: String) throws(Failure) {
+    func show(_ message: String) throws {
         try send("SETDESC " + PinEntry.escaped(message))
         try send("MESSAGE")
     }
@@ -89,42 +88,44 @@ final class PinEntry {
 
     /// Sends a command, and returns the data in the response.
     @discardableResult
-    private func send(_ command: String) throws(Failure) -> SecretBytes {
+    private func send(_ command: String) throws -> SecretBytes {
         do { try process.input.writeAll(Array((command + "\n").utf8).span) } catch {
-            throw error.isConnectionLost ? .malformed : .system(error)
+            throw CommandFailure.pinEntry(error.isConnectionLost ? .malformed : .system(error))
         }
         return try response()
     }
 
     /// Reads lines until the response is complete.
-    private func response() throws(Failure) -> SecretBytes {
+    private func response() throws -> SecretBytes {
         let deadline = Moment.now + PinEntry.timeout + .seconds(5)
-        let (encoded, line): (WipedBuffer, WipedBuffer)
-        do throws(SystemCallFailure) {
-            encoded = try WipedBuffer(capacity: 3 * PinEntry.longestAnswer)
-            line = try WipedBuffer(capacity: PinEntry.longestLine + 1)
-        } catch {
-            throw .system(error)
-        }
+        let encoded = try PinEntry.system(in: WipedBuffer(capacity: 3 * PinEntry.longestAnswer))
+        let line = try PinEntry.system(in: WipedBuffer(capacity: PinEntry.longestLine + 1))
         while true {
-            let reading: Reading
-            do { reading = try read(line, until: deadline) } catch { throw .system(error) }
-            switch reading {
+            switch try PinEntry.system(in: read(line, until: deadline)) {
             case .complete: break
-            case .late: throw .timedOut
-            case .bad: throw .malformed
+            case .late: throw CommandFailure.pinEntry(.timedOut)
+            case .bad: throw CommandFailure.pinEntry(.malformed)
             }
             switch line.withBytes(PinEntry.meaning) {
             case .ok: return PinEntry.decoded(encoded)
-            case .refused(let code): throw PinEntry.failure(code)
+            case .refused(let code): throw CommandFailure.pinEntry(PinEntry.failure(code))
             case .data:
-                guard encoded.count + line.count <= encoded.capacity else { throw .malformed }
+                guard encoded.count + line.count <= encoded.capacity else {
+                    throw CommandFailure.pinEntry(.malformed)
+                }
                 // Without the line's end.
                 line.withBytes { encoded.append($0.extracting(2..<$0.count - 1)) }
             case .note: break
-            case .unknown: throw .malformed
+            case .unknown: throw CommandFailure.pinEntry(.malformed)
             }
         }
+    }
+
+    /// Converts the failure of a system call.
+    private static func system<Result: ~Copyable>(
+        in call: @autoclosure () throws(SystemCallFailure) -> Result
+    ) throws -> Result {
+        do { return try call() } catch { throw CommandFailure.pinEntry(.system(error)) }
     }
 
     private enum Reading {
@@ -216,8 +217,7 @@ extension Session {
         _ path: String, lockOut: () throws -> Int64,
         unlock: (VaultOpener) throws -> Result
     ) throws -> Result {
-        let window: PinEntry
-        do { window = try PinEntry() } catch { throw CommandFailure.pinEntry(error) }
+        let window = try PinEntry()
         var attempts = PromptAttempts()
         var complaint: String?
         while true {
@@ -226,13 +226,8 @@ extension Session {
                 throw refused(
                     .vaultLockedOut(VisibleText.of(path), seconds: seconds), in: window)
             }
-            let passphrase: SecretBytes
-            do {
-                passphrase = try window.passphrase(
-                    for: "Unlock the vault \(VisibleText.of(path))", complaint: complaint)
-            } catch {
-                throw CommandFailure.pinEntry(error)
-            }
+            let passphrase = try window.passphrase(
+                for: "Unlock the vault \(VisibleText.of(path))", complaint: complaint)
             // As on the terminal, an empty answer cancels the prompt and is not counted.
             guard passphrase.count > 0 else { throw CommandFailure.pinEntry(.cancelled) }
             do {

@@ -90,14 +90,10 @@ enum Question: Hashable, Sendable {
 
     /// Prompts on the terminal, even if standard input is redirected.
     func ask() throws -> SecretBytes {
-        do {
-            let terminal = try Terminal()
-            return try SecretBytes(capacity: Question.limit) { (output) throws(TerminalError) in
-                try terminal.ask(prompt, echo: isShownWhileTyped, into: &output)
-            }
-        } catch {
-            throw CommandFailure.terminal(error, asking: self)
+        guard let answer = try ask(unless: nil) else {
+            preconditionFailure("only an answer ends the prompt")
         }
+        return answer
     }
 
     /// Prompts like ``ask()``, but only until `end` becomes ready.

@@ -19,30 +19,29 @@ enum SecretSource: Hashable, Sendable {
 
     /// Reads everything: at least one byte, and at most `limit`.
     func read(limit: Int) throws -> SecretBytes {
-        do throws(InputFileError) {
+        try CommandFailure.naming(name) {
             let bytes = try readAll(limit: limit)
-            guard bytes.count > 0 else { throw .empty }
-            guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
+            try SecretSource.check(bytes, limit: limit)
             return bytes
-        } catch {
-            throw CommandFailure.input(name, error)
         }
     }
 
     /// Reads the first line, without its line break; from standard input, reads nothing after it.
     func readFirstLine(limit: Int) throws -> SecretBytes {
         guard case .standardInput = self else { return try read(limit: limit).firstLine() }
-        do throws(InputFileError) {
+        return try CommandFailure.naming(name) {
             let line = try SecretSource.read(capacity: limit + 1) {
                 (output) throws(SystemCallFailure) in
                 try StandardStream.input.readLine(into: &output)
             }
-            guard line.count > 0 else { throw .empty }
-            guard line.count <= limit else { throw .tooLarge(limit: limit) }
+            try SecretSource.check(line, limit: limit)
             return line.firstLine()
-        } catch {
-            throw CommandFailure.input(name, error)
         }
+    }
+
+    private static func check(_ bytes: SecretBytes, limit: Int) throws {
+        guard bytes.count > 0 else { throw InputFileError.empty }
+        guard bytes.count <= limit else { throw InputFileError.tooLarge(limit: limit) }
     }
 
     private func readAll(limit: Int) throws(InputFileError) -> SecretBytes {

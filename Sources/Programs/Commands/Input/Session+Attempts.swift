@@ -55,7 +55,7 @@ extension Session {
 
     /// The seconds for which the vault at `path` is locked.
     func lockOut(of path: String) throws -> Int64 {
-        try inVault(path) { () throws(VaultError) in try Vault.lockOut(at: path).seconds }
+        try CommandFailure.naming(path) { try Vault.lockOut(at: path).seconds }
     }
 
     /// Says how long the lock-out lasts, and reads one line without echo, where there is a terminal.

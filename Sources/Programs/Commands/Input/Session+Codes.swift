@@ -11,34 +11,24 @@ extension Session {
     func code(
         of entry: EntrySummary, in vault: any OpenVault, offset: UInt64, for use: EntryUse
     ) throws -> (text: String, step: TimeStep, moment: Int64) {
-        guard let step = entry.timeStep else {
-            throw CommandFailure.oneTimePassword(.otherMovingFactor)
-        }
+        guard let step = entry.timeStep else { throw OneTimePasswordError.otherMovingFactor }
         if let found = vault.code, found.offset == offset {
             return (found.text, step, found.moment)
         }
         let asked = try moment()
-        let first = try number(of: step, at: asked)
+        let first = try step.number(at: asked)
         let time = CodeTime.moment(asked, offset: offset, isRefresh: false)
         let code = try issuedCode(of: entry, at: time, by: vault, for: use)
         // The confirmation may have taken a while.
         let now = try moment()
-        guard try number(of: step, at: now) != first else { return (code.text, step, now) }
+        guard try step.number(at: now) != first else { return (code.text, step, now) }
         // The code changed during the confirmation, which also counts for the next code.
         let later = CodeTime.moment(now, offset: offset, isRefresh: true)
         let request = AgentRequest.code(vault.place, entry.id, later, .none)
-        guard case .code(let next) = try exchange(request, with: vault) else {
+        guard case .code(let next) = try vault.send(request) else {
             throw CommandFailure.agentLocked(nil)
         }
         return (next.text, step, now)
-    }
-
-    /// The number of the time step at `moment`.
-    func number(of step: TimeStep, at moment: Int64) throws -> UInt64 {
-        guard let number = step.step(at: moment) else {
-            throw CommandFailure.oneTimePassword(.beforeStart)
-        }
-        return number
     }
 
     /// The next code of a counter-based entry, whose counter is saved first.
@@ -46,7 +36,7 @@ extension Session {
         of entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
     ) throws -> (text: String, counter: UInt64) {
         let code = try issuedCode(of: entry, at: .counter, by: vault, for: use)
-        guard let counter = code.counter else { throw CommandFailure.agent(.malformed) }
+        guard let counter = code.counter else { throw AgentFailure.malformed }
         return (code.text, counter)
     }
 
@@ -56,7 +46,7 @@ extension Session {
         let response = try response(for: entry, in: vault, for: use) { presence in
             .code(vault.place, entry.id, time, presence)
         }
-        guard case .code(let code) = response else { throw CommandFailure.agent(.malformed) }
+        guard case .code(let code) = response else { throw AgentFailure.malformed }
         return code
     }
 
@@ -67,7 +57,7 @@ extension Session {
         let response = try response(for: entry, in: vault, for: .verify) { presence in
             .verify(vault.place, entry.id, comparison, presence)
         }
-        guard case .match(let offset) = response else { throw CommandFailure.agent(.malformed) }
+        guard case .match(let offset) = response else { throw AgentFailure.malformed }
         return offset
     }
 
@@ -79,7 +69,7 @@ extension Session {
             .contents(vault.place, [entry.id], $0, isUse: use == .show)
         }
         guard case .contents(let contents) = response, contents.count == 1 else {
-            throw CommandFailure.agent(.malformed)
+            throw AgentFailure.malformed
         }
         return contents[0]
     }
@@ -103,9 +93,9 @@ extension Session {
                 vault.place, next.map(\.id), .none, isUse: false)
             guard
                 case .contents(let opened) = try expected(
-                    exchange(request, with: vault), by: vault),
+                    vault.send(request), by: vault),
                 opened.count == next.count
-            else { throw CommandFailure.agent(.malformed) }
+            else { throw AgentFailure.malformed }
             contents += opened
         }
         return contents
@@ -116,5 +106,13 @@ extension Session {
         // A code that is used up must not be lost if a later entry fails.
         try printer.flush()
         vault.recordUse(of: entry.id, at: SystemClock.unixTime())
+    }
+}
+
+extension TimeStep {
+    /// The number of the step at `moment`.
+    func number(at moment: Int64) throws -> UInt64 {
+        guard let number = step(at: moment) else { throw OneTimePasswordError.beforeStart }
+        return number
     }
 }

@@ -29,75 +29,58 @@ extension Session {
             throw CommandFailure.uriForKey(place, form)
         }
         let key = try isHex() ? hexKey(written) : base32Key(written)
-        guard key.count > 0 else { throw CommandFailure.input(place, .empty) }
+        guard key.count > 0 else { throw CommandFailure.at(place, InputFileError.empty) }
         return key
     }
 
     /// Whether keys are hexadecimal.
     func isHex() throws -> Bool {
-        try usage { () throws(UsageError) in try arguments.choice(.encoding) } == "hex"
+        try arguments.choice(.encoding) == "hex"
     }
 
     private func hexKey(_ written: KeyText) throws -> SecretBytes {
-        do {
-            return try written.text.withoutLastLineEnd().withBytes {
-                bytes throws(OneTimePasswordError) in try Hexadecimal.decode(bytes)
-            }
-        } catch {
-            throw CommandFailure.key(written.place, error)
+        try CommandFailure.naming(written.place) {
+            try written.text.withoutLastLineEnd().withBytes { try Hexadecimal.decode($0) }
         }
     }
 
     /// Tolerates the forms in which issuers print keys.
     private func base32Key(_ written: KeyText) throws -> SecretBytes {
-        let (text, place) = (written.text, written.place)
-        let decoded: (secret: SecretBytes, tolerances: [Base32Deviation])
-        do {
-            decoded = try text.withBytes { bytes throws(OneTimePasswordError) in
-                try Base32.decodeTolerantly(bytes)
-            }
-        } catch {
-            throw CommandFailure.key(place, error)
+        let decoded = try CommandFailure.naming(written.place) {
+            try written.text.withBytes { try Base32.decodeTolerantly($0) }
         }
         for tolerance in decoded.tolerances {
-            if let words = Messages.warning(of: tolerance) { printer.warn("\(place): \(words)") }
+            guard let words = Messages.warning(of: tolerance) else { continue }
+            printer.warn("\(written.place): \(words)")
         }
         return decoded.secret
     }
 
     func algorithm() throws -> HashAlgorithm {
-        let word = try usage { () throws(UsageError) in try arguments.choice(.algorithm) }
+        let word = try arguments.choice(.algorithm)
         return word.flatMap(HashAlgorithm.init(rawValue:)) ?? .sha1
     }
 
     func style() throws -> CodeStyle {
-        let digits = try usage { () throws(UsageError) in
-            try arguments.integer(.digits, in: 1...10)
-        }
+        let digits = try arguments.integer(.digits, in: 1...10)
         guard let length = CodeLength(digits: digits ?? 6) else {
-            throw CommandFailure.usage(
-                .badValue(Option.digits.name, expected: "a whole number from 1 to 10"))
+            throw UsageError.badValue(Option.digits.name, expected: "a whole number from 1 to 10")
         }
         return .decimal(length)
     }
 
     func timeStep() throws -> TimeStep {
-        let period = try usage { () throws(UsageError) in
-            try arguments.integer(.period, in: 1...Int64(Int32.max))
-        }
+        let period = try arguments.integer(.period, in: 1...Int64(Int32.max))
         var start: Int64 = 0
         if let text = arguments[.start] { start = try moment(of: .start, text) }
         guard let step = TimeStep(period: period ?? 30, start: start) else {
-            throw CommandFailure.usage(
-                .badValue(Option.period.name, expected: "a whole number of seconds"))
+            throw UsageError.badValue(Option.period.name, expected: "a whole number of seconds")
         }
         return step
     }
 
     func counter() throws -> UInt64 {
-        try usage { () throws(UsageError) in
-            try arguments.integer(.counter, in: 0...UInt64.max) ?? 0
-        }
+        try arguments.integer(.counter, in: 0...UInt64.max) ?? 0
     }
 }
 

@@ -26,7 +26,7 @@ extension Session {
     ) throws -> LoginAnswer {
         let request = AgentRequest.login(vault.place, try encoded(task), .none)
         return try answer(
-            to: task, in: expected(exchange(request, with: vault), by: vault), about: name,
+            to: task, in: expected(vault.send(request), by: vault), about: name,
             by: vault)
     }
 
@@ -41,7 +41,7 @@ extension Session {
         func request(_ presence: AgentPresence) -> AgentRequest {
             .login(vault.place, encoded, presence)
         }
-        var response = try exchange(request(.none), with: vault)
+        var response = try vault.send(request(.none))
         // A vault that this process has opened would not use a confirmation that is given now.
         if vault.isHeldByAgent, case .failed(.presenceNeeded) = response {
             let use = EntryUse.enrolAt(order.enrolment.server.text)
@@ -62,7 +62,7 @@ extension Session {
             purpose: purpose, until: vault.endOfQuestion, session: self)
         func attempt(_ presence: AgentPresence) throws -> AgentResponse {
             let began = SystemClock.unixTime()
-            let response = try exchange(request(presence), with: vault, asking: person)
+            let response = try vault.send(request(presence), asking: person.answer)
             switch response {
             case .failed(let error):
                 throw refusal(error, at: vault.path) {
@@ -95,7 +95,7 @@ extension Session {
         by vault: any OpenVault
     ) throws -> LoginAnswer {
         guard case .login(let encoded, let reports) = response else {
-            throw CommandFailure.agent(.malformed)
+            throw AgentFailure.malformed
         }
         printReports(reports, of: vault.entries)
         let answer: LoginAnswer
@@ -104,12 +104,12 @@ extension Session {
                 try LoginAnswer(parsing: bytes)
             }
         } catch {
-            throw CommandFailure.agent(.malformed)
+            throw AgentFailure.malformed
         }
         switch answer {
         case .failed(let error):
             if case .key = task { throw CommandFailure.deviceKey(name, error) }
-            throw CommandFailure.login(name, error)
+            throw CommandFailure.at(name, error)
         case .nameTaken: throw CommandFailure.nameTaken(name)
         default: return answer
         }
@@ -117,14 +117,12 @@ extension Session {
 
     private func encoded(_ task: LoginTask) throws -> SecretBytes {
         do throws(SystemCallFailure) { return try SecretBytes(encoding: task) } catch {
-            throw CommandFailure.agent(.system(error))
+            throw AgentFailure.system(error)
         }
     }
 
     /// Refuses an entry without an enrolled secret; if it was wiped, the error states the reason.
     func requireEnrolledSecret(of entry: EntrySummary) throws {
-        do throws(DeviceLoginError) { try entry.requireEnrolledSecret() } catch {
-            throw CommandFailure.login(entry.name.visible, error)
-        }
+        try CommandFailure.naming(entry.name.visible) { try entry.requireEnrolledSecret() }
     }
 }

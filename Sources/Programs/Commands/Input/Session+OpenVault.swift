@@ -66,33 +66,28 @@ extension Session {
         for search: NameSearch? = nil, despite others: [Option] = []
     ) throws -> AgentVault? {
         guard usesAgent(despite: others) else { return nil }
+        func warn(of failure: AgentFailure) {
+            printer.warn(Messages.sentence(for: failure) + "; the vault is unlocked without it")
+        }
         let client: AgentClient
-        do {
-            client = try AgentClient()
-        } catch .notRunning {
-            return nil
-        } catch {
-            printer.warn(Messages.sentence(for: error) + "; the vault is unlocked without it")
+        do { client = try AgentClient() } catch {
+            if error != .notRunning { warn(of: error) }
             return nil
         }
+        let path = try vaultPath()
         let place: VaultPlace
         // A vault whose folder is missing is reported below.
-        do { place = try VaultPlace(at: vaultPath()) } catch let error as CommandFailure {
-            throw error
-        } catch {
-            return nil
-        }
+        do { place = try VaultPlace(at: path) } catch { return nil }
         func listing() -> AgentResponse? {
             do { return try client.send(listRequest(of: place, for: search)) } catch {
-                printer.warn(
-                    Messages.sentence(for: error) + "; the vault is unlocked without it")
+                warn(of: error)
                 return nil
             }
         }
         guard var response = listing() else { return nil }
         if case .failed(.openToOthers) = response {
             // A program such as git has replaced the file.
-            try correctPermissions(of: vaultPath())
+            try correctPermissions(of: path)
             guard let corrected = listing() else { return nil }
             response = corrected
         }
@@ -116,10 +111,5 @@ extension Session {
     /// Asks for the entries that a search finds; for all if there is none.
     func listRequest(of place: VaultPlace, for search: NameSearch?) -> AgentRequest {
         search.map { .entries(named: $0.names, in: place, codeAt: $0.time) } ?? .list(place)
-    }
-
-    /// Sends a request to the agent.
-    func exchange(_ request: AgentRequest, with client: AgentClient) throws -> AgentResponse {
-        do { return try client.send(request) } catch { throw CommandFailure.agent(error) }
     }
 }

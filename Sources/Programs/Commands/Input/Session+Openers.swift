@@ -23,10 +23,9 @@ extension Session {
     ///   - slots: The ways to open the vault; without a passphrase among them, the prompt is for
     ///     the recovery key.
     func opener(again purpose: String? = nil, slots: [SlotSummary]) throws -> VaultOpener {
-        try usage { () throws(UsageError) in
-            try arguments.forbid(.recoveryKey, .recoveryKeyFile, .unlockWith)
-            // The environment only sets a default.
-            guard arguments.given(.passphraseFile) != nil else { return }
+        try arguments.forbid(.recoveryKey, .recoveryKeyFile, .unlockWith)
+        // The environment only sets a default.
+        if arguments.given(.passphraseFile) != nil {
             try arguments.forbid(.passphraseFile, .recoveryKey, .recoveryKeyFile, .unlockWith)
         }
         if arguments.has(.recoveryKey) { return .recoveryKey(try typedRecoveryKey(again: purpose)) }
@@ -34,7 +33,8 @@ extension Session {
             if purpose == nil { warnAboutReaders(of: path) }
             let source = SecretSource(path)
             let text = try source.readFirstLine(limit: Session.secretLimit)
-            return .recoveryKey(try recoveryKey(text, from: source.name))
+            return .recoveryKey(
+                try CommandFailure.naming(source.name) { try RecoveryKey(parsing: text) })
         }
         guard slots.contains(where: \.isPassphrase) else {
             guard passphraseFile == nil else { throw CommandFailure.noPassphrase(slots) }
@@ -52,20 +52,12 @@ extension Session {
                 throw CommandFailure.terminal(.ended, asking: .recoveryKey)
             }
             do {
-                return try recoveryKey(answer, from: "your input")
-            } catch CommandFailure.recoveryKey(let place, let error) {
+                return try RecoveryKey(parsing: answer)
+            } catch {
                 printer.complain(
-                    Messages.sentence(for: .recoveryKey(place, error))
-                        + "; try again, or press Return to cancel.")
+                    "your input: \(Messages.sentence(for: error)); try again, or press Return to "
+                        + "cancel.")
             }
-        }
-    }
-
-    func recoveryKey(_ text: SecretBytes, from place: String) throws -> RecoveryKey {
-        do {
-            return try RecoveryKey(parsing: text)
-        } catch {
-            throw CommandFailure.recoveryKey(place, error)
         }
     }
 

@@ -27,7 +27,9 @@ extension Session {
         _ entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
     ) throws {
         guard entry.requiresCheckPerUse else { return }
-        do { try confirm(entry, in: vault, for: use) } catch CommandFailure.vault(_, .damaged) {}
+        do {
+            try confirm(entry, in: vault, for: use)
+        } catch CommandFailure.at(_, VaultError.damaged) {}
     }
 
     /// Asks for the confirmation that changing or replacing `entry` requires, for the next edit.
@@ -35,7 +37,7 @@ extension Session {
         let response = try response(for: entry, in: vault, for: use) { presence in
             .confirm(vault.place, entry.id, presence)
         }
-        guard case .done = response else { throw CommandFailure.agent(.malformed) }
+        guard case .done = response else { throw AgentFailure.malformed }
     }
 
     /// Unlocks the vault to change what opens it.

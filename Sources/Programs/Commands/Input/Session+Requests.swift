@@ -6,20 +6,6 @@ import WatchwordSystem
 
 // Requests to the vault that a command has opened, and the confirmations that they require.
 extension Session {
-    /// Sends a request that needs no confirmation.
-    func exchange(_ request: AgentRequest, with vault: any OpenVault) throws -> AgentResponse {
-        do { return try vault.send(request) } catch { throw CommandFailure.agent(error) }
-    }
-
-    /// Sends a request, and passes questions to the person.
-    func exchange(
-        _ request: AgentRequest, with vault: any OpenVault, asking person: RelayedQuestions
-    ) throws -> AgentResponse {
-        do { return try vault.send(request, asking: person.answer) } catch {
-            throw CommandFailure.agent(error)
-        }
-    }
-
     /// Converts a refusal that concerns the whole vault to a `CommandFailure`.
     func expected(_ response: AgentResponse, by vault: any OpenVault) throws -> AgentResponse {
         switch response {
@@ -27,7 +13,7 @@ extension Session {
         case .locked(let reason): throw CommandFailure.agentLocked(reason)
         case .moving: throw CommandFailure.moveUnfinished
         case .failed(.notFound) where vault.isKeptBySystem: throw CommandFailure.moveUnfinished
-        case .failed(let error): throw CommandFailure.vault(VisibleText.of(vault.path), error)
+        case .failed(let error): throw CommandFailure.at(VisibleText.of(vault.path), error)
         default: return response
         }
     }
@@ -41,7 +27,7 @@ extension Session {
             entry.accessControl.reuse != .none
         {
             let person = questions(about: entry, in: vault, for: use)
-            let response = try exchange(request(.none), with: vault, asking: person)
+            let response = try vault.send(request(.none), asking: person.answer)
             guard case .failed(.presenceNeeded) = response else {
                 return try expected(response, for: entry, in: vault, questions: person)
             }
@@ -51,7 +37,7 @@ extension Session {
         while true {
             do {
                 return try responseOnce(for: entry, in: vault, for: use, request)
-            } catch CommandFailure.vault(_, .presenceNeeded)
+            } catch CommandFailure.at(_, VaultError.presenceNeeded)
                 where !entry.requiresCheckPerUse && !isProved
             {
                 // For codes of the future.
@@ -76,7 +62,7 @@ extension Session {
     ) throws -> AgentResponse {
         let person = questions(about: entry, in: vault, for: use)
         let presence = try presence(for: entry, in: vault, for: use)
-        let response = try exchange(request(presence), with: vault, asking: person)
+        let response = try vault.send(request(presence), asking: person.answer)
         return try expected(response, for: entry, in: vault, questions: person)
     }
 
@@ -114,13 +100,13 @@ extension Session {
     ) throws -> AgentPresence {
         guard entry.accessControl.presence.isPerUse else { return .none }
         guard entry.requiresCheckPerUse else {
-            throw CommandFailure.vault(VisibleText.of(vault.path), .wiped)
+            throw CommandFailure.at(VisibleText.of(vault.path), VaultError.wiped)
         }
         let purpose = Messages.purpose(of: use, entry.name)
         guard try checkChoice().check(of: entry) == .passphrase else { return .modules(purpose) }
         if !use.isFurther, vault.unlockingProvesPresence { return .none }
         let request = AgentRequest.lockOut(vault.place, entry.id)
-        let response = try expected(exchange(request, with: vault), by: vault)
+        let response = try expected(vault.send(request), by: vault)
         if case .lockOut(let lockOut) = response, lockOut.seconds > 0 {
             if promptsForOpener { discardAnswer(duringLockOutOf: lockOut.seconds) }
             throw CommandFailure.presence(.entryLockedOut(entry.name, seconds: lockOut.seconds))
@@ -152,7 +138,7 @@ extension Session {
                 return try opener(of: device, again: purpose)
             }
             return try opener(again: purpose, slots: slots)
-        } catch CommandFailure.input(let place, let error) {
+        } catch CommandFailure.at(let place, let error as InputFileError) {
             throw CommandFailure.presence(.nothingFurther(name, place, error))
         }
     }
@@ -181,7 +167,7 @@ extension Session {
     private func prove(_ opener: VaultOpener, to vault: any OpenVault) throws {
         let began = SystemClock.unixTime()
         let request = AgentRequest.prove(vault.place, opener, ceiling: try unlockCeiling())
-        switch try exchange(request, with: vault) {
+        switch try vault.send(request) {
         case .done: return
         case .failed(let error):
             throw refusal(error, at: vault.path) {
@@ -189,7 +175,7 @@ extension Session {
             }
         case .notHeld: throw CommandFailure.agentLocked(nil)
         case .locked(let reason): throw CommandFailure.agentLocked(reason)
-        default: throw CommandFailure.agent(.malformed)
+        default: throw AgentFailure.malformed
         }
     }
 }

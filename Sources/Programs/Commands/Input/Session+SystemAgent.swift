@@ -22,22 +22,18 @@ extension Session {
     /// Requires a vault at `path` for `body`.
     func requiringVault<Result>(at path: String, _ body: () throws -> Result) throws -> Result {
         do {
-            try inVault(path) { () throws(VaultError) in
-                guard try Vault.isTaken(path) else { throw .notFound }
+            try CommandFailure.naming(path) {
+                guard try Vault.isTaken(path) else { throw VaultError.notFound }
             }
             return try body()
-        } catch CommandFailure.vault(let place, .notFound) {
+        } catch CommandFailure.at(let place, VaultError.notFound) {
             // It may have moved to the system agent meanwhile.
             guard try systemVault() == nil else { throw CommandFailure.moveUnfinished }
-            let isStopped: Bool
-            do throws(AgentFailure) {
-                isStopped = usesDefaultVault ? try SystemAgent.isStopped() : false
-            } catch {
-                throw CommandFailure.agent(error)
+            if usesDefaultVault, try SystemAgent.isStopped() {
+                throw CommandFailure.noVaultWhileStopped(place)
             }
-            guard !isStopped else { throw CommandFailure.noVaultWhileStopped(place) }
-            throw CommandFailure.vault(
-                place, Vault.holdsPrevious(at: path) ? .previousLeft : .notFound)
+            throw CommandFailure.at(
+                place, Vault.holdsPrevious(at: path) ? VaultError.previousLeft : .notFound)
         }
     }
 
@@ -56,16 +52,13 @@ extension Session {
     /// The system agent, if it may keep the vault that this run uses.
     func systemAgent() throws -> AgentClient? {
         guard usesDefaultVault else { return nil }
-        if let path = standardVaultPath() {
-            let isTaken = try inVault(path) { () throws(VaultError) in try Vault.isTaken(path) }
-            guard !isTaken else { return nil }
-        }
-        do { return try SystemAgent.connect() } catch { throw CommandFailure.agent(error) }
+        if let path = standardVaultPath(), try Vault.isTaken(path) { return nil }
+        return try SystemAgent.connect()
     }
 
     /// What the system agent knows about this user's vault; `nil` if it keeps none.
     func standing(of client: AgentClient, since began: Int64 = 0) throws -> VaultStanding? {
-        try standing(in: exchange(.standing(.ofSystem, since: began), with: client))
+        try standing(in: client.send(.standing(.ofSystem, since: began)))
     }
 
     private func standing(in response: AgentResponse) throws -> VaultStanding? {
@@ -73,8 +66,8 @@ extension Session {
         case .standing(let standing): return standing
         case .failed(.notFound): return nil
         case .failed(let error):
-            throw CommandFailure.vault(VisibleText.of(VaultPlace.ofSystem.path), error)
-        default: throw CommandFailure.agent(.malformed)
+            throw CommandFailure.at(VisibleText.of(VaultPlace.ofSystem.path), error)
+        default: throw AgentFailure.malformed
         }
     }
 
@@ -82,7 +75,7 @@ extension Session {
     func status(of vault: any OpenVault, since began: Int64) throws -> VaultStatus? {
         guard vault.isKeptBySystem else { return status(vault.path, since: began) }
         let request = AgentRequest.standing(vault.place, since: began)
-        return try standing(in: exchange(request, with: vault))?.status
+        return try standing(in: vault.send(request))?.status
     }
 
     /// The seconds for which the vault is locked.
@@ -107,7 +100,7 @@ extension Session {
         var used: VaultOpener?
         if vault.standing.isHeld {
             let request = listRequest(of: vault.place, for: search)
-            let held = try exchange(request, with: vault.client)
+            let held = try vault.client.send(request)
             response = held
             switch held {
             case .listing(let found), .found(let found, _): listing = found
@@ -138,7 +131,7 @@ extension Session {
         _ request: (VaultOpener) -> AgentRequest
     ) throws -> VaultListing {
         let response = try askingForOpener(of: vault, mayUseWindow: mayUseWindow, request)
-        guard case .listing(let listing) = response else { throw CommandFailure.agent(.malformed) }
+        guard case .listing(let listing) = response else { throw AgentFailure.malformed }
         return listing
     }
 
@@ -154,12 +147,7 @@ extension Session {
             let began = SystemClock.unixTime()
             let person = RelayedQuestions(
                 purpose: Messages.purposeOfMove, until: vault.client.readable, session: self)
-            let response: AgentResponse
-            do {
-                response = try vault.client.send(request(opener), asking: person.answer)
-            } catch {
-                throw CommandFailure.agent(error)
-            }
+            let response = try vault.client.send(request(opener), asking: person.answer)
             switch response {
             // The vault was there before.
             case .moving, .failed(.notFound): throw CommandFailure.moveUnfinished

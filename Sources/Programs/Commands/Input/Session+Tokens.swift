@@ -9,7 +9,7 @@ extension Session {
     /// `--unlock-with`: what the user wants to unlock the vault with; `nil` to use what the vault
     /// has.
     private func wantedMethod() throws -> String? {
-        try usage { () throws(UsageError) in try arguments.choice(.unlockWith) }
+        try arguments.choice(.unlockWith)
     }
 
     /// The secret of the first device that is available.
@@ -26,7 +26,7 @@ extension Session {
             $0.token != nil && (wanted == nil || SlotCommand.method($0) == wanted)
         }
         if wanted != nil, slots.isEmpty {
-            throw CommandFailure.vault(VisibleText.of(path), .noSuchSlot)
+            throw CommandFailure.at(VisibleText.of(path), VaultError.noSuchSlot)
         }
         for (index, slot) in slots.enumerated() {
             // With a device that the user asked for, and no other one, there is nothing else to try.
@@ -91,10 +91,9 @@ extension Session {
     func tpmAddress() throws -> TPMAddress {
         guard let text = arguments[.tpm] else { return .standard }
         guard let address = TPMAddress(text) else {
-            throw CommandFailure.usage(
-                .badValue(
-                    Option.tpm.name,
-                    expected: "device:PATH, or swtpm:host=ADDRESS,port=PORT for the emulator"))
+            throw UsageError.badValue(
+                Option.tpm.name,
+                expected: "device:PATH, or swtpm:host=ADDRESS,port=PORT for the emulator")
         }
         return address
     }

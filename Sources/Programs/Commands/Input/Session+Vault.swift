@@ -11,7 +11,7 @@ extension Session {
         if let path = arguments[.vault] { return path }
         if let path = Environment.value("WATCHWORD_VAULT") {
             // Other bytes than UTF-8 were replaced, so it is another path.
-            guard !path.contains("\u{FFFD}") else { throw CommandFailure.usage(.notUTF8) }
+            guard !path.contains("\u{FFFD}") else { throw UsageError.notUTF8 }
             return path
         }
         guard let path = standardVaultPath() else { throw CommandFailure.noHome }
@@ -90,19 +90,17 @@ extension Session {
     /// git gives the file such a mode at each pull. Where nobody else can enter the folder, that
     /// reveals nothing, and is corrected without a word.
     func correctPermissions(of path: String) throws {
-        let exposure = try inVault(path) { () throws(VaultError) in try Vault.exposure(at: path) }
+        let exposure = try CommandFailure.naming(path) { try Vault.exposure(at: path) }
         guard let exposure else { return }
         guard exposure.isInReach else {
-            return try inVault(path) { () throws(VaultError) in
-                try Vault.closeToOthers(at: path)
-            }
+            return try CommandFailure.naming(path) { try Vault.closeToOthers(at: path) }
         }
         do {
             try Question.confirm(Messages.question(of: exposure, at: path))
         } catch CommandFailure.terminal(.none, _) {
             throw CommandFailure.exposed(path, exposure)
         }
-        try inVault(path) { () throws(VaultError) in try Vault.closeToOthers(at: path) }
+        try CommandFailure.naming(path) { try Vault.closeToOthers(at: path) }
         printer.note("Corrected the permissions. Others may have read the files before.")
     }
 
@@ -112,7 +110,7 @@ extension Session {
 
     /// Unlocks the vault at `path`, and returns also what unlocked it.
     func unlockedWithOpener(_ path: String) throws -> (vault: UnlockedVault, opener: VaultOpener) {
-        let slots = try inVault(path) { () throws(VaultError) in try Vault.slots(at: path) }
+        let slots = try CommandFailure.naming(path) { try Vault.slots(at: path) }
         if let opener = try deviceOpener(path, slots: slots) {
             return (try unlocked(path, with: opener), opener)
         }
@@ -178,7 +176,7 @@ extension Session {
         case .wrongRecoveryKey: return .presence(.wrongRecoveryKey(VisibleText.of(path)))
         case .lockedOut(let seconds):
             return .presence(.vaultLockedOut(VisibleText.of(path), seconds: seconds))
-        default: return .vault(VisibleText.of(path), error)
+        default: return .at(VisibleText.of(path), error)
         }
     }
 
@@ -189,21 +187,10 @@ extension Session {
         do { return try Vault.status(at: path, since: began) } catch { return nil }
     }
 
-    /// Converts a vault error to a `CommandFailure`.
-    func inVault<Result>(_ path: String? = nil, _ body: () throws(VaultError) -> Result)
-        throws -> Result
-    {
-        let place: String
-        if let path { place = path } else { place = try vaultPath() }
-        do { return try body() } catch { throw CommandFailure.vault(VisibleText.of(place), error) }
-    }
-
     /// `--max-unlock-cost`, or the default limit.
     func unlockCeiling() throws -> Int {
         let most = Vault.maximumCeiling
-        return try usage { () throws(UsageError) in
-            try arguments.integer(.maxUnlockCost, in: 10...most) ?? Vault.defaultCeiling
-        }
+        return try arguments.integer(.maxUnlockCost, in: 10...most) ?? Vault.defaultCeiling
     }
 
     /// Warns if later commands will need `--max-unlock-cost`.
@@ -219,9 +206,7 @@ extension Session {
 
     /// The cost that the options state.
     func statedCost() throws -> ScryptCost? {
-        let logN = try usage { () throws(UsageError) in
-            try arguments.integer(.scryptLogN, in: 10...24)
-        }
+        let logN = try arguments.integer(.scryptLogN, in: 10...24)
         guard let logN else { return nil }
         if logN < ScryptCost.standard.logN {
             let times = 1 << (ScryptCost.standard.logN - logN)
@@ -233,7 +218,7 @@ extension Session {
             return try ScryptCost(logN: logN)
         } catch {
             let expected = "a whole number from 10 to 24"
-            throw CommandFailure.usage(.badValue(Option.scryptLogN.name, expected: expected))
+            throw UsageError.badValue(Option.scryptLogN.name, expected: expected)
         }
     }
 }

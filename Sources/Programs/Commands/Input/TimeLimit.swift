@@ -13,7 +13,7 @@ extension Session {
             let expected =
                 (allowsZero ? "0 or " : "")
                 + "a number followed by s, m or h, such as 15m, and not more than 7 days"
-            throw CommandFailure.usage(.badValue(option.name, expected: expected))
+            throw UsageError.badValue(option.name, expected: expected)
         }
         return limit.duration
     }

@@ -2,8 +2,10 @@ import CommandLineInterface
 import DeviceLogin
 import OneTimePassword
 import Pictures
+import ProcessConfinement
 import QRDrawing
 import SecretVault
+import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
@@ -14,7 +16,16 @@ enum Messages {
     /// The sentence for `failure`.
     static func sentence(for failure: CommandFailure) -> String {
         switch failure {
-        case .usage(let error): withoutSecret(error).sentence(program: Verb.program)
+        case .at(let place, let error as VaultError):
+            "\(place): " + sentence(for: error) + recoveryAdvice(from: error, at: place)
+        case .at(let program, let failure as HelperFailure):
+            HelperMessages.sentence(forReader: failure, program, startedBy: Verb.program)
+        case .at(let place, let error): "\(place): " + FailureReport(error).sentence
+        // These sentences name the entry.
+        case .inEntry(_, CommandFailure.presence(let refusal)): sentence(for: refusal)
+        case .inEntry(_, CommandFailure.noCodes(let name, let kind)):
+            sentence(for: CommandFailure.noCodes(name, kind))
+        case .inEntry(let name, let error): "“\(name)”: " + FailureReport(error).sentence
         case .terminal(let error, let question): sentence(for: error, asking: question)
         case .pinEntry(let failure): sentence(for: failure)
         case .declined: "cancelled; nothing was changed"
@@ -26,15 +37,11 @@ enum Messages {
         case .emptyPassphrase: "the passphrase is empty; choose one that is hard to guess"
         case .noPassphrase(let slots):
             "the vault has no passphrase (\(openers(of: slots))); run the command without a passphrase file"
-        case .input(let place, let error): "\(place): " + sentence(for: error)
-        case .output(let place, let error): "\(place): " + sentence(for: error)
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
         case .pictureOnTerminal: "images cannot be written to a terminal; name a file"
         case .exportOnTerminal:
             "this format is for a file; use --output FILE, or --output - for standard output"
         case .noHome: "HOME is not set; use --vault FILE"
-        case .vault(let place, let error):
-            "\(place): " + sentence(for: error) + recoveryAdvice(from: error, at: place)
         case .exposed(let path, let exposure):
             "\(VisibleText.of(path)): " + sentence(for: exposure, at: path)
         case .wipesInMerge(let name):
@@ -45,8 +52,6 @@ enum Messages {
             "\(path) has a newer key than the vault, so former passphrases and removed slots of the vault "
                 + "would open what was added to it; " + advice
         case .presence(let refusal): sentence(for: refusal)
-        case .recoveryKey(let place, let error): "\(place): " + sentence(for: error)
-        case .agent(let failure): sentence(for: failure)
         case .agentLocked(let reason): sentenceForLocked(reason)
         case .outOfReach(let path):
             "\(path): the running agent cannot reach this folder; run watchword agent stop and "
@@ -78,7 +83,6 @@ enum Messages {
             "unlocking this vault costs as much as scrypt with N = 2^\(logN), and the system agent accepts "
                 + "at most 2^\(limit), whatever --max-unlock-cost allows; set a cheaper passphrase first: "
                 + "watchword passphrase --scrypt-log-n \(limit)"
-        case .login(let name, let error): "\(name): " + sentence(for: error)
         case .deviceKey(let name, let error): "\(name): " + sentence(forKey: error)
         case .notAConfirmation(let file):
             "\(file): not a text to confirm; the first line is the challenge (wwx_…), the second "
@@ -94,9 +98,16 @@ enum Messages {
         case .partOfName(let typed, let name):
             "“\(typed)” matches “\(name)” only in part; without a question, this command needs a whole "
                 + "name, issuer, account or id"
+        case .edit(.emptyName): sentence(for: UsageError.emptyName)
+        case .edit(.nameTaken(let name)): sentence(for: CommandFailure.nameTaken(name.visible))
+        case .edit(.noSuchTag(let name, let tag)):
+            "“\(name.visible)” has no tag “\(VisibleText.of(tag))”"
+        case .edit(.period):
+            sentence(for: .badValue(Option.period.name, expected: "a whole number of seconds"))
+        case .edit(.emptyKey): sentence(for: OneTimePasswordError.emptyKey)
+        case .edit(.tooLong): sentence(for: OneTimePasswordError.tooLong)
         case .nameTaken(let name):
             "an entry named “\(name)” already exists; rename or remove it, or choose another name"
-        case .noSuchTag(let name, let tag): "“\(name)” has no tag “\(tag)”"
         case .noCodes(let name, .secret):
             "“\(name)” is a plain secret and has no codes; use watchword show --reveal"
         case .noCodes(let name, .enrolled):
@@ -107,11 +118,6 @@ enum Messages {
             "“\(name)” has \(Self.name(ofUncomputed: kind)) codes; Watchword stores the key, but does "
                 + "not compute these codes"
         case .noCodes(let name, _): "“\(name)” has no codes"
-        // These sentences name the entry.
-        case .inEntry(_, CommandFailure.presence(let refusal)): sentence(for: refusal)
-        case .inEntry(_, CommandFailure.noCodes(let name, let kind)):
-            sentence(for: CommandFailure.noCodes(name, kind))
-        case .inEntry(let name, let error): "“\(name)”: " + CommandFailure(error).sentence
         case .notPlain(let name): "“\(name)” is not a plain secret; use watchword show --uri"
         case .eachRequiresCheck:
             "every entry requires confirmation at each use; name the entries to watch"
@@ -120,9 +126,7 @@ enum Messages {
         case .screen(.none):
             "no terminal to show the list on; watchword code NAME prints a code"
         case .screen(let error): sentence(for: error, asking: .passphrase)
-        case .clipboard(let failure): sentence(for: failure)
         case .nothingToExport: "there is nothing to export in this format; no file was written"
-        case .key(let place, let error): "\(place): " + sentence(for: error)
         case .uriForKey(let place, .exportURI):
             "\(place): this is a URI, not a key; use watchword import FILE (- for standard input)"
         case .uriForKey(let place, _):
@@ -140,23 +144,16 @@ enum Messages {
                 + "nothing was changed; import fewer files at a time"
         case .noImages: "no images found"
         case .pictureRefused(let place, let refusal): "\(place): " + sentence(for: refusal)
-        case .pictureReader(let failure):
-            HelperMessages.sentence(
-                forReader: failure, "watchword-reader", startedBy: Verb.program)
         case .screenshot(let failure): sentence(for: failure)
-        case .camera(let failure): sentence(for: failure)
-        case .exportReader(let failure):
-            HelperMessages.sentence(
-                forReader: failure, "watchword-exports", startedBy: Verb.program)
-        case .oneTimePassword(let error): sentence(for: error)
-        case .drawing(let error): sentence(for: error)
-        case .cryptography(let failure): sentence(for: failure)
-        case .system(let failure): sentence(for: failure)
         }
     }
 }
 
 extension Messages {
+    static func sentence(for error: UsageError) -> String {
+        withoutSecret(error).sentence(program: Verb.program)
+    }
+
     /// A secret in the place of the command is an error of its own, because the message for an
     /// unknown command repeats its words.
     private static func withoutSecret(_ error: UsageError) -> UsageError {

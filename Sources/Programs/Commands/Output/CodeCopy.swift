@@ -29,23 +29,15 @@ struct CodeCopy {
 extension Session {
     /// How to copy, as the options and the environment say.
     func codeCopy() throws -> CodeCopy {
-        let (word, clearAfter) = try usage { () throws(UsageError) in
-            (try arguments.choice(.copy), try arguments.integer(.clearAfter, in: Int64(0)...86_400))
-        }
-        let route: ClipboardRoute
+        let word = try arguments.choice(.copy)
+        let clearAfter = try arguments.integer(.clearAfter, in: Int64(0)...86_400)
         // `auto` is no route.
-        if let chosen = word.flatMap({ ClipboardRoute(word: $0) }) {
-            route = chosen
-        } else {
-            do throws(ClipboardFailure) { route = try ClipboardRoute.chosen() } catch {
-                throw CommandFailure.clipboard(error)
-            }
-        }
+        let route = try word.flatMap { ClipboardRoute(word: $0) } ?? ClipboardRoute.chosen()
         guard case .tool = route, clearAfter != 0 else {
             return CodeCopy(route: route, clearAfter: clearAfter, helper: nil)
         }
         guard let helper = RunningProgram.companion(ClipboardClearing.program) else {
-            throw CommandFailure.clipboard(.noHelper)
+            throw ClipboardFailure.noHelper
         }
         return CodeCopy(route: route, clearAfter: clearAfter, helper: helper)
     }
@@ -55,15 +47,11 @@ extension Session {
     /// - Returns: the seconds until it is cleared; `nil` if it is not.
     func copy(_ code: EntryCode, by copy: CodeCopy) throws -> UInt32? {
         let text = SecretBytes(copying: Array(code.text.utf8).span)
-        do throws(ClipboardFailure) {
-            try text.withBytes { text throws(ClipboardFailure) in
-                switch copy.route {
-                case .tool(let tool): try tool.write(text)
-                case .terminal: try TerminalClipboard.write(text)
-                }
+        try text.withBytes { text in
+            switch copy.route {
+            case .tool(let tool): try tool.write(text)
+            case .terminal: try TerminalClipboard.write(text)
             }
-        } catch {
-            throw CommandFailure.clipboard(error)
         }
         guard case .tool(let tool) = copy.route, let helper = copy.helper,
             let delay = copy.delay(until: code.end, now: SystemClock.unixTime())
@@ -75,7 +63,7 @@ extension Session {
             try clearing.start(helper)
             return delay
         } catch {
-            warnNotCleared(.system(error))
+            printer.alarm("the clipboard will not be cleared: " + Messages.sentence(for: error))
             return nil
         }
     }
@@ -91,9 +79,5 @@ extension Session {
         var members: [(String, JSONValue)] = [("copied_by", .text(copy.route.word))]
         if let seconds { members.append(("cleared_in", .number(Int64(seconds)))) }
         try printer.line(code.json(with: members))
-    }
-
-    private func warnNotCleared(_ failure: CommandFailure) {
-        printer.alarm("the clipboard will not be cleared: " + Messages.sentence(for: failure))
     }
 }

@@ -132,6 +132,17 @@ struct LiveView {
     mutating func run(
         line: (LiveFrame, Int) -> String, respond: (TerminalKey, LiveList) -> Response,
         isOver: () -> Bool = { false }
+    ) throws -> End {
+        do {
+            return try show(line: line, respond: respond, isOver: isOver)
+        } catch {
+            throw CommandFailure.screen(error)
+        }
+    }
+
+    private mutating func show(
+        line: (LiveFrame, Int) -> String, respond: (TerminalKey, LiveList) -> Response,
+        isOver: () -> Bool
     ) throws(TerminalError) -> End {
         let isColoured = Environment.value("NO_COLOR") == nil
         var screen = try LiveScreen.take()

@@ -25,24 +25,18 @@ enum SecretFile {
     /// anything.
     static func checkUnused(_ path: String, _ session: Session) throws {
         guard !session.arguments.has(.force) else { return }
-        do throws(OutputFileError) {
-            guard try !OutputFile.isTaken(path) else { throw .exists }
-        } catch {
-            throw CommandFailure.output(VisibleText.of(path), error)
+        try CommandFailure.naming(path) {
+            guard try !OutputFile.isTaken(path) else { throw OutputFileError.exists }
         }
     }
 
     private static func write(_ bytes: Span<UInt8>, to path: String, _ session: Session) throws {
-        // Never overwrite a vault, or a file that is kept for one, with an image.
-        guard !Vault.isReservedPath(path) else {
-            throw CommandFailure.vault(VisibleText.of(path), .reservedPath)
-        }
-        do {
+        try CommandFailure.naming(path) {
+            // Never overwrite a vault, or a file that is kept for one, with an image.
+            guard !Vault.isReservedPath(path) else { throw VaultError.reservedPath }
             try OutputFile.write(
                 bytes, to: path, replacing: session.arguments.has(.force),
                 sparing: Vault.fileStart)
-        } catch {
-            throw CommandFailure.output(VisibleText.of(path), error)
         }
     }
 }

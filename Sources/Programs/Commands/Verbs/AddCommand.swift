@@ -11,12 +11,10 @@ import WatchwordSystem
 enum AddCommand {
     static func run(_ session: Session) throws -> ExitCode {
         let arguments = session.arguments
-        try session.usage { () throws(UsageError) in
-            try arguments.forbid(.uriFile, .qr, .secretFile)
-            for source in [Option.uriFile, .qr] where arguments.has(source) {
-                for option in EntryShape.describedByURI where arguments.has(option) {
-                    throw .conflict(source.name, option.name)
-                }
+        try arguments.forbid(.uriFile, .qr, .secretFile)
+        for source in [Option.uriFile, .qr] where arguments.has(source) {
+            for option in EntryShape.describedByURI where arguments.has(option) {
+                throw UsageError.conflict(source.name, option.name)
             }
         }
         // Check the arguments before any prompt.
@@ -33,7 +31,7 @@ enum AddCommand {
         }
         let name = EntryName(issuer: content.issuer, account: content.account)
         let (details, missing) = change.applied(to: EntryDetails())
-        if let tag = missing.first { throw CommandFailure(.noSuchTag(name, tag: tag)) }
+        if let tag = missing.first { throw CommandFailure.edit(.noSuchTag(name, tag: tag)) }
         let control = access.applied(to: .standard(for: content.kind))
         let entry = NewEntry(content, details: details, accessControl: control)
         let outcome = try session.perform(.add(entry), in: vault)
@@ -80,19 +78,9 @@ enum AddCommand {
         let path = session.arguments[.qr] ?? ""
         let place = VisibleText.of(path)
         var symbols: [SecretBytes] = []
-        let file: InputFile
-        do {
-            file = try InputFile(path, acceptingPipes: true)
-        } catch {
-            throw CommandFailure.input(place, error)
-        }
-        let outcome: PictureOutcome
-        do {
-            outcome = try ReaderPool().read(file.descriptor) { bytes in
-                symbols.append(SecretBytes(copying: bytes))
-            }
-        } catch {
-            throw CommandFailure.pictureReader(error)
+        let file = try CommandFailure.naming(place) { try InputFile(path, acceptingPipes: true) }
+        let outcome = try CommandFailure.naming("watchword-reader") {
+            try ReaderPool().read(file.descriptor) { symbols.append(SecretBytes(copying: $0)) }
         }
         if case .refused(let refusal) = outcome {
             throw CommandFailure.pictureRefused(place, refusal)
@@ -126,24 +114,20 @@ extension Session {
             stated = try credential(ofPlainURI: text, place)
         }
         let name = givenName(else: EntryName(issuer: stated.issuer, account: stated.account))
-        do {
-            return try Credential(
-                issuer: name.issuer, account: name.account, key: stated.key,
-                algorithm: stated.algorithm, style: stated.style,
-                movingFactor: stated.movingFactor, otherParameters: stated.otherParameters)
-        } catch {
-            throw CommandFailure.oneTimePassword(error)
-        }
+        return try Credential(
+            issuer: name.issuer, account: name.account, key: stated.key,
+            algorithm: stated.algorithm, style: stated.style,
+            movingFactor: stated.movingFactor, otherParameters: stated.otherParameters)
     }
 
     private func credential(ofPlainURI text: SecretBytes, _ place: String) throws -> Credential {
         let uri: KeyURI
         do {
-            uri = try text.withBytes { bytes throws(OneTimePasswordError) in
-                try KeyURI(parsing: bytes)
+            uri = try text.withBytes { text throws(OneTimePasswordError) in
+                try KeyURI(parsing: text)
             }
         } catch {
-            throw CommandFailure.keyURI(place, error)
+            throw CommandFailure.keyURI(VisibleText.of(place), error)
         }
         for warning in uri.warnings {
             printer.warn("\(place): \(Messages.sentence(for: warning))")

@@ -7,9 +7,7 @@ import WatchwordCoding
 enum AgentCommand {
     static func status(_ session: Session) throws -> ExitCode {
         let status = try session.status(of: session.runningAgent())
-        let client: AgentClient?
-        do { client = try SystemAgent.connect() } catch { throw CommandFailure.agent(error) }
-        let system = try session.status(of: client)
+        let system = try session.status(of: SystemAgent.connect())
         if session.wantsJSON {
             var members = [("running", JSONValue.flag(status != nil))]
             members +=
@@ -38,7 +36,7 @@ enum AgentCommand {
             session.printer.note("The agent is not running.")
             return .done
         }
-        guard case .done = response else { throw CommandFailure.agent(.malformed) }
+        guard case .done = response else { throw AgentFailure.malformed }
         client.waitForEnd()
         session.printer.note("Stopped the agent.")
         return .done
@@ -70,8 +68,8 @@ extension Session {
     /// What an agent holds; `nil` if it is not running.
     func status(of client: AgentClient?) throws -> AgentStatus? {
         guard let client else { return nil }
-        guard case .status(let status) = try exchange(.status, with: client) else {
-            throw CommandFailure.agent(.malformed)
+        guard case .status(let status) = try client.send(.status) else {
+            throw AgentFailure.malformed
         }
         return status
     }

@@ -74,9 +74,9 @@ enum CheckCommand {
 extension Session {
     /// Opens every entry.
     fileprivate func check(_ vault: any OpenVault) throws -> (VaultCheck, generation: UInt64) {
-        switch try exchange(.check(vault.place), with: vault) {
+        switch try vault.send(.check(vault.place)) {
         case .check(let check): return (check, vault.generation)
-        case .failed(let error): throw CommandFailure.vault(VisibleText.of(vault.path), error)
+        case .failed(let error): throw CommandFailure.at(VisibleText.of(vault.path), error)
         case .locked(let reason): throw CommandFailure.agentLocked(reason)
         default: throw CommandFailure.agentLocked(nil)
         }

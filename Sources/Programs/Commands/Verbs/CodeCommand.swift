@@ -20,11 +20,8 @@ enum CodeCommand {
         for entry in entries {
             if entry.requiresCheckPerUse { asked += 1 }
             let use = EntryUse.code(number: asked, of: asking)
-            let code: EntryCode
-            do {
-                code = try session.entryCode(of: entry, in: vault, for: use)
-            } catch {
-                throw names.count > 1 ? CommandFailure.inEntry(entry.name.visible, error) : error
+            let code = try inEntry(entry, among: names.count) {
+                try session.entryCode(of: entry, in: vault, for: use)
             }
             if let copy {
                 try session.deliver(code, by: copy)
@@ -43,10 +40,10 @@ enum CodeCommand {
     private static func copy(of names: [String], _ session: Session) throws -> CodeCopy? {
         guard session.arguments.has(.copy) else {
             guard session.arguments.has(.clearAfter) else { return nil }
-            throw CommandFailure.usage(.needs(Option.clearAfter.name, with: Option.copy.name))
+            throw UsageError.needs(Option.clearAfter.name, with: Option.copy.name)
         }
         guard names.count == 1 else {
-            throw CommandFailure.usage(.badOperand("NAME", expected: "a single name with --copy"))
+            throw UsageError.badOperand("NAME", expected: "a single name with --copy")
         }
         return try session.codeCopy()
     }
@@ -60,13 +57,18 @@ enum CodeCommand {
         for name in names {
             let entry = try all.one(named: name)
             guard !found.contains(where: { $0.id == entry.id }) else { continue }
-            do {
-                try session.requireCode(of: entry)
-            } catch {
-                throw names.count > 1 ? CommandFailure.inEntry(entry.name.visible, error) : error
-            }
+            try inEntry(entry, among: names.count) { try session.requireCode(of: entry) }
             found.append(entry)
         }
         return found
+    }
+
+    /// Names the entry in a failure of `body` if there are several.
+    private static func inEntry<Result>(
+        _ entry: EntrySummary, among count: Int, _ body: () throws -> Result
+    ) throws -> Result {
+        do { return try body() } catch  where count > 1 {
+            throw CommandFailure.inEntry(entry.name.visible, error)
+        }
     }
 }

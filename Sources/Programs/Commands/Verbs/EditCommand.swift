@@ -14,10 +14,10 @@ enum EditCommand {
         let arguments = session.arguments
         let options = accessOptions + nameOptions + CodeChange.options + DetailsChange.options
         guard options.contains(where: arguments.has) else {
-            throw CommandFailure.usage(.needsOneOf(options.map { "--" + $0.name }))
+            throw UsageError.needsOneOf(options.map { "--" + $0.name })
         }
         guard arguments.has(.secretFile) || !arguments.has(.encoding) else {
-            throw CommandFailure.usage(.needs(Option.encoding.name, with: Option.secretFile.name))
+            throw UsageError.needs(Option.encoding.name, with: Option.secretFile.name)
         }
         // Check the arguments before any prompt.
         _ = try session.isHex()
@@ -75,7 +75,7 @@ enum EditCommand {
             case .enrolled, .motp, .yandex: options
             }
         for option in foreign where session.arguments.has(option) {
-            throw CommandFailure.usage(.conflict("type \(entry.kind.rawValue)", option.name))
+            throw UsageError.conflict("type \(entry.kind.rawValue)", option.name)
         }
     }
 }

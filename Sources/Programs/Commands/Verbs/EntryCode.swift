@@ -34,7 +34,7 @@ extension Session {
         case .totp: return
         case .hotp:
             for option in [Option.at, .next] where arguments.has(option) {
-                throw CommandFailure.oneTimePassword(.otherMovingFactor)
+                throw OneTimePasswordError.otherMovingFactor
             }
         case .secret, .enrolled, .motp, .yandex:
             throw CommandFailure.noCodes(entry.name.visible, entry.kind)

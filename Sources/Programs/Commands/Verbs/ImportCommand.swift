@@ -8,13 +8,11 @@ import WatchwordSystem
 /// `import`: adds entries from images, other apps' exports and texts in one change.
 enum ImportCommand {
     static func run(_ session: Session) throws -> ExitCode {
-        let word = try session.usage { () throws(UsageError) in
-            try session.arguments.choice(.onDuplicate)
-        }
+        let word = try session.arguments.choice(.onDuplicate)
         let policy = word.flatMap(DuplicatePolicy.init(rawValue:))
         let needsPath = ![Option.screen, .camera].contains { session.arguments.has($0) }
         if needsPath, session.arguments.operands.isEmpty {
-            throw CommandFailure.usage(.missingOperand("PATH"))
+            throw UsageError.missingOperand("PATH")
         }
         // Prompt for the passphrase first, not after several hundred images.
         let vault = try session.openVault()

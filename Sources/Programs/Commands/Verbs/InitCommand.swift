@@ -10,17 +10,13 @@ enum InitCommand {
         let path = try session.vaultPath()
         let cost = try session.cost()
         guard try session.systemVault() == nil else { throw CommandFailure.keptBySystem }
-        try session.inVault(path) { () throws(VaultError) in
-            // Check the path before the passphrase prompt.
-            try Vault.requireUnusedPath(path)
-        }
+        // Check the path before the passphrase prompt.
+        try Vault.requireUnusedPath(path)
         let passphrase = try session.newPassphrase(from: .passphraseFile)
         func make(_ recoveryKey: RecoveryKey?) throws {
-            let reports = try session.inVault(path) { () throws(VaultError) in
-                try Vault.create(
-                    at: path, passphrase: passphrase, cost: cost, recoveryKey: recoveryKey,
-                    now: SystemClock.unixTime())
-            }
+            let reports = try Vault.create(
+                at: path, passphrase: passphrase, cost: cost, recoveryKey: recoveryKey,
+                now: SystemClock.unixTime())
             session.printer.note("Created the vault \(VisibleText.of(path)).")
             session.warnAboutCost(cost.logN)
             for advice in [Messages.gitAdvice(for: path), Messages.syncthingAdvice(for: path)] {
@@ -49,9 +45,10 @@ enum InitCommand {
         do {
             try save(key)
         } catch {
-            if case CommandFailure.vault(_, let reason) = error, reason.isSaved { throw error }
-            session.printer.alarm(
-                "nothing was saved; discard the recovery key that was printed")
+            if (error as? VaultError)?.isSaved != true {
+                session.printer.alarm(
+                    "nothing was saved; discard the recovery key that was printed")
+            }
             throw error
         }
         guard session.printer.outputIsTerminal, StandardStream.input.isTerminal else { return }
@@ -84,16 +81,15 @@ enum InitCommand {
                 return
             }
             do {
-                let typed = try session.recoveryKey(answer, from: "your input")
-                if typed.text() == text {
+                if try RecoveryKey(parsing: answer).text() == text {
                     session.printer.note("The recovery key is correct.")
                     return
                 }
                 session.printer.note("That is a different recovery key; try again.")
-            } catch CommandFailure.recoveryKey(let place, let error) {
+            } catch {
                 session.printer.note(
-                    Messages.sentence(for: .recoveryKey(place, error))
-                        + "; try again, or press Return to skip.")
+                    "your input: \(Messages.sentence(for: error)); try again, or press Return to skip."
+                )
             }
         }
     }

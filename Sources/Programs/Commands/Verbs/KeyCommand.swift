@@ -58,7 +58,7 @@ enum KeyCommand {
             }
         let answer = try session.answer(
             to: .key(task), of: entry, by: vault, for: purpose.use(at: server.text))
-        guard case .ticket(let ticket) = answer else { throw CommandFailure.agent(.malformed) }
+        guard case .ticket(let ticket) = answer else { throw AgentFailure.malformed }
         try LoginCommand.print(ticket, for: entry, session)
         try session.recordUse(of: entry, in: vault)
         return .done
@@ -125,7 +125,7 @@ extension KeyCommand {
         try session.requireDeviceKey(of: entry)
         let answer = try session.answer(
             to: .key(.status(entry.id)), of: entry, by: vault, for: .loginStatus)
-        guard case .key(let state) = answer else { throw CommandFailure.agent(.malformed) }
+        guard case .key(let state) = answer else { throw AgentFailure.malformed }
         return state
     }
 
@@ -146,7 +146,7 @@ extension KeyCommand {
 extension Session {
     /// Refuses an entry that is not enrolled; if it was wiped, the error states the reason.
     func requireDeviceKey(of entry: EntrySummary) throws {
-        do throws(DeviceLoginError) { try entry.requireEnrolledSecret() } catch {
+        do { try entry.requireEnrolledSecret() } catch {
             throw CommandFailure.deviceKey(entry.name.visible, error)
         }
     }
@@ -155,7 +155,7 @@ extension Session {
     func server(of entry: EntrySummary, by vault: any OpenVault) throws -> ServerAddress {
         let answer = try answer(
             to: .key(.server(entry.id)), about: entry.name.visible, by: vault)
-        guard case .server(let server) = answer else { throw CommandFailure.agent(.malformed) }
+        guard case .server(let server) = answer else { throw AgentFailure.malformed }
         return server
     }
 }

@@ -11,7 +11,7 @@ import WatchwordSystem
 enum KeyEnrolCommand {
     static func run(_ session: Session) throws -> ExitCode {
         let name = EntryName(typed: session.arguments.operands[0])
-        guard !EntryName.isBlank(name.text) else { throw CommandFailure.usage(.emptyName) }
+        guard !EntryName.isBlank(name.text) else { throw UsageError.emptyName }
         // Check the arguments before any prompt.
         let choice = try session.checkChoice()
         let place = try place(custody(session), session)
@@ -47,20 +47,18 @@ enum KeyEnrolCommand {
             case .adopted(let state): return Enrolled(key: state, isAdopted: true)
             case .pinNeeded where order.needsPIN:
                 order = order.choosing(try session.newPIN())
-            default: throw CommandFailure.agent(.malformed)
+            default: throw AgentFailure.malformed
             }
         }
     }
 
     /// `--custody`, which `--pin` and `--attest` imply.
     private static func custody(_ session: Session) throws -> String? {
-        let word = try session.usage { () throws(UsageError) in
-            try session.arguments.choice(.custody)
-        }
+        let word = try session.arguments.choice(.custody)
         let needing = [Option.pin, .attest].first { session.arguments.has($0) }
         guard let needing else { return word }
         if let word, word != "tpm" {
-            throw CommandFailure.usage(.conflict("\(Option.custody.name) \(word)", needing.name))
+            throw UsageError.conflict("\(Option.custody.name) \(word)", needing.name)
         }
         return "tpm"
     }

@@ -7,7 +7,7 @@ final class LiveRow {
     let entry: EntrySummary
     let step: TimeStep
     /// Why the vault no longer gives codes.
-    private(set) var failure: CommandFailure?
+    private(set) var failure: (any Error)?
 
     private let vault: any OpenVault
     /// The last code, and its time step.
@@ -35,13 +35,13 @@ final class LiveRow {
             case .code(let code):
                 last = (number, code.text)
                 return code.text
-            case .locked(let reason): failure = .agentLocked(reason)
-            case .notHeld: failure = .agentLocked(nil)
-            case .failed(let error): failure = .vault(VisibleText.of(vault.path), error)
-            default: failure = .agent(.malformed)
+            case .locked(let reason): failure = CommandFailure.agentLocked(reason)
+            case .notHeld: failure = CommandFailure.agentLocked(nil)
+            case .failed(let error): failure = CommandFailure.at(VisibleText.of(vault.path), error)
+            default: failure = AgentFailure.malformed
             }
         } catch {
-            failure = .agent(error)
+            failure = error
         }
         return nil
     }

@@ -15,7 +15,7 @@ enum LoginCommand {
         try session.requireEnrolledSecret(of: entry)
         let answer = try session.answer(
             to: .signIn(entry.id), of: entry, by: vault, for: .signIn)
-        guard case .ticket(let ticket) = answer else { throw CommandFailure.agent(.malformed) }
+        guard case .ticket(let ticket) = answer else { throw AgentFailure.malformed }
         try print(ticket, for: entry, session)
         try session.recordUse(of: entry, in: vault)
         return .done
@@ -85,7 +85,7 @@ extension LoginCommand {
         try session.requireEnrolledSecret(of: entry)
         let answer = try session.answer(
             to: .status(entry.id), of: entry, by: vault, for: .loginStatus)
-        guard case .state(let state) = answer else { throw CommandFailure.agent(.malformed) }
+        guard case .state(let state) = answer else { throw AgentFailure.malformed }
         return state
     }
 
@@ -103,13 +103,15 @@ extension LoginCommand {
         let entry = try vault.entries.one(
             toChange: session.arguments.operands[0], asks: !session.arguments.has(.yes))
         let name = entry.name.visible
-        guard entry.kind == .enrolled else { throw CommandFailure.login(name, .otherKind) }
+        guard entry.kind == .enrolled else {
+            throw CommandFailure.at(name, DeviceLoginError.otherKind)
+        }
         if !session.arguments.has(.yes) {
             try Question.confirm(
                 "Wipe \(name)? To sign in again, the device must be enrolled again.")
         }
         let answer = try session.answer(to: .wipe(entry.id), about: name, by: vault)
-        guard case .wiped = answer else { throw CommandFailure.agent(.malformed) }
+        guard case .wiped = answer else { throw AgentFailure.malformed }
         session.printer.note(
             "Wiped \(name) on this device; also revoke the credential on the server.")
         return .done

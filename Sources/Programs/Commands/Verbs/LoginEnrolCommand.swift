@@ -10,7 +10,7 @@ import WatchwordCryptography
 enum LoginEnrolCommand {
     static func run(_ session: Session) throws -> ExitCode {
         let name = EntryName(typed: session.arguments.operands[0])
-        guard !EntryName.isBlank(name.text) else { throw CommandFailure.usage(.emptyName) }
+        guard !EntryName.isBlank(name.text) else { throw UsageError.emptyName }
         // Check the arguments before any prompt.
         let order = try order(as: name, session)
         try session.requireHTTPHelper()
@@ -18,7 +18,7 @@ enum LoginEnrolCommand {
         try session.askToReplace(earlier(order, in: vault.entries), in: vault)
         let answer = try session.answer(to: .enrol(order), about: name.visible, by: vault)
         guard case .enrolled(let enrolled, let address) = answer else {
-            throw CommandFailure.agent(.malformed)
+            throw AgentFailure.malformed
         }
         let (credential, server) = (enrolled.text, address.text)
         if session.wantsJSON {
@@ -50,8 +50,7 @@ enum LoginEnrolCommand {
         do {
             server = try ServerAddress(parsing: address)
         } catch {
-            throw CommandFailure.usage(
-                .badValue(Option.server.name, expected: Messages.expectation(of: error)))
+            throw UsageError.badValue(Option.server.name, expected: Messages.expectation(of: error))
         }
         var authorities: [UInt8] = []
         if let path = session.arguments[.caFile] {
@@ -61,12 +60,14 @@ enum LoginEnrolCommand {
         let deviceName = session.arguments[.deviceName] ?? ""
         guard deviceName.utf8.count <= Enrolment.longestDeviceName else {
             let expected = "at most \(Enrolment.longestDeviceName) bytes long"
-            throw CommandFailure.usage(.badValue(Option.deviceName.name, expected: expected))
+            throw UsageError.badValue(Option.deviceName.name, expected: expected)
         }
         let access = try AccessControlChange(session)
         let source = SecretSource(try session.needed(.ticketFile))
         let ticket = try source.readFirstLine(limit: Session.secretLimit)
-        guard Token.isToken(ticket) else { throw CommandFailure.login(source.name, .badTicket) }
+        guard Token.isToken(ticket) else {
+            throw CommandFailure.at(source.name, DeviceLoginError.badTicket)
+        }
         return EnrolmentOrder(
             ticket: ticket, server: server, authorities: authorities, deviceName: deviceName,
             name: name, access: access)
@@ -77,7 +78,7 @@ extension Session {
     /// The value of a required option.
     func needed(_ option: Option) throws -> String {
         guard let value = arguments[option] else {
-            throw CommandFailure.usage(.needsOneOf(["--\(option.name)"]))
+            throw UsageError.needsOneOf(["--\(option.name)"])
         }
         return value
     }
@@ -86,7 +87,7 @@ extension Session {
     /// the program is missing.
     func requireHTTPHelper() throws {
         do { _ = try HTTPHelper() } catch {
-            throw CommandFailure.login("watchword-courier", .helper(error))
+            throw CommandFailure.at("watchword-courier", DeviceLoginError.helper(error))
         }
     }
 }

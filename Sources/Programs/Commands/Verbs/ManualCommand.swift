@@ -4,11 +4,9 @@ import CommandLineInterface
 enum ManualCommand {
     static func completions(_ session: Session) throws -> ExitCode {
         let word = session.arguments.operands[0]
-        let script = try session.usage { () throws(UsageError) in
-            try CompletionScript.of(
-                word, program: Verb.program,
-                names: "list --\(Option.names.name) --\(Option.agentOnly.name)")
-        }
+        let script = try CompletionScript.of(
+            word, program: Verb.program,
+            names: "list --\(Option.names.name) --\(Option.agentOnly.name)")
         try session.printer.line(script)
         return .done
     }

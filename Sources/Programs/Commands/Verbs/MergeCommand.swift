@@ -12,7 +12,7 @@ enum MergeCommand {
         let other = session.arguments.operands[0]
         let path = try session.vaultPath()
         if let target = session.arguments[.into], FileStamp(of: target) == FileStamp(of: path) {
-            throw CommandFailure.usage(.badValue(Option.into.name, expected: "a copy of the vault"))
+            throw UsageError.badValue(Option.into.name, expected: "a copy of the vault")
         }
         let vault = try session.unlock(inMerge: true)
         try session.correctPermissions(of: other)
@@ -23,7 +23,7 @@ enum MergeCommand {
         func planned(
             accepting accepted: Set<RecordID>, takingOldEdits takesOld: Bool
         ) throws -> MergePlan {
-            try inFiles(other, session) { () throws(VaultError) in
+            try inFiles(other, session) {
                 try vault.planOfMerge(
                     with: copy, accepting: accepted, takingOldEdits: takesOld,
                     comparing: forks.order, now: now)
@@ -47,7 +47,7 @@ enum MergeCommand {
             // A secret that two devices have presented must not be presented again, even if the
             // merge fails.
             try forks.markStale(in: vault)
-            try inFiles(other, session) { () throws(VaultError) in
+            try inFiles(other, session) {
                 if let target {
                     try vault.merge(
                         copy, as: plan, confirmed: confirmed, into: target,
@@ -70,9 +70,7 @@ enum MergeCommand {
     private static func printAlarms(
         of vault: UnlockedVault, merging copy: VaultCopy, _ session: Session
     ) throws {
-        let reports = try session.inVault(nil) { () throws(VaultError) in
-            try vault.alarms(merging: copy)
-        }
+        let reports = try vault.alarms(merging: copy)
         if !session.arguments.has(.into) {
             session.printReports(reports, of: vault.entries)
         } else if !reports.isEmpty {
@@ -87,9 +85,7 @@ enum MergeCommand {
     private static func takesOldEdits(
         of plan: MergePlan, _ other: String, _ session: Session
     ) throws -> Bool {
-        let word = try session.usage { () throws(UsageError) in
-            try session.arguments.choice(.oldEdits)
-        }
+        let word = try session.arguments.choice(.oldEdits)
         guard !plan.oldEdits.isEmpty else { return false }
         if let word { return word == "take" }
         let path = VisibleText.of(other)
@@ -139,15 +135,15 @@ enum MergeCommand {
         return accepted
     }
 
-    /// Converts a vault error; the message names the file that is damaged.
+    /// Names the other file in an error that concerns it.
     private static func inFiles<Result>(
-        _ other: String, _ session: Session, _ body: () throws(VaultError) -> Result
+        _ other: String, _ session: Session, _ body: () throws -> Result
     ) throws -> Result {
         do {
-            return try session.inVault(nil, body)
-        } catch CommandFailure.vault(_, .copyDamaged(let part)) {
-            throw CommandFailure.vault(VisibleText.of(other), .damaged(part))
-        } catch CommandFailure.vault(_, .copyHasNewerKey) {
+            return try body()
+        } catch VaultError.copyDamaged(let part) {
+            throw CommandFailure.at(VisibleText.of(other), VaultError.damaged(part))
+        } catch VaultError.copyHasNewerKey {
             throw CommandFailure.newerKeyInMerge(
                 VisibleText.of(other), advice: try adviceToExchange(other, session))
         }
@@ -304,11 +300,7 @@ private final class ForkedEnrolments {
 
     func markStale(in vault: UnlockedVault) throws {
         for state in states {
-            do {
-                try EnrolledSecret.markStale(state, in: vault)
-            } catch {
-                throw CommandFailure.login("login", error)
-            }
+            try CommandFailure.naming("login") { try EnrolledSecret.markStale(state, in: vault) }
         }
     }
 }
@@ -335,7 +327,7 @@ extension MergeChange {
 extension Session {
     /// Opens another file of `vault`; if it has another key, asks for its own passphrase.
     func copy(at path: String, of vault: UnlockedVault) throws -> VaultCopy {
-        let copy = try inVault(path) { () throws(VaultError) in try vault.copy(at: path) }
+        let copy = try CommandFailure.naming(path) { try vault.copy(at: path) }
         if let copy { return copy }
         let passphrase: SecretBytes
         if let file = arguments[.copyPassphraseFile] {
@@ -347,7 +339,7 @@ extension Session {
             }
         }
         let (ceiling, vaults) = (try unlockCeiling(), try vaultsInUse())
-        do throws(VaultError) {
+        do {
             return try vault.copy(
                 at: path, passphrase: passphrase, ceiling: ceiling, among: vaults)
         } catch {

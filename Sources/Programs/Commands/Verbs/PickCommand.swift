@@ -36,22 +36,18 @@ enum PickCommand {
         var view = LiveView(list: list, idle: idle, help: help, isLive: false)
         var lines: [String] = []
         var width = 0
-        do {
-            return try view.run { frame, index in
-                let columns = LiveFrame.width(columns: frame.columns)
-                if columns != width {
-                    lines = EntryTable(list.entries, of: all, columns: columns).lines
-                    width = columns
-                }
-                return lines[index].prefix(columns: columns)
-            } respond: { key, list in
-                guard key == .enter || key == printing, let index = list.selection else {
-                    return .continue
-                }
-                return .end(.chosen(index, key))
+        return try view.run { frame, index in
+            let columns = LiveFrame.width(columns: frame.columns)
+            if columns != width {
+                lines = EntryTable(list.entries, of: all, columns: columns).lines
+                width = columns
             }
-        } catch {
-            throw CommandFailure.screen(error)
+            return lines[index].prefix(columns: columns)
+        } respond: { key, list in
+            guard key == .enter || key == printing, let index = list.selection else {
+                return .continue
+            }
+            return .end(.chosen(index, key))
         }
     }
 

@@ -24,7 +24,7 @@ enum QRReadCommand {
             case .symbolicLink: continue
             case .refused(let path, let error):
                 code = try refuse(
-                    path, .input(VisibleText.of(path), error), Messages.slug(for: error), session)
+                    path, .at(VisibleText.of(path), error), Messages.slug(for: error), session)
             case .file(let path), .pipe(let path):
                 code = try show(contents.content(at: index), of: path, session)
             }
@@ -46,7 +46,7 @@ enum QRReadCommand {
             return try refuse(
                 path, .pictureRefused(place, refusal), Messages.slug(for: refusal), session)
         case .refused(let error):
-            return try refuse(path, .input(place, error), Messages.slug(for: error), session)
+            return try refuse(path, .at(place, error), Messages.slug(for: error), session)
         case .text:
             return try refuse(
                 path, .pictureRefused(place, .notAPicture), Messages.slug(for: .notAPicture),
@@ -67,15 +67,16 @@ enum QRReadCommand {
     private static func refuse(
         _ path: String, _ failure: CommandFailure, _ slug: String, _ session: Session
     ) throws -> ExitCode {
+        let report = FailureReport(failure)
         if session.wantsJSON {
             try session.printer.line(
                 .object([
                     ("file", .text(path)), ("result", .text("refused")), ("reason", .text(slug)),
                 ]))
         } else {
-            session.printer.complain(Messages.sentence(for: failure))
+            session.printer.complain(report.sentence)
         }
-        return ExitCode(failure)
+        return report.exitCode
     }
 
     private static func confirmShowingKeys(

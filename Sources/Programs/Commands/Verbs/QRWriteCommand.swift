@@ -9,7 +9,7 @@ enum QRWriteCommand {
 
     static func run(_ session: Session) throws -> ExitCode {
         guard let path = session.arguments[.textFile] else {
-            throw CommandFailure.usage(.missingOperand("--text-file FILE"))
+            throw UsageError.missingOperand("--text-file FILE")
         }
         let text = try SecretSource(path).read(limit: textLimit).withoutLastLineEnd()
         try draw(text, session)
@@ -42,21 +42,16 @@ enum QRWriteCommand {
     /// The bytes are as secret as the text, but libpng needs them in ordinary memory. They are
     /// written to a private file.
     static func picture(of text: SecretBytes) throws -> [UInt8] {
-        let image = try symbol(of: text, .medium).image()
-        do { return try writePNG(image) } catch { throw CommandFailure.drawing(error) }
+        try writePNG(symbol(of: text, .medium).image())
     }
 
     private static func symbol(of text: SecretBytes, _ correction: ErrorCorrection)
         throws -> Symbol
     {
-        do {
-            return try text.withBytes { bytes throws(QRDrawingError) in
-                // A long text that exceeds the capacity gets less error correction.
-                let fits = bytes.count <= correction.capacity
-                return try Symbol(encoding: bytes, correction: fits ? correction : .low)
-            }
-        } catch {
-            throw CommandFailure.drawing(error)
+        try text.withBytes { bytes in
+            // A long text that exceeds the capacity gets less error correction.
+            let fits = bytes.count <= correction.capacity
+            return try Symbol(encoding: bytes, correction: fits ? correction : .low)
         }
     }
 }

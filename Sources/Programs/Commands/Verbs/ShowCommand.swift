@@ -9,11 +9,9 @@ import WatchwordCryptography
 enum ShowCommand {
     static func run(_ session: Session) throws -> ExitCode {
         let arguments = session.arguments
-        try session.usage { () throws(UsageError) in
-            try arguments.forbid(.uri, .qrShown, .reveal)
-            if arguments.has(.force), !arguments.has(.qrPNG) {
-                throw .needs(Option.force.name, with: Option.qrPNG.name)
-            }
+        try arguments.forbid(.uri, .qrShown, .reveal)
+        if arguments.has(.force), !arguments.has(.qrPNG) {
+            throw UsageError.needs(Option.force.name, with: Option.qrPNG.name)
         }
         let secrets: [Option] = [.reveal, .uri, .qrShown, .qrPNG]
         guard secrets.contains(where: arguments.has) else {

@@ -67,7 +67,7 @@ enum SlotCommand {
         let kind = session.arguments.operands[0]
         for (option, kinds) in optionsOfAdd
         where !kinds.contains(kind) && session.arguments.has(option) {
-            throw CommandFailure.usage(.inapplicableOption(option.name, verb: "slot add \(kind)"))
+            throw UsageError.inapplicableOption(option.name, verb: "slot add \(kind)")
         }
         let cost = try session.cost()
         let now = SystemClock.unixTime()
@@ -90,9 +90,8 @@ enum SlotCommand {
         case "tpm2": try SlotAddTokenCommand.addTPM(session)
         case "fido2": try SlotAddTokenCommand.addAuthenticator(session)
         default:
-            throw CommandFailure.usage(
-                .needsOneOf(
-                    ["passphrase", "recovery-key", "tpm2", "fido2"].map { "slot add \($0)" }))
+            throw UsageError.needsOneOf(
+                ["passphrase", "recovery-key", "tpm2", "fido2"].map { "slot add \($0)" })
         }
         return .done
     }
@@ -100,23 +99,21 @@ enum SlotCommand {
     static func remove(_ session: Session) throws -> ExitCode {
         let word = session.arguments.operands[0]
         guard Int(word) != nil || methods.contains(word) else {
-            throw CommandFailure.usage(
-                .badOperand("SLOT", expected: "a slot number or type from watchword slot list"))
+            throw UsageError.badOperand(
+                "SLOT", expected: "a slot number or type from watchword slot list")
         }
         let vault = try session.unlockToChangeSlots()
         let slots = vault.slots.filter { String($0.number) == word || method($0) == word }
         guard let slot = slots.first else {
-            throw CommandFailure.vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
+            throw VaultError.noSuchSlot
         }
         guard slots.count == 1 else {
-            throw CommandFailure.usage(.needsOneOf(slots.map { "slot remove \($0.number)" }))
+            throw UsageError.needsOneOf(slots.map { "slot remove \($0.number)" })
         }
         let number = slot.number
         // Refuse an impossible removal before the prompt.
-        try session.inVault { () throws(VaultError) in
-            try vault.rehearse { changes throws(VaultError) in
-                try changes.removeSlot(slot, keepsKey: true)
-            }
+        try vault.rehearse { changes throws(VaultError) in
+            try changes.removeSlot(slot, keepsKey: true)
         }
         if !session.arguments.has(.yes) {
             try Question.confirm("Remove slot \(number) (\(method(slot)))?")
@@ -132,9 +129,7 @@ enum SlotCommand {
     /// `passphrase`: changes the passphrase that unlocked the vault, or that of `--slot`.
     static func changePassphrase(_ session: Session) throws -> ExitCode {
         let cost = try session.statedCost()
-        let wanted = try session.usage { () throws(UsageError) in
-            try session.arguments.integer(.slot, in: 1...Int(Int32.max))
-        }
+        let wanted = try session.arguments.integer(.slot, in: 1...Int(Int32.max))
         let vault = try session.unlockToChangeSlots()
         let slot = try slotToChange(wanted, of: vault, session)
         let passphrase = try session.newPassphrase(from: .newPassphraseFile)
@@ -171,13 +166,13 @@ enum SlotCommand {
         let slots = vault.slots.filter(\.isPassphrase)
         if let wanted {
             guard let slot = slots.first(where: { $0.number == wanted }) else {
-                throw CommandFailure.vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
+                throw VaultError.noSuchSlot
             }
             return slot
         }
         if let opened = slots.first(where: { $0.number == vault.openedSlot }) { return opened }
         guard slots.count <= 1 else {
-            throw CommandFailure.usage(.needsOneOf(slots.map { "--slot \($0.number)" }))
+            throw UsageError.needsOneOf(slots.map { "--slot \($0.number)" })
         }
         return slots.first
     }

@@ -13,7 +13,7 @@ enum TOTPCommand {
         let count = try count(session)
         let moment = try session.moment()
         let generator = CodeGenerator(key: try session.key(), algorithm: algorithm, style: style)
-        let first = try session.number(of: step, at: moment)
+        let first = try step.number(at: moment)
         session.warnAboutClock()
         for offset in 0..<UInt64(count) {
             // Stop at the last step that exists.
@@ -55,8 +55,6 @@ enum TOTPCommand {
     }
 
     private static func count(_ session: Session) throws -> Int {
-        try session.usage { () throws(UsageError) in
-            try session.arguments.integer(.count, in: 1...countLimit) ?? 1
-        }
+        try session.arguments.integer(.count, in: 1...countLimit) ?? 1
     }
 }

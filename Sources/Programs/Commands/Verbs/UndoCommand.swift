@@ -14,7 +14,7 @@ enum UndoCommand {
         // Then undoing only restores the entries that have vanished.
         let restores = vault.reports.contains { if case .vanished = $0 { true } else { false } }
         let now = SystemClock.unixTime()
-        let plan = try session.inVault { () throws(VaultError) in try vault.planOfUndo(now: now) }
+        let plan = try vault.planOfUndo(now: now)
         guard !session.arguments.has(.dryRun) else {
             try report(plan, session)
             return .done
@@ -28,9 +28,7 @@ enum UndoCommand {
         let confirmed = try session.askToReplace(
             vault.entries.filter { asking.contains($0.id) },
             in: OwnVault(vault, at: session.vaultPath()))
-        try session.inVault { () throws(VaultError) in
-            try vault.undo(plan, confirmed: confirmed, now: now)
-        }
+        try vault.undo(plan, confirmed: confirmed, now: now)
         session.printSaveReports(of: vault)
         try report(plan, session)
         session.printer.note(

@@ -21,27 +21,25 @@ enum UnlockCommand {
         // process that has answered like this agent.
         let client = try session.startedAgent(for: place)
         try session.expectLimits(of: client, for: place)
-        switch try session.exchange(.list(place), with: client) {
+        switch try client.send(.list(place)) {
         case .outOfReach: throw CommandFailure.outOfReach(VisibleText.of(path))
         case .locked(let reason): session.printer.alarm(Messages.sentence(for: reason))
         default: break
         }
         let ceiling = try session.unlockCeiling()
-        let slots = try session.inVault(path) { () throws(VaultError) in
-            try Vault.slots(at: path)
-        }
+        let slots = try Vault.slots(at: path)
         func unlock(with opener: VaultOpener) throws -> VaultListing {
             let began = SystemClock.unixTime()
             let request = AgentRequest.unlock(place, opener, ceiling: ceiling, time)
-            switch try session.exchange(request, with: client) {
+            switch try client.send(request) {
             case .listing(let listing): return listing
             case .failed(let error):
                 throw session.refusal(error, at: path) { session.status(path, since: began) }
             case .outOfReach: throw CommandFailure.outOfReach(VisibleText.of(path))
             case .notLocked: throw CommandFailure.keyNotLocked(bySystem: false)
             // It is ending.
-            case .notHeld: throw CommandFailure.agent(.noAnswer)
-            default: throw CommandFailure.agent(.malformed)
+            case .notHeld: throw AgentFailure.noAnswer
+            default: throw AgentFailure.malformed
             }
         }
         let listing: VaultListing
@@ -94,8 +92,8 @@ enum LockCommand {
     static func run(_ session: Session) throws -> ExitCode {
         let all = session.arguments.has(.allVaults)
         // No other request comes first: however busy the agent is, this one gets through.
-        if let system = all ? try session.anySystemAgent() : try session.systemAgent() {
-            let response = try session.exchange(.lock(.ofSystem), with: system)
+        if let system = all ? try SystemAgent.connect() : try session.systemAgent() {
+            let response = try system.send(.lock(.ofSystem))
             guard all else { return try end(with: response, session) }
         }
         if let client = try session.runningAgent() {
@@ -115,7 +113,7 @@ enum LockCommand {
         switch response {
         case .done: session.printer.note(all ? "Locked all vaults." : "Locked the vault.")
         case .notHeld, .failed(.notFound): session.printer.note("The vault is not unlocked.")
-        default: throw CommandFailure.agent(.malformed)
+        default: throw AgentFailure.malformed
         }
         return .done
     }
@@ -125,16 +123,13 @@ extension Session {
     /// The place of the vault at `path`.
     func place(of path: String) throws -> VaultPlace {
         do { return try VaultPlace(at: path) } catch {
-            throw CommandFailure.vault(
-                VisibleText.of(path), error.isMissing ? .notFound : .system(error))
+            throw error.isMissing ? VaultError.notFound : .system(error)
         }
     }
 
     /// The running agent; `nil` if there is none.
     func runningAgent() throws -> AgentClient? {
-        do { return try AgentClient() } catch .notRunning { return nil } catch {
-            throw CommandFailure.agent(error)
-        }
+        do { return try AgentClient() } catch AgentFailure.notRunning { return nil }
     }
 
     /// Sends a request to the running agent.
@@ -145,15 +140,10 @@ extension Session {
     ) throws -> AgentResponse? {
         do { return try client.send(request) } catch {
             guard [.noAnswer, .notLocked].contains(error), try runningAgent() == nil else {
-                throw CommandFailure.agent(error)
+                throw error
             }
             return nil
         }
-    }
-
-    /// The system agent, whatever vault this run uses.
-    fileprivate func anySystemAgent() throws -> AgentClient? {
-        do { return try SystemAgent.connect() } catch { throw CommandFailure.agent(error) }
     }
 
     /// Whether the agent, which another program may have started, has given up no more than this
@@ -180,11 +170,7 @@ extension Session {
                 folders.append(try VaultPlace(at: standard).folderPath)
             } catch {}
         }
-        do {
-            return try AgentStart.run(
-                folders: folders, unlockedMemory: arguments.has(.unlockedMemory))
-        } catch {
-            throw CommandFailure.agent(error)
-        }
+        return try AgentStart.run(
+            folders: folders, unlockedMemory: arguments.has(.unlockedMemory))
     }
 }

@@ -10,34 +10,21 @@ import WatchwordSystem
 /// finishes a move that was interrupted.
 enum VaultMoveCommand {
     static func run(_ session: Session) throws -> ExitCode {
-        try session.usage { () throws(UsageError) in
-            try session.arguments.forbid(.toSystem, .toUser)
-        }
+        try session.arguments.forbid(.toSystem, .toUser)
         let toSystem = session.arguments.has(.toSystem)
         guard toSystem || session.arguments.has(.toUser) else {
-            throw CommandFailure.usage(
-                .needsOneOf([Option.toSystem, .toUser].map { "--" + $0.name }))
+            throw UsageError.needsOneOf([Option.toSystem, .toUser].map { "--" + $0.name })
         }
-        let client: AgentClient?
-        do throws(AgentFailure) {
-            client = try SystemAgent.connect()
-            if client == nil, try SystemAgent.isStopped() { throw .systemStopped }
-        } catch {
-            throw CommandFailure.agent(error)
+        guard let client = try SystemAgent.connect() else {
+            if try SystemAgent.isStopped() { throw AgentFailure.systemStopped }
+            throw CommandFailure.noSystemAgent
         }
-        guard let client else { throw CommandFailure.noSystemAgent }
         let path = try session.vaultPath()
-        let isTaken = try session.inVault(path) { () throws(VaultError) in try Vault.isTaken(path) }
-        if !isTaken {
-            guard try session.standing(of: client) != nil else {
-                throw CommandFailure.vault(VisibleText.of(path), .notFound)
-            }
+        guard try Vault.isTaken(path) || session.standing(of: client) != nil else {
+            throw VaultError.notFound
         }
         // What is found out below remains true while this command alone moves the vault.
-        let lock: VaultMoveLock
-        do { lock = try VaultMoveLock(path) } catch {
-            throw CommandFailure.vault(VisibleText.of(path), error)
-        }
+        let lock = try VaultMoveLock(path)
         let move = VaultMoving(
             session: session, client: client, path: path,
             present: try session.standing(of: client), ceiling: try session.unlockCeiling())
@@ -58,9 +45,9 @@ private struct VaultMoving {
     let ceiling: Int
 
     func toSystem() throws {
-        guard try exists() else { return try finishToSystem() }
+        guard try Vault.isTaken(path) else { return try finishToSystem() }
         try lockInOwnAgent()
-        let source = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+        let source = try Vault.identity(at: path)
         if let present, !present.isMoving {
             // Only the last step, erasing the source, is left.
             guard present.identity == source else { throw twoVaults }
@@ -74,7 +61,7 @@ private struct VaultMoving {
         }
         try session.correctPermissions(of: path)
         let opener = try session.unlockedWithOpener(path).opener
-        let parcel = try inOwn { () throws(VaultError) in try Vault.pack(path) }
+        let parcel = try Vault.pack(path)
         try send(.receive(parcel, opener, ceiling: ceiling))
         try eraseOwn(in: parcel.identity)
         try send(.activate(opener, ceiling: ceiling))
@@ -86,7 +73,7 @@ private struct VaultMoving {
         guard let own = try session.runningAgent() else { return }
         let place: VaultPlace
         do { place = try VaultPlace(at: path) } catch { return }
-        _ = try session.exchange(.lock(place), with: own)
+        _ = try own.send(.lock(place))
     }
 
     /// Erases the vault in the user's own folder after the agent has confirmed that it has the same.
@@ -96,13 +83,13 @@ private struct VaultMoving {
     }
 
     private func purgeOwn(in state: VaultIdentity) throws {
-        let reports = try inOwn { () throws(VaultError) in try Vault.purge(path, in: state) }
+        let reports = try Vault.purge(path, in: state)
         session.printReports(reports, of: [])
     }
 
     /// The user's own folder has no vault: it was erased, or never existed.
     private func finishToSystem() throws {
-        guard let present else { throw CommandFailure.vault(VisibleText.of(path), .notFound) }
+        guard let present else { throw VaultError.notFound }
         guard present.isMoving else {
             return session.printer.note("The system agent already keeps the vault.")
         }
@@ -112,14 +99,14 @@ private struct VaultMoving {
     }
 
     func toUser() throws {
-        let exists = try exists()
+        let exists = try Vault.isTaken(path)
         guard let present else {
-            guard exists else { throw CommandFailure.vault(VisibleText.of(path), .notFound) }
+            guard exists else { throw VaultError.notFound }
             try finishToUser()
             return session.printer.note("The vault is already in your own folder.")
         }
         if exists {
-            var own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+            var own = try Vault.identity(at: path)
             let isCopy =
                 present.isMoving
                 ? own.isSameVault(as: present.identity) && !own.isOlder(than: present.identity)
@@ -129,18 +116,17 @@ private struct VaultMoving {
             if own != present.identity {
                 // Numbers alone do not show that the one was made from the other.
                 let vault = try session.unlockedWithOpener(path).vault
-                let isIncluded = try inOwn { () throws(VaultError) in
-                    try parcel.opened(with: opener, ceiling: ceiling).isIncluded(in: vault)
-                }
+                let isIncluded = try parcel.opened(with: opener, ceiling: ceiling).isIncluded(
+                    in: vault)
                 guard isIncluded else { throw twoVaults }
-                own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+                own = try Vault.identity(at: path)
             }
             try send(.discard(opener, own, ceiling: ceiling))
         } else {
             let (parcel, opener) = try askToGive(present)
-            try inOwn { () throws(VaultError) in try Vault.unpack(parcel, at: path) }
+            try Vault.unpack(parcel, at: path)
             _ = try session.unlocked(path, with: opener)
-            let own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+            let own = try Vault.identity(at: path)
             try send(.discard(opener, own, ceiling: ceiling))
         }
         noteMoved(toSystem: false)
@@ -148,12 +134,12 @@ private struct VaultMoving {
 
     /// The agent has no usable copy, but may have been interrupted while it erased one.
     private func finishToUser() throws {
-        let own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+        let own = try Vault.identity(at: path)
         // Without a copy, the agent opens nothing.
         let opener = VaultOpener.passphrase(SecretBytes(joining: []))
         do {
             try send(.discard(opener, own, ceiling: ceiling))
-        } catch CommandFailure.vault(_, .notFound) {}
+        } catch CommandFailure.at(_, VaultError.notFound) {}
     }
 
     private func noteMoved(toSystem: Bool) {
@@ -163,16 +149,8 @@ private struct VaultMoving {
                 : "Moved the vault to \(VisibleText.of(path)), and erased the system agent's copy.")
     }
 
-    private func exists() throws -> Bool {
-        try inOwn { () throws(VaultError) in try Vault.isTaken(path) }
-    }
-
     private var twoVaults: CommandFailure {
         .twoVaults(VisibleText.of(path), VisibleText.of(VaultPlace.ofSystem.path))
-    }
-
-    private func inOwn<Result>(_ body: () throws(VaultError) -> Result) throws -> Result {
-        try session.inVault(path, body)
     }
 
     /// Asks for what opens the system agent's copy, and sends a step with it.
@@ -186,26 +164,26 @@ private struct VaultMoving {
             return .move(step(opener))
         }
         if case .notHeld = response { throw CommandFailure.agentLocked(nil) }
-        guard let used else { throw CommandFailure.agent(.malformed) }
+        guard let used else { throw AgentFailure.malformed }
         return (response, used)
     }
 
     /// Asks for a copy of the system agent's vault, and for what opens it.
     private func askToGive(_ present: VaultStanding) throws -> (VaultParcel, VaultOpener) {
         let (response, opener) = try ask(present) { .give($0, ceiling: ceiling) }
-        guard case .parcel(let parcel) = response else { throw CommandFailure.agent(.malformed) }
+        guard case .parcel(let parcel) = response else { throw AgentFailure.malformed }
         return (parcel, opener)
     }
 
     private func send(_ step: VaultMove) throws {
-        switch try session.exchange(.move(step), with: client) {
+        switch try client.send(.move(step)) {
         case .done: return
         case .failed(.otherVault), .failed(.alreadyExists): throw twoVaults
         case .failed(.costOverCeiling(let logN, let limit)) where limit < ceiling:
             throw CommandFailure.systemCost(logN: logN, limit: limit)
         case .failed(let error):
-            throw CommandFailure.vault(VisibleText.of(VaultPlace.ofSystem.path), error)
-        default: throw CommandFailure.agent(.malformed)
+            throw CommandFailure.at(VisibleText.of(VaultPlace.ofSystem.path), error)
+        default: throw AgentFailure.malformed
         }
     }
 }

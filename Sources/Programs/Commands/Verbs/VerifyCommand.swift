@@ -22,7 +22,7 @@ enum VerifyCommand {
             for option in [
                 Option.secretFile, .type, .algorithm, .digits, .period, .start, .counter,
             ] where session.arguments.has(option) {
-                throw CommandFailure.usage(.specifiedByEntry(option.name))
+                throw UsageError.specifiedByEntry(option.name)
             }
             let name = session.arguments.operands[1]
             let vault = try session.openVault(for: NameSearch(names: [name]))
@@ -40,29 +40,23 @@ enum VerifyCommand {
     }
 
     private static func givenCredential(_ session: Session) throws -> Credential {
-        let type = try session.usage { () throws(UsageError) in
-            try session.arguments.choice(.type)
-        }
+        let type = try session.arguments.choice(.type)
         let factor: MovingFactor
         switch type ?? "totp" {
         case "totp":
             if session.arguments.has(.counter) {
-                throw CommandFailure.usage(.needs(Option.counter.name, with: "type hotp"))
+                throw UsageError.needs(Option.counter.name, with: "type hotp")
             }
             factor = .time(try session.timeStep())
         case "hotp": factor = .counter(try session.counter())
         default:
-            throw CommandFailure.usage(.badValue(Option.type.name, expected: "totp or hotp here"))
+            throw UsageError.badValue(Option.type.name, expected: "totp or hotp here")
         }
         let (algorithm, style) = (try session.algorithm(), try session.style())
         let key = try session.key()
-        do {
-            return try Credential(
-                issuer: "", account: "", key: key, algorithm: algorithm, style: style,
-                movingFactor: factor)
-        } catch {
-            throw CommandFailure.oneTimePassword(error)
-        }
+        return try Credential(
+            issuer: "", account: "", key: key, algorithm: algorithm, style: style,
+            movingFactor: factor)
     }
 
     /// The value of `--window`.
@@ -80,7 +74,7 @@ enum VerifyCommand {
             (0...windowLimit).contains(behind), (0...windowLimit).contains(ahead)
         else {
             let expected = "two whole numbers from 0 to \(windowLimit), such as 1,1"
-            throw CommandFailure.usage(.badValue(Option.window.name, expected: expected))
+            throw UsageError.badValue(Option.window.name, expected: expected)
         }
         return Window(behind: behind, ahead: ahead)
     }
@@ -93,14 +87,10 @@ enum VerifyCommand {
             throw CommandFailure.noCodes(entry.name.visible, entry.kind)
         }
         let isCounter = entry.kind == .hotp
-        if isCounter, session.arguments.has(.at) {
-            throw CommandFailure.oneTimePassword(.otherMovingFactor)
-        }
+        if isCounter, session.arguments.has(.at) { throw OneTimePasswordError.otherMovingFactor }
         let window = try window(session, isCounter: isCounter)
         let moment = isCounter ? nil : try session.moment()
-        if let moment, let step = entry.timeStep, step.step(at: moment) == nil {
-            throw CommandFailure.oneTimePassword(.beforeStart)
-        }
+        if let moment, let step = entry.timeStep { _ = try step.number(at: moment) }
         let comparison = CodeComparison(
             code: code, moment: moment, behind: window.behind, ahead: window.ahead)
         return try session.match(comparison, of: entry, by: vault)
@@ -111,11 +101,10 @@ enum VerifyCommand {
     ) throws -> Int? {
         let around: UInt64
         switch credential.movingFactor {
-        case .time(let step): around = try session.number(of: step, at: session.moment())
+        case .time:
+            around = try credential.step(atUnixTime: session.moment())
         case .counter(let counter):
-            if session.arguments.has(.at) {
-                throw CommandFailure.oneTimePassword(.otherMovingFactor)
-            }
+            if session.arguments.has(.at) { throw OneTimePasswordError.otherMovingFactor }
             around = counter
         }
         return credential.generator().match(

@@ -61,9 +61,7 @@ enum WatchCommand {
             do {
                 let code = try session.code(of: entry, in: vault, offset: 0, for: use)
                 row.keep(code.text, at: code.moment)
-            } catch CommandFailure.oneTimePassword(.beforeStart)
-                where !entry.accessControl.presence.isPerUse
-            {
+            } catch OneTimePasswordError.beforeStart where !entry.accessControl.presence.isPerUse {
                 // It has no code yet; its first one requires no check.
             }
             rows.append(row)
@@ -75,7 +73,7 @@ enum WatchCommand {
         let now = SystemClock.unixTime()
         for row in rows {
             guard let code = row.code(at: now) else {
-                throw row.failure ?? .oneTimePassword(.beforeStart)
+                throw row.failure ?? OneTimePasswordError.beforeStart
             }
             if session.wantsJSON {
                 var members: [(String, JSONValue)] = [
@@ -94,23 +92,18 @@ enum WatchCommand {
     private static func showLive(_ rows: [LiveRow], idle: Duration?, _ session: Session) throws {
         let list = LiveList(rows.map(\.entry), alwaysFilters: false)
         var view = LiveView(list: list, idle: idle, help: help, isLive: true)
-        let end: LiveView.End
-        do {
-            end = try view.run { frame, index in
-                frame.line(of: rows[index], at: SystemClock.unixTime())
-            } respond: { key, list in
-                switch key {
-                case .character("q"), .character("Q"): return .end(.left)
-                case .enter:
-                    guard let index = list.selection else { return .continue }
-                    return .say(copied(rows[index], session))
-                default: return .continue
-                }
-            } isOver: {
-                rows.contains { $0.failure != nil }
+        let end = try view.run { frame, index in
+            frame.line(of: rows[index], at: SystemClock.unixTime())
+        } respond: { key, list in
+            switch key {
+            case .character("q"), .character("Q"): return .end(.left)
+            case .enter:
+                guard let index = list.selection else { return .continue }
+                return .say(copied(rows[index], session))
+            default: return .continue
             }
-        } catch {
-            throw CommandFailure.screen(error)
+        } isOver: {
+            rows.contains { $0.failure != nil }
         }
         // The agent gives no more codes.
         if let failure = rows.lazy.compactMap(\.failure).first { throw failure }
@@ -135,7 +128,7 @@ enum WatchCommand {
             let seconds = try session.copy(code, by: copy)
             return Messages.copied(row.entry.name, by: copy.route, clearedAfter: seconds)
         } catch {
-            return "Not copied: " + CommandFailure(error).sentence
+            return "Not copied: " + FailureReport(error).sentence
         }
     }
 }

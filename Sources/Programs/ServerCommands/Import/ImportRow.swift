@@ -87,13 +87,14 @@ struct ImportRow: Sendable {
             guard let period = Int(exactly: step.period) else { throw .badPeriod }
             factor = .time(period: period, lastUsedStep: lastUsedStep)
         }
-        do throws(OneTimePasswordEnrolmentError) {
+        do throws(VerifierError) {
             return try OneTimePasswordImport(
                 key: credential.key, allowingShortKey: allowsShortKeys, factor: factor,
                 algorithm: credential.algorithm, digits: length.digits, name: credential.issuer,
                 isConfirmed: true)
         } catch {
-            switch error {
+            guard case .enrolment(let fault) = error else { throw .malformed }
+            switch fault {
             case .keyTooShort: throw .keyTooShort
             case .keyTooLong: throw .keyTooLong
             case .digits: throw .badDigits

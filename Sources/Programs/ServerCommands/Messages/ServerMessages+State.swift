@@ -23,16 +23,14 @@ extension ServerMessages {
         }
     }
 
-    private static func sentence(for error: KeyRingError) -> String {
-        switch error {
+    private static func sentence(for fault: KeyRing.Fault) -> String {
+        switch fault {
         case .malformed: "not a key file, or incomplete"
         case .newer: "it was created by a newer version of watchword-server"
         case .unknownVersion: "the key file has no such key"
         case .isCurrent: "the current key cannot be retired"
         case .full:
             "the key file already has the maximum number of keys; run watchword-server keys retire"
-        case .failed(let failure):
-            "OpenSSL failed (\(failure.call.rawValue)); check the available memory"
         }
     }
 
@@ -124,6 +122,8 @@ extension ServerMessages {
         case .answered: "the request was already answered"
         case .tooManyDenials: "too many requests were denied in this minute; try again later"
         case .tooManyChallenges: "too many sign-ins have been started; try again later"
+        case .keyRing(let fault): sentence(for: fault)
+        case .malformedCode, .enrolment, .attestation, .outOfRange: "a value is refused"
         }
     }
 

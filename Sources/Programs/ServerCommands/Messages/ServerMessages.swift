@@ -214,7 +214,9 @@ extension ServerMessages {
             "wait; if the overload persists, add processors or servers"
         case .cryptography: "check that memory is available, and restart the server"
         case .damagedRow: damaged
-        case .answerTooLong, .answered: "restart the server, and report this as a bug"
+        case .answerTooLong, .answered, .malformedCode, .enrolment, .attestation, .keyRing,
+            .outOfRange:
+            "restart the server, and report this as a bug"
         }
     }
 

@@ -92,7 +92,7 @@ struct PublicKeyOptions: Sendable {
                 throw .needs("pages", with: "origin")
             }
             if arguments.has(.pages) { try checkLinks(arguments, pageOrigins[0], ids[0]) }
-            do throws(RelyingPartyError) {
+            do throws(PasskeyError) {
                 return PasskeySettings(
                     relyingParty: try RelyingParty(
                         ids: ids, name: arguments[.relyingPartyName] ?? ids[0], origins: origins,

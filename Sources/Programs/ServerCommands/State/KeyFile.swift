@@ -119,14 +119,14 @@ final class KeyFile: Sendable {
     ///
     /// - Returns: the new keys.
     @discardableResult func change(
-        _ change: (KeyRing) throws(KeyRingError) -> KeyRing
+        _ change: (KeyRing) throws(VerifierError) -> KeyRing
     ) throws(ServerFailure) -> KeyRing {
         let folder = try KeyFile.folder(of: path)
         let lock = try KeyFile.lock(path, in: folder)
         let old = try KeyFile.read(path)
         let ring: KeyRing
         let text: SecretBytes
-        do throws(KeyRingError) {
+        do throws(VerifierError) {
             ring = try change(old)
             text = ring.text()
         } catch {
@@ -161,11 +161,11 @@ final class KeyFile: Sendable {
 
 extension KeyFile {
     /// Why the key file cannot be used.
-    enum Fault: Hashable, Sendable {
+    enum Fault: Equatable, Sendable {
         /// The database exists, so its key file must also exist.
         case lost
         case unreadable(PrivateFileError)
-        case content(KeyRingError)
+        case content(VerifierError)
         case notReplaced(PrivateFileError)
         /// Other users can write to its directory.
         case exposed

@@ -103,7 +103,7 @@ enum KeysCommand {
                 return .done
             }
             await rest()
-            try keys.change { ring throws(KeyRingError) in
+            try keys.change { ring throws(VerifierError) in
                 try ring.making(current: ring.versions[ring.versions.count - 1].id)
             }
             await rest()
@@ -135,14 +135,14 @@ enum KeysCommand {
         _ context: ServerContext, _ places: ServerPaths
     ) throws(ServerFailure) -> Bool {
         let before = context.keys.ring().versions.map(\.id)
-        try context.keys.change { ring throws(KeyRingError) in
+        try context.keys.change { ring throws(VerifierError) in
             ring.versions.last.map { $0.id > ring.current.id } ?? false
                 ? ring : try ring.adding(makingCurrent: false)
         }
         let ring = context.keys.ring()
         let foreign = try context.store.claim(ring, places)
         guard foreign.isEmpty else {
-            try context.keys.change { ring throws(KeyRingError) in
+            try context.keys.change { ring throws(VerifierError) in
                 var ring = ring
                 for id in foreign where id > ring.current.id { ring = try ring.retiring(id) }
                 return ring
@@ -190,7 +190,7 @@ enum KeysCommand {
         let retired = before.versions.map(\.id).filter {
             $0 < before.current.id && !used.contains($0)
         }
-        try context.keys.change { ring throws(KeyRingError) in
+        try context.keys.change { ring throws(VerifierError) in
             var ring = ring
             for id in retired where ring.versions.contains(where: { $0.id == id }) {
                 ring = try ring.retiring(id)

@@ -60,7 +60,7 @@ private enum BrowserResponse {
     /// The inner object and the credential's id, which the browser states twice.
     static func read(
         _ value: JSONValue
-    ) throws(WebAuthnMessageError) -> (id: [UInt8], response: JSONValue) {
+    ) throws(PasskeyError) -> (id: [UInt8], response: JSONValue) {
         guard value["type"]?.string == "public-key" else { throw .member("type") }
         let id = try value.decoded("rawId", counts: 1...1_023)
         guard let text = value["id"]?.string, let raw = value["rawId"]?.string,
@@ -74,7 +74,7 @@ private enum BrowserResponse {
 
     static func clientData(
         _ response: JSONValue
-    ) throws(WebAuthnMessageError) -> [UInt8] {
+    ) throws(PasskeyError) -> [UInt8] {
         try response.decoded("clientDataJSON", in: "response.", counts: 0...maximumCount)
     }
 }
@@ -85,7 +85,7 @@ extension RegistrationResponse {
     /// Malformed client data is not an error: it denies the registration.
     public static func read(
         _ value: JSONValue
-    ) throws(WebAuthnMessageError) -> Parsed {
+    ) throws(PasskeyError) -> Parsed {
         let (id, response) = try BrowserResponse.read(value)
         let object = try response.decoded(
             "attestationObject", in: "response.", counts: 0...BrowserResponse.maximumCount)
@@ -124,7 +124,7 @@ extension AssertionResponse {
     /// Malformed client data is not an error: it denies the authentication.
     public static func read(
         _ value: JSONValue
-    ) throws(WebAuthnMessageError) -> Parsed {
+    ) throws(PasskeyError) -> Parsed {
         let (id, response) = try BrowserResponse.read(value)
         let counts = 0...BrowserResponse.maximumCount
         var userHandle: [UInt8]?
@@ -162,17 +162,11 @@ extension JSONValue {
     fileprivate var isNull: Bool { if case .null = self { true } else { false } }
 }
 
-/// Why the object that a browser returned cannot be read.
-public enum WebAuthnMessageError: Error, Hashable, Sendable {
-    /// This member is missing or malformed; members of inner objects are separated by a dot.
-    case member(String)
-}
-
 extension JSONValue {
     /// A text in base64url that decodes to a permitted number of bytes.
     func decoded(
         _ name: String, in object: String = "", counts: ClosedRange<Int>
-    ) throws(WebAuthnMessageError) -> [UInt8] {
+    ) throws(PasskeyError) -> [UInt8] {
         let place = object + name
         guard let text = self[name]?.secretText else { throw .member(place) }
         let bytes: [UInt8]

@@ -27,18 +27,18 @@ public struct RelyingParty: Sendable {
         ids: [String], name: String, origins: [String], relatedOrigins: [String] = [],
         topOrigins: [String] = [], algorithms: [SignatureAlgorithm] = [.es256, .rs256],
         trust: AttestationTrust = .none
-    ) throws(RelyingPartyError) {
-        guard !ids.isEmpty, !origins.isEmpty else { throw .missing }
+    ) throws(PasskeyError) {
+        guard !ids.isEmpty, !origins.isEmpty else { throw .incompleteRelyingParty }
         for id in ids where !WebOrigin.isHost(id) { throw .id(id) }
         for origin in origins + relatedOrigins + topOrigins {
             guard WebOrigin.host(of: origin) != nil || WebOrigin.isAndroidApp(origin) else {
                 throw .origin(origin)
             }
             guard Self.isOrigin(origin, of: ids) || !origins.contains(origin) else {
-                throw .outOfScope(origin)
+                throw .originOutOfScope(origin)
             }
         }
-        guard !algorithms.isEmpty else { throw .missing }
+        guard !algorithms.isEmpty else { throw .incompleteRelyingParty }
         self.ids = ids
         self.name = name
         self.origins = Set(origins + relatedOrigins)
@@ -78,18 +78,6 @@ extension RelyingParty {
         guard let host = WebOrigin.host(of: text) else { return WebOrigin.isAndroidApp(text) }
         return ids.contains { host == $0 || host.hasSuffix("." + $0) }
     }
-}
-
-/// Why the settings of a relying party are refused.
-public enum RelyingPartyError: Error, Hashable, Sendable {
-    /// There is no ID, no origin or no algorithm.
-    case missing
-    /// This ID is not a host name in lower case.
-    case id(String)
-    /// This is not an origin as browsers write it.
-    case origin(String)
-    /// This origin's host is neither an ID nor a subdomain of one.
-    case outOfScope(String)
 }
 
 /// Decides whether the maker of an authenticator is trusted.

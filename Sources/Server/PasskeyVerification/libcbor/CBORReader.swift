@@ -11,10 +11,10 @@ public struct CBORReader: Sendable {
 
     /// Starts at `position`.
     ///
-    /// - Throws: ``CBORReadingError/overLimit(_:)`` if there are too many bytes.
+    /// - Throws: ``PasskeyError/overLimit(_:)`` if there are too many bytes.
     public init(
         _ bytes: [UInt8], from position: Int = 0, limits: CBORLimits = .webAuthn
-    ) throws(CBORReadingError) {
+    ) throws(PasskeyError) {
         precondition((0...bytes.count).contains(position), "the position is in the bytes")
         guard bytes.count - position <= limits.bytes else { throw .overLimit(.bytes) }
         self.bytes = bytes
@@ -25,18 +25,18 @@ public struct CBORReader: Sendable {
     /// Reads the next item.
     ///
     /// If it is refused, the reader must not be used again.
-    public mutating func next(keyOrder: CBORKeyOrder) throws(CBORReadingError) -> CBORValue {
+    public mutating func next(keyOrder: CBORKeyOrder) throws(PasskeyError) -> CBORValue {
         try item(keyOrder, level: 0)
     }
 
     /// Verifies that no bytes are left.
-    public func finish() throws(CBORReadingError) {
+    public func finish() throws(PasskeyError) {
         guard position == bytes.count else { throw .bytesLeft }
     }
 
     private mutating func item(
         _ keyOrder: CBORKeyOrder, level: Int
-    ) throws(CBORReadingError) -> CBORValue {
+    ) throws(PasskeyError) -> CBORValue {
         itemCount += 1
         guard itemCount <= limits.items else { throw .overLimit(.items) }
         let (head, count) = try decodeItemHead(bytes.span.extracting(position...))
@@ -74,14 +74,14 @@ public struct CBORReader: Sendable {
         }
     }
 
-    private func check(_ members: UInt64, level: Int) throws(CBORReadingError) {
+    private func check(_ members: UInt64, level: Int) throws(PasskeyError) {
         guard level < limits.levels else { throw .overLimit(.levels) }
         guard members <= UInt64(limits.members) else { throw .overLimit(.members) }
     }
 
     private mutating func map(
         _ members: UInt64, _ keyOrder: CBORKeyOrder, level: Int
-    ) throws(CBORReadingError) -> CBORMap {
+    ) throws(PasskeyError) -> CBORMap {
         var values: [CBORKey: CBORValue] = [:]
         var last: Range<Int>?
         for _ in 0..<members {
@@ -104,55 +104,11 @@ public struct CBORReader: Sendable {
 /// Reads one item that ends where `bytes` ends.
 public func readCBOR(
     _ bytes: [UInt8], keyOrder: CBORKeyOrder, limits: CBORLimits = .webAuthn
-) throws(CBORReadingError) -> CBORValue {
+) throws(PasskeyError) -> CBORValue {
     var reader = try CBORReader(bytes, limits: limits)
     let value = try reader.next(keyOrder: keyOrder)
     try reader.finish()
     return value
-}
-
-/// Why bytes were refused as CBOR.
-///
-/// It never contains content.
-public enum CBORReadingError: Error, Hashable, Sendable {
-    /// The bytes end before the item does.
-    case truncated
-    /// The bytes are not CBOR.
-    case notWellFormed
-    /// A number or length is not encoded in its shortest form.
-    case notShortest
-    /// A string, an array or a map does not state its length.
-    case indefiniteLength
-    /// An item has a tag.
-    case tag
-    /// An item is a floating-point number.
-    case float
-    /// An item is a simple value other than true, false and null.
-    case simpleValue
-    /// A text string is not valid UTF-8.
-    case notUTF8
-    /// A key of a map is neither an integer nor a text string.
-    case keyType
-    /// A map has two members with the same key.
-    case duplicateKey
-    /// The keys of a map are not in canonical order.
-    case keyOrder
-    /// More bytes follow the item.
-    case bytesLeft
-    /// The bytes exceed a limit.
-    case overLimit(Limit)
-
-    /// A limit of the input.
-    public enum Limit: Hashable, Sendable {
-        /// The length in bytes.
-        case bytes
-        /// The nesting of arrays and maps.
-        case levels
-        /// The number of members of one array or map.
-        case members
-        /// The number of items, keys included.
-        case items
-    }
 }
 
 /// Limits for CBOR input.

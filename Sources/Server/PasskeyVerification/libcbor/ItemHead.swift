@@ -47,7 +47,7 @@ enum ItemHead {
 ///
 /// libcbor's stream decoder allocates nothing. Its other decoder, `cbor_load`, accepts what must be
 /// refused here, and allocates what an array claims to hold.
-func decodeItemHead(_ bytes: Span<UInt8>) throws(CBORReadingError) -> (ItemHead, count: Int) {
+func decodeItemHead(_ bytes: Span<UInt8>) throws(PasskeyError) -> (ItemHead, count: Int) {
     guard !bytes.isEmpty else { throw .truncated }
     var found: Found?
     let result = unsafe withUnsafeMutablePointer(to: &found) { found in
@@ -75,7 +75,7 @@ func decodeItemHead(_ bytes: Span<UInt8>) throws(CBORReadingError) -> (ItemHead,
 /// What a callback was told.
 private enum Found {
     case head(ItemHead)
-    case refused(CBORReadingError)
+    case refused(PasskeyError)
 }
 
 private func report(_ found: Found, to context: UnsafeMutableRawPointer?) {

@@ -38,14 +38,14 @@ extension DeviceKeys {
         let row = registration.ticket
         guard let roots else { return denied(row, .attestationUntrusted, context) }
         let attestation: DeviceKeyAttestation
-        do throws(TPMAttestationError) {
+        do throws(VerifierError) {
             attestation = try DeviceKeyAttestation(
                 evidence, point: point, transcript: transcript, anchors: roots,
                 at: context.now.seconds)
         } catch {
+            guard case .attestation(let fault) = error else { throw error }
             let cause: Event.Reason
-            switch error {
-            case .failed(let failure): throw .cryptography(failure)
+            switch fault {
             case .untrusted: return denied(row, .attestationUntrusted, context)
             case .malformed: cause = .attestationObject
             case .endorsementCertificate: cause = .endorsementCertificate

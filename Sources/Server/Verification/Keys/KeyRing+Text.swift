@@ -34,18 +34,20 @@ extension KeyRing {
 
     /// Parses exactly what ``text()`` writes.
     ///
-    /// - Throws: ``KeyRingError``.
-    public init(parsing text: SecretBytes) throws(KeyRingError) {
+    /// - Throws: ``VerifierError/keyRing(_:)``.
+    public init(parsing text: SecretBytes) throws(VerifierError) {
         var lines = KeyFileLines(text)
-        guard let version = lines.nextNumber(behind: "watchword-keys ") else { throw .malformed }
-        guard version == 1 else { throw .newer }
+        guard let version = lines.nextNumber(behind: "watchword-keys ") else {
+            throw .keyRing(.malformed)
+        }
+        guard version == 1 else { throw .keyRing(.newer) }
         let lookup = try lines.nextSecret(behind: "lookup ")
         var versions: [KeyVersion] = []
         while let id = lines.nextKeyID(), versions.count < Self.maximumCount {
             versions.append(try KeyVersion(id, try lines.nextSecret(behind: "")))
         }
         guard let number = lines.nextNumber(behind: "current "), let current = KeyID(number)
-        else { throw .malformed }
+        else { throw .keyRing(.malformed) }
         try lines.end()
         try self.init(versions: versions, current: current, lookup: lookup)
     }
@@ -110,25 +112,25 @@ private struct KeyFileLines {
         take("key ".utf8) ? takeNumber(upTo: 0x20).flatMap(KeyID.init) : nil
     }
 
-    mutating func nextSecret(behind word: String) throws(KeyRingError) -> SecretBytes {
+    mutating func nextSecret(behind word: String) throws(VerifierError) -> SecretBytes {
         let count = Base64.encodedCount(of: KeyRing.keyCount)
-        guard take(word.utf8), index + count < text.count else { throw .malformed }
+        guard take(word.utf8), index + count < text.count else { throw .keyRing(.malformed) }
         let start = index
         index += count
-        guard take([0x0a]) else { throw .malformed }
+        guard take([0x0a]) else { throw .keyRing(.malformed) }
         do throws(Base64Error) {
             return try text.withBytes { text throws(Base64Error) in
                 try Base64.decodeSecret(text.extracting(start..<(start + count)))
             }
-        } catch { throw .malformed }
+        } catch { throw .keyRing(.malformed) }
     }
 
     /// Checks that only the last line is left and that its digest is correct.
-    mutating func end() throws(KeyRingError) {
+    mutating func end() throws(VerifierError) {
         let lines = text.withBytes { SecretBytes(copying: $0.extracting(..<index)) }
         let digest = Self.digest(of: lines)
         guard take("end ".utf8), take(digest), take([0x0a]), index == text.count else {
-            throw .malformed
+            throw .keyRing(.malformed)
         }
     }
 }

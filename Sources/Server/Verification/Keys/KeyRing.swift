@@ -34,13 +34,13 @@ public struct KeyRing: Sendable {
     /// Checks and combines the keys.
     init(
         versions: [KeyVersion], current: KeyID, lookup: SecretBytes
-    ) throws(KeyRingError) {
+    ) throws(VerifierError) {
         guard (1...Self.maximumCount).contains(versions.count),
             zip(versions, versions.dropFirst()).allSatisfy({ $0.id < $1.id }),
             lookup.count == Self.keyCount
-        else { throw .malformed }
+        else { throw .keyRing(.malformed) }
         guard let found = versions.first(where: { $0.id == current }) else {
-            throw .unknownVersion
+            throw .keyRing(.unknownVersion)
         }
         self.versions = versions
         self.current = found
@@ -56,9 +56,9 @@ public struct KeyRing: Sendable {
     /// Creates a ring with one version.
     public static func make(
         randomness: RandomSource = .system
-    ) throws(KeyRingError) -> KeyRing {
+    ) throws(VerifierError) -> KeyRing {
         try requireAlgorithms()
-        guard let first = KeyID(1) else { throw .malformed }
+        guard let first = KeyID(1) else { throw .keyRing(.malformed) }
         return try KeyRing(
             versions: [KeyVersion(first, secret(randomness))], current: first,
             lookup: secret(randomness))
@@ -69,13 +69,13 @@ public struct KeyRing: Sendable {
     /// Every node must know a version before any node writes with it. Distribute the ring with the
     /// new version first, and then make that version current.
     ///
-    /// - Throws: ``KeyRingError/full``.
+    /// - Throws: ``VerifierError/keyRing(_:)`` with ``Fault/full``.
     public func adding(
         makingCurrent: Bool, randomness: RandomSource = .system
-    ) throws(KeyRingError) -> KeyRing {
+    ) throws(VerifierError) -> KeyRing {
         let last = versions[versions.count - 1].id.number
         guard versions.count < Self.maximumCount, last < .max, let id = KeyID(last + 1) else {
-            throw .full
+            throw .keyRing(.full)
         }
         let version = try KeyVersion(id, Self.secret(randomness))
         return try KeyRing(
@@ -84,7 +84,7 @@ public struct KeyRing: Sendable {
     }
 
     /// The ring with `id` as the version that new rows use.
-    public func making(current id: KeyID) throws(KeyRingError) -> KeyRing {
+    public func making(current id: KeyID) throws(VerifierError) -> KeyRing {
         try KeyRing(versions: versions, current: id, lookup: lookupSecret)
     }
 
@@ -92,10 +92,10 @@ public struct KeyRing: Sendable {
     ///
     /// Rows that still use that version can no longer be used.
     ///
-    /// - Throws: ``KeyRingError/isCurrent`` for the current version.
-    public func retiring(_ id: KeyID) throws(KeyRingError) -> KeyRing {
-        guard versions.contains(where: { $0.id == id }) else { throw .unknownVersion }
-        guard id != current.id else { throw .isCurrent }
+    /// - Throws: ``VerifierError/keyRing(_:)`` with ``Fault/isCurrent`` for the current version.
+    public func retiring(_ id: KeyID) throws(VerifierError) -> KeyRing {
+        guard versions.contains(where: { $0.id == id }) else { throw .keyRing(.unknownVersion) }
+        guard id != current.id else { throw .keyRing(.isCurrent) }
         return try KeyRing(
             versions: versions.filter { $0.id != id }, current: current.id, lookup: lookupSecret)
     }
@@ -106,8 +106,8 @@ public struct KeyRing: Sendable {
     /// Requires the algorithms whose use does not throw.
     ///
     /// Whatever reads or makes keys calls this first.
-    static func requireAlgorithms() throws(KeyRingError) {
-        do { try fetchAlgorithms() } catch { throw .failed(error) }
+    static func requireAlgorithms() throws(VerifierError) {
+        do { try fetchAlgorithms() } catch { throw .cryptography(error) }
     }
 
     private static func secret(_ randomness: RandomSource) -> SecretBytes {
@@ -115,20 +115,20 @@ public struct KeyRing: Sendable {
     }
 }
 
-/// Why a key ring is invalid or cannot be changed.
-public enum KeyRingError: Error, Hashable, Sendable {
-    /// The file is not a complete key file.
-    case malformed
-    /// A newer version of the program wrote the file.
-    case newer
-    /// The ring has no version with this number.
-    case unknownVersion
-    /// The current version cannot be retired.
-    case isCurrent
-    /// The ring already has the maximum number of versions.
-    case full
-    /// OpenSSL failed.
-    case failed(CryptographyFailure)
+extension KeyRing {
+    /// Why a key ring is invalid or cannot be changed.
+    public enum Fault: Hashable, Sendable {
+        /// The file is not a complete key file.
+        case malformed
+        /// A newer version of the program wrote the file.
+        case newer
+        /// The ring has no version with this number.
+        case unknownVersion
+        /// The current version cannot be retired.
+        case isCurrent
+        /// The ring already has the maximum number of versions.
+        case full
+    }
 }
 
 extension SecretBytes {

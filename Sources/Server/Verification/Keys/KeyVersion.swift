@@ -22,8 +22,8 @@ public struct KeyVersion: Sendable {
     /// Derives the key of each recorded response.
     private let answers: SecretBytes
 
-    init(_ id: KeyID, _ secret: SecretBytes) throws(KeyRingError) {
-        guard secret.count == KeyRing.keyCount else { throw .malformed }
+    init(_ id: KeyID, _ secret: SecretBytes) throws(VerifierError) {
+        guard secret.count == KeyRing.keyCount else { throw .keyRing(.malformed) }
         try KeyRing.requireAlgorithms()
         self.id = id
         self.secret = secret
@@ -37,7 +37,7 @@ public struct KeyVersion: Sendable {
         }
         do throws(CryptographyError) {
             self.sealing = try SealingKey(sealing)
-        } catch { throw .malformed }  // HKDF returns the requested number of bytes.
+        } catch { throw .keyRing(.malformed) }  // HKDF returns the requested number of bytes.
     }
 
     /// The key that seals one recorded response.

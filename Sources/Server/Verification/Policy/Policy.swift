@@ -78,28 +78,28 @@ public struct Policy: Hashable, Sendable {
 
     /// Creates a policy that differs from the defaults.
     ///
-    /// - Throws: ``PolicyError`` for the first value that is out of range.
+    /// - Throws: ``VerifierError/outOfRange(_:)`` for the first value that is out of range.
     public init(
         profile: WindowProfile = .wide, lookAhead: Int = 10, freeFailures: Int = 5,
         disablingFailures: Int = 100, idleLifetime: Int64 = 90 * 86_400_000,
         absoluteLifetime: Int64 = 365 * 86_400_000, maximumCredentials: Int = 32,
         countsForeignSecrets: Bool = false, guessBound: GuessBound? = nil
-    ) throws(PolicyError) {
-        guard (0...Self.maximumLookAhead).contains(lookAhead) else { throw .lookAhead }
-        guard (1...10).contains(freeFailures) else { throw .freeFailures }
+    ) throws(VerifierError) {
+        guard (0...Self.maximumLookAhead).contains(lookAhead) else { throw .outOfRange(.lookAhead) }
+        guard (1...10).contains(freeFailures) else { throw .outOfRange(.freeFailures) }
         guard (freeFailures + 1...100).contains(disablingFailures) else {
-            throw .disablingFailures
+            throw .outOfRange(.disablingFailures)
         }
         guard idleLifetime > 0, absoluteLifetime > 0, absoluteLifetime < 1 << 50,
             idleLifetime < 1 << 50
-        else { throw .lifetime }
+        else { throw .outOfRange(.lifetime) }
         guard (1...Self.highestMaximumCredentials).contains(maximumCredentials) else {
-            throw .maximumCredentials
+            throw .outOfRange(.maximumCredentials)
         }
         if let guessBound {
             let codes = max(profile.codeCount, lookAhead + 1)
             let guesses = GuessLimits.guesses(guessBound, codes: codes, digits: 6)
-            guard guesses / 2 > freeFailures else { throw .guessBound }
+            guard guesses / 2 > freeFailures else { throw .outOfRange(.guessBound) }
         }
         self.init(
             profile: profile, lookAhead: lookAhead, freeFailures: freeFailures,
@@ -152,20 +152,22 @@ public struct GuessBound: Hashable, Sendable {
     }
 }
 
-/// The value of a policy that is out of range.
-public enum PolicyError: Error, Hashable, Sendable {
-    /// 0 to 50.
-    case lookAhead
-    /// 1 to 10.
-    case freeFailures
-    /// More than ``Policy/freeFailures``, and at most 100.
-    case disablingFailures
-    /// More than 0.
-    case lifetime
-    /// 1 to 100.
-    case maximumCredentials
-    /// Large enough for twice as many guesses of every kind of credential as make attempts wait.
-    case guessBound
+extension Policy {
+    /// A value that is out of range.
+    public enum Value: Hashable, Sendable {
+        /// 0 to 50.
+        case lookAhead
+        /// 1 to 10.
+        case freeFailures
+        /// More than ``Policy/freeFailures``, and at most 100.
+        case disablingFailures
+        /// More than 0.
+        case lifetime
+        /// 1 to 100.
+        case maximumCredentials
+        /// Large enough for twice as many guesses of every kind of credential as make attempts wait.
+        case guessBound
+    }
 }
 
 /// The number of time steps around the expected one that are accepted (RFC 6238, sections 5.2 and

@@ -28,11 +28,11 @@ public struct PresentedCode: Sendable {
 
     /// Parses a code.
     ///
-    /// - Throws: ``PresentedCodeError``, which reveals nothing about the text.
-    public init(_ text: Span<UInt8>) throws(PresentedCodeError) {
+    /// - Throws: ``VerifierError/malformedCode``, which reveals nothing about the text.
+    public init(_ text: Span<UInt8>) throws(VerifierError) {
         guard (1...Self.maximumCount).contains(text.count), !Self.isSeparator(text[0]),
             !Self.isSeparator(text[text.count - 1])
-        else { throw .malformed }
+        else { throw .malformedCode }
         let typed = SecretBytes(capacity: text.count) { output in
             for index in text.indices where !Self.isSeparator(text[index]) {
                 output.append(text[index])
@@ -41,7 +41,7 @@ public struct PresentedCode: Sendable {
         let isOneTimePassword =
             (6...8).contains(typed.count) && typed.withBytes { Self.areDigits($0) }
         guard let code = isOneTimePassword ? typed : RecoveryCode.shown(typed) else {
-            throw .malformed
+            throw .malformedCode
         }
         form = isOneTimePassword ? .oneTimePassword : .recovery
         characters = code
@@ -49,9 +49,9 @@ public struct PresentedCode: Sendable {
 
     /// Parses a code.
     ///
-    /// - Throws: ``PresentedCodeError``, which reveals nothing about the text.
-    public init(_ text: SecretBytes) throws(PresentedCodeError) {
-        self = try text.withBytes { text throws(PresentedCodeError) in try PresentedCode(text) }
+    /// - Throws: ``VerifierError/malformedCode``, which reveals nothing about the text.
+    public init(_ text: SecretBytes) throws(VerifierError) {
+        self = try text.withBytes { text throws(VerifierError) in try PresentedCode(text) }
     }
 
     private static func isSeparator(_ character: UInt8) -> Bool {
@@ -61,10 +61,4 @@ public struct PresentedCode: Sendable {
     private static func areDigits(_ text: Span<UInt8>) -> Bool {
         text.indices.allSatisfy { (0x30...0x39).contains(text[$0]) }
     }
-}
-
-/// The text is not a code.
-public enum PresentedCodeError: Error, Hashable, Sendable {
-    /// Apart from spaces and dashes, neither 6 to 8 ASCII digits nor 16 Base32 characters.
-    case malformed
 }

@@ -35,22 +35,22 @@ public struct OneTimePasswordEnrolment: Sendable {
 
     /// Creates a request that conforms to the standards.
     ///
-    /// - Throws: ``OneTimePasswordEnrolmentError`` for the first part that does not.
+    /// - Throws: ``VerifierError/enrolment(_:)`` for the first part that does not.
     public init(
         issuer: String, account: String, factor: Factor = .time(period: 30),
         algorithm: HashAlgorithm = .sha1, digits: Int = 6, key: SecretBytes? = nil,
         name: String = ""
-    ) throws(OneTimePasswordEnrolmentError) {
+    ) throws(VerifierError) {
         if let key { try Self.check(key, minimum: Self.minimumKeyCount) }
         try Self.check(digits: digits, factor)
         try Self.check(name: name)
         for (text, part) in [
-            (issuer, OneTimePasswordEnrolmentError.Text.issuer), (account, .account),
+            (issuer, OneTimePasswordEnrolment.Text.issuer), (account, .account),
         ] {
             let isTooLong = text.utf8.count > Self.maximumTextCount
-            guard !isTooLong, !text.hasSpaceAround else { throw .text(part) }
+            guard !isTooLong, !text.hasSpaceAround else { throw .enrolment(.text(part)) }
         }
-        guard !issuer.isEmpty || !account.isEmpty else { throw .text(.account) }
+        guard !issuer.isEmpty || !account.isEmpty else { throw .enrolment(.text(.account)) }
         self.issuer = issuer
         self.account = account
         self.factor = factor
@@ -62,48 +62,50 @@ public struct OneTimePasswordEnrolment: Sendable {
 
     static func check(
         _ key: SecretBytes, minimum: Int
-    ) throws(OneTimePasswordEnrolmentError) {
-        guard key.count >= minimum else { throw .keyTooShort }
-        guard key.count <= maximumKeyCount else { throw .keyTooLong }
+    ) throws(VerifierError) {
+        guard key.count >= minimum else { throw .enrolment(.keyTooShort) }
+        guard key.count <= maximumKeyCount else { throw .enrolment(.keyTooLong) }
     }
 
     static func check(
         digits: Int, _ factor: Factor
-    ) throws(OneTimePasswordEnrolmentError) {
-        guard (6...8).contains(digits) else { throw .digits }
+    ) throws(VerifierError) {
+        guard (6...8).contains(digits) else { throw .enrolment(.digits) }
         switch factor {
-        case .time(let period): guard (1...120).contains(period) else { throw .period }
-        case .counter(let counter): guard counter < .max else { throw .counter }
+        case .time(let period): guard (1...120).contains(period) else { throw .enrolment(.period) }
+        case .counter(let counter): guard counter < .max else { throw .enrolment(.counter) }
         }
     }
 
-    static func check(name: String) throws(OneTimePasswordEnrolmentError) {
-        guard name.utf8.count <= maximumTextCount else { throw .text(.name) }
+    static func check(name: String) throws(VerifierError) {
+        guard name.utf8.count <= maximumTextCount else { throw .enrolment(.text(.name)) }
     }
 }
 
-/// The part of an enrolment that the standards do not allow.
-public enum OneTimePasswordEnrolmentError: Error, Hashable, Sendable {
+extension OneTimePasswordEnrolment {
     /// One of the texts.
     public enum Text: Hashable, Sendable {
         case issuer, account, name
     }
 
-    /// The key has fewer than 128 bits (RFC 4226, section 4, R6), or fewer than an import allows.
-    case keyTooShort
-    /// The key has more than 256 bytes.
-    case keyTooLong
-    /// The number of digits is not 6 to 8.
-    case digits
-    /// The time step is not 1 to 120 seconds.
-    case period
-    /// The counter starts at 2^64 - 1, which is never accepted (NIST SP 800-63B-4, section
-    /// 3.1.4.1).
-    case counter
-    /// The text has more than 256 bytes; or the issuer or account starts or ends with a space of
-    /// any kind, which a key URI does not preserve; or both are empty, which would leave the key
-    /// URI without a label.
-    case text(Text)
+    /// The part of an enrolment that the standards do not allow.
+    public enum Fault: Hashable, Sendable {
+        /// The key has fewer than 128 bits (RFC 4226, section 4, R6), or fewer than an import allows.
+        case keyTooShort
+        /// The key has more than 256 bytes.
+        case keyTooLong
+        /// The number of digits is not 6 to 8.
+        case digits
+        /// The time step is not 1 to 120 seconds.
+        case period
+        /// The counter starts at 2^64 - 1, which is never accepted (NIST SP 800-63B-4, section
+        /// 3.1.4.1).
+        case counter
+        /// The text has more than 256 bytes; or the issuer or account starts or ends with a space of
+        /// any kind, which a key URI does not preserve; or both are empty, which would leave the key
+        /// URI without a label.
+        case text(Text)
+    }
 }
 
 /// An existing key from another system, with what that system knows about its use.
@@ -145,12 +147,12 @@ public struct OneTimePasswordImport: Sendable {
 
     /// Creates a request that conforms to the standards, except perhaps in the length of its key.
     ///
-    /// - Throws: ``OneTimePasswordEnrolmentError`` for the first part that does not.
+    /// - Throws: ``VerifierError/enrolment(_:)`` for the first part that does not.
     public init(
         key: SecretBytes, allowingShortKey: Bool = false, factor: Factor,
         algorithm: HashAlgorithm = .sha1, digits: Int = 6, name: String = "",
         isConfirmed: Bool = false
-    ) throws(OneTimePasswordEnrolmentError) {
+    ) throws(VerifierError) {
         try OneTimePasswordEnrolment.check(
             key,
             minimum: allowingShortKey

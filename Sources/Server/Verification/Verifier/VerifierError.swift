@@ -1,9 +1,9 @@
 public import WatchwordCryptography
 
-/// Why the verifier could not decide.
+/// Why the verifier could not decide, or why it refuses a value before it decides.
 ///
 /// Nothing was accepted.
-public enum VerifierError: Error, Sendable {
+public enum VerifierError: Error, Equatable, Sendable {
     /// The store failed.
     case store(StoreFailure)
     /// OpenSSL failed.
@@ -26,6 +26,17 @@ public enum VerifierError: Error, Sendable {
     case answerTooLong
     /// The request was already answered: return this response again.
     case answered(RecordedAnswer)
+    /// The text is not a code: apart from spaces and dashes, it has neither 6 to 8 ASCII digits nor
+    /// 16 Base32 characters.
+    case malformedCode
+    /// The standards do not allow an enrolment or an import.
+    case enrolment(OneTimePasswordEnrolment.Fault)
+    /// A TPM's structure, or its attestation of a device key, is refused.
+    case attestation(DeviceKeyAttestation.Fault)
+    /// A key ring is invalid or cannot be changed.
+    case keyRing(KeyRing.Fault)
+    /// A value of a policy is out of range.
+    case outOfRange(Policy.Value)
 }
 
 /// The recorded response to an earlier request with the same key.
@@ -37,6 +48,18 @@ public struct RecordedAnswer: Sendable {
     /// The response, as the recorder made it; `nil` if it contained secrets of a credential that
     /// has since been activated or ended.
     public let answer: SecretBytes?
+}
+
+extension RecordedAnswer: Equatable {
+    /// Compares the responses in constant time.
+    public static func == (left: RecordedAnswer, right: RecordedAnswer) -> Bool {
+        guard left.request == right.request else { return false }
+        return switch (left.answer, right.answer) {
+        case (let left?, let right?): left == right
+        case (nil, nil): true
+        case (nil, _), (_, nil): false
+        }
+    }
 }
 
 /// Produces the response to a request, so that it is recorded in the commit of the decision and

@@ -68,13 +68,13 @@ enum OpenAPIDocument {
 
     private static func operation(of route: Route) -> JSONValue {
         var members: [(String, JSONValue)] = [
-            ("operationId", .text(route.operation.rawValue)), ("summary", .text(route.summary)),
+            ("operationId", .text(route.operation.id)), ("summary", .text(route.operation.summary)),
         ]
         switch route.access {
         case .scope(let scope):
             members.append(("security", .list([.object([("apiKey", .list([]))])])))
             members.append(("description", .text("Requires the scope `\(scope.rawValue)`.")))
-        case .device, .browser, .everybody: members.append(("security", .list([])))
+        case .device, .unprovenDevice, .browser, .everybody: members.append(("security", .list([])))
         }
         let parameters = OpenAPISchema.parameters(of: route)
         if !parameters.isEmpty { members.append(("parameters", .list(parameters))) }
@@ -97,18 +97,18 @@ enum OpenAPIDocument {
 
     private static func responses(of route: Route) -> [(String, JSONValue)] {
         var success: [(String, JSONValue)] = [
-            ("description", .text(route.summary)),
+            ("description", .text(route.operation.summary)),
             ("headers", .object(headers.filter { $0.0 != "Retry-After" }.map(reference))),
         ]
-        if route.success != .done {
+        if route.responses.success != .done {
             let schema =
-                route.answers.isEmpty
+                route.responses.shapes.isEmpty
                 ? JSONValue.object([("type", .text("object"))])
-                : OpenAPISchema.one(of: route.answers)
+                : OpenAPISchema.one(of: route.responses.shapes)
             success.append(("content", content("application/json", schema)))
         }
         let statuses = Set(route.allProblems.map(\.status)).sorted { $0.rawValue < $1.rawValue }
-        return [("\(route.success.status.rawValue)", .object(success))]
+        return [("\(route.responses.success.status.rawValue)", .object(success))]
             + statuses.map { status in
                 (
                     "\(status.rawValue)",
@@ -209,7 +209,7 @@ enum OpenAPIDocument {
 
     private static var schemas: [(String, JSONValue)] {
         OpenAPISchema.schemas(
-            of: RouteTable.all.flatMap { ($0.body?.shapes ?? []) + $0.answers })
+            of: RouteTable.all.flatMap { ($0.body?.shapes ?? []) + $0.responses.shapes })
             + [("Problem", OpenAPISchema.problem)]
     }
 

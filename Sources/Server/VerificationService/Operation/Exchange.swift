@@ -100,7 +100,7 @@ extension Service {
         let passed = (dependencies.instant() - exchange.began).components
         let microseconds = passed.seconds * 1_000_000 + passed.attoseconds / 1_000_000_000_000
         metrics.end(
-            operation: exchange.route?.operation.rawValue ?? "none", status: status.rawValue,
+            operation: exchange.route?.operation.id ?? "none", status: status.rawValue,
             outcome: outcome, microseconds: microseconds)
         let line = LogLine(
             time: dependencies.now(), requestID: exchange.id ?? "",

@@ -81,7 +81,7 @@ extension Service {
             guard client.scopes.contains(scope.rawValue) else {
                 throw Refusal(.missingScope(scope))
             }
-        case .device, .browser, .everybody:
+        case .device, .unprovenDevice, .browser, .everybody:
             try take(from: limiter, exchange)
             if match.route.access == .browser { page = try origin(ofPage: request) }
         }
@@ -97,10 +97,10 @@ extension Service {
                 ? try IdempotencyKey(of: request, asker: asker(exchange.client, fields)) : nil,
             page: page)
         // Only valid requests count, because any web page can make a browser send invalid ones.
-        if match.route.access == .browser {
-            try take(from: pageLimiter, exchange)
-        } else if match.route.operation == .createDeviceChallenge {
-            try take(from: challengeLimiter, exchange)
+        switch match.route.access {
+        case .browser: try take(from: pageLimiter, exchange)
+        case .unprovenDevice: try take(from: challengeLimiter, exchange)
+        case .scope, .device, .everybody: break
         }
         return call
     }

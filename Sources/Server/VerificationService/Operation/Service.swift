@@ -63,7 +63,7 @@ package final class Service: Sendable {
             case .match(let match):
                 exchange.route = match.route
                 let call = try await admit(request, match, target, &exchange)
-                return end(exchange, try await perform(call))
+                return end(exchange, try await match.route.operation.handler(self)(call))
             }
         } catch {
             return end(exchange, error)
@@ -80,38 +80,5 @@ package final class Service: Sendable {
         let request = HTTPRequest(method: "", target: "", body: nothing, peer: peer)
         let exchange = begin(request)
         return end(exchange, limited(Refusal(Problem(error)), exchange))
-    }
-
-    private func perform(_ call: Call) async throws(Refusal) -> Answer {
-        switch call.route.operation {
-        case .enrol: try await enrol(call)
-        case .listCredentials: try await listCredentials(call)
-        case .renameCredential: try await renameCredential(call)
-        case .revokeCredential: try await revokeCredential(call)
-        case .confirmCredential: try await confirmCredential(call)
-        case .verify: try await verify(call)
-        case .resynchronizeCredential: try await resynchronizeCredential(call)
-        case .unlockCredential: try await unlockCredential(call)
-        case .redeemEnrolment: try await redeemEnrolment(call)
-        case .signIn: try await signIn(call)
-        case .redeemLogin: try await redeemLogin(call)
-        case .registerPasskey: try await registerPasskey(call)
-        case .beginCeremony: try await beginCeremony(call)
-        case .verifyAssertion: try await verifyAssertion(call)
-        case .completeStepUp: try await completeStepUp(call)
-        case .listAcceptedPasskeys: try await listAcceptedPasskeys(call)
-        case .beginBrowserCeremony: try await beginBrowserCeremony(call)
-        case .registerInBrowser: try await registerInBrowser(call)
-        case .verifyInBrowser: try await verifyInBrowser(call)
-        case .createConfirmation: try await createConfirmation(call)
-        case .registerDeviceKey: try await registerDeviceKey(call)
-        case .activateDeviceKey: try await activateDeviceKey(call)
-        case .createDeviceChallenge: try await createDeviceChallenge(call)
-        case .verifyDeviceSignature: try await verifyDeviceSignature(call)
-        case .closeAccount: try await closeAccount(call)
-        case .listEvents: try await listEvents(call)
-        case .describeInterface:
-            Answer(.answered, description, outcome: "described")
-        }
     }
 }

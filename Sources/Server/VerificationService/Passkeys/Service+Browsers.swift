@@ -7,7 +7,7 @@ internal import WatchwordCryptography
 // registration, only whether another attempt can help.
 extension Service {
     /// `POST /v1/browser/ceremonies`.
-    func beginBrowserCeremony(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func beginBrowserCeremony(_ call: Call) async throws(Refusal) -> Answer {
         let (passkeys, passkeySettings) = try configured()
         guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
             let policy = try passkeySettings.floor.policy(nil)
@@ -26,7 +26,7 @@ extension Service {
     }
 
     /// `POST /v1/browser/registrations`.
-    func registerInBrowser(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func registerInBrowser(_ call: Call) async throws(Refusal) -> Answer {
         let (passkeys, passkeySettings) = try configured()
         guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
             throw Refusal(.invalidField("ticket"))
@@ -48,7 +48,7 @@ extension Service {
     }
 
     /// `POST /v1/browser/assertions`.
-    func verifyInBrowser(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func verifyInBrowser(_ call: Call) async throws(Refusal) -> Answer {
         let (passkeys, _) = try configured()
         let ceremony = try ceremony(call)
         let response = try assertionResponse(call)
@@ -91,4 +91,50 @@ extension Service {
         case .denied: Answer(.refusedTicket)
         }
     }
+}
+
+extension RouteTable {
+    static let browsers = [
+        Route(
+            .post("browser", "ceremonies"), for: .browser,
+            Operation(
+                "beginBrowserCeremony",
+                "Begins a ceremony on a page: to sign in, or with a ticket to enrol.",
+                Service.beginBrowserCeremony),
+            takes: .body(.one(.browserCeremony)),
+            responds: .made(.openCeremony, .invitation, problems: [.refusedTicket])),
+        Route(
+            .post("browser", "registrations"), for: .browser,
+            Operation(
+                "registerInBrowser",
+                "Activates a passkey that a page created, and spends the ticket.",
+                Service.registerInBrowser),
+            takes: .body(.one(.browserRegistration)),
+            responds: .answered(.registeredPasskey, .passkeyDenial, problems: [.refusedTicket])),
+        Route(
+            .post("browser", "assertions"), for: .browser,
+            Operation(
+                "verifyInBrowser",
+                "Verifies a passkey's signature on a page, and issues a login ticket.",
+                Service.verifyInBrowser),
+            takes: .body(.one(.browserAssertion)),
+            responds: .answered(.browserAcceptance, .assertionDenial)),
+    ]
+}
+
+extension Shape {
+    fileprivate static let browserCeremony = Shape(
+        "BrowserCeremony", [.optional("ticket", .text(.enrolmentTicket))])
+
+    fileprivate static let browserRegistration = Shape(
+        "BrowserRegistration", [.ticket, .created, .label])
+
+    fileprivate static let browserAssertion = Shape(
+        "BrowserAssertion", [.ceremony, .signed, .device])
+
+    fileprivate static let invitation = Shape(
+        "Invitation", [.required("options", .object(creationOptions)), .expiry])
+
+    fileprivate static let browserAcceptance = Shape(
+        "BrowserAcceptance", [.verification, .acceptedOrStepUp, .login, .expiry, .device])
 }

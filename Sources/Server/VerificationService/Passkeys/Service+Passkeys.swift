@@ -35,7 +35,7 @@ extension Service {
     }
 
     /// `POST /v1/credentials/{credential}/registration`.
-    func registerPasskey(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func registerPasskey(_ call: Call) async throws(Refusal) -> Answer {
         let (passkeys, passkeySettings) = try configured()
         let id = try credential(call)
         let response = try registrationResponse(call)
@@ -57,7 +57,7 @@ extension Service {
     }
 
     /// `POST /v1/ceremonies`.
-    func beginCeremony(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func beginCeremony(_ call: Call) async throws(Refusal) -> Answer {
         let (passkeys, passkeySettings) = try configured()
         let policy = try policy(call, passkeySettings)
         var subject: Subject?
@@ -76,7 +76,7 @@ extension Service {
     }
 
     /// `POST /v1/assertions`.
-    func verifyAssertion(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func verifyAssertion(_ call: Call) async throws(Refusal) -> Answer {
         let (passkeys, _) = try configured()
         let ceremony = try ceremony(call)
         let response = try assertionResponse(call)
@@ -93,7 +93,7 @@ extension Service {
     }
 
     /// `POST /v1/credentials/{credential}/step-up`.
-    func completeStepUp(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func completeStepUp(_ call: Call) async throws(Refusal) -> Answer {
         let (passkeys, _) = try configured()
         let id = try credential(call)
         let verification = call.fields.string("verification")
@@ -115,7 +115,7 @@ extension Service {
     }
 
     /// `GET /v1/subjects/{subject}/passkeys/signal`.
-    func listAcceptedPasskeys(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func listAcceptedPasskeys(_ call: Call) async throws(Refusal) -> Answer {
         let (passkeys, passkeySettings) = try configured()
         let subject = try subject(call.parameters["subject"])
         let (ids, position) = (passkeySettings.relyingParty.ids, Int(call.query["rp"] ?? 0))
@@ -178,4 +178,114 @@ extension Call {
             address: origin.address, userAgent: fields.string("user_agent") ?? origin.userAgent,
             client: origin.client)
     }
+}
+
+extension RouteTable {
+    static let passkeys = [
+        Route(
+            .post("credentials", .credential, "registration"), for: .scope(.enrol),
+            Operation(
+                "registerPasskey",
+                "Activates a passkey with what the browser returned after it was created.",
+                Service.registerPasskey),
+            takes: .body(.one(.passkeyRegistrationResponse)),
+            responds: .answered(
+                .registeredPasskey, .passkeyDenial,
+                problems: [.unknownCredential, .notConfigured("")])),
+        Route(
+            .post("ceremonies"), for: .scope(.verify),
+            Operation(
+                "beginCeremony", "Begins a ceremony in which a passkey signs in.",
+                Service.beginCeremony),
+            takes: .body(.one(.ceremony)),
+            responds: .made(.openCeremony, problems: [.weakPolicy, .notConfigured("")])),
+        Route(
+            .post("assertions"), for: .scope(.verify),
+            Operation(
+                "verifyAssertion", "Verifies a passkey's signature, and ends the ceremony.",
+                Service.verifyAssertion),
+            takes: .body(.one(.assertionResponse)),
+            responds: .answered(.assertion, .assertionDenial, problems: [.notConfigured("")])),
+        Route(
+            .post("credentials", .credential, "step-up"), for: .scope(.verify),
+            Operation(
+                "completeStepUp",
+                "Records that the application obtained the second proof of a step-up.",
+                Service.completeStepUp),
+            takes: .body(.one(.stepUp)),
+            responds: .answered(.result, problems: [.unknownCredential, .notConfigured("")])),
+        Route(
+            .get("subjects", .subject, "passkeys", "signal"), for: .scope(.manage),
+            Operation(
+                "listAcceptedPasskeys",
+                "Lists a subject's passkeys for signalAllAcceptedCredentials.",
+                Service.listAcceptedPasskeys),
+            takes: .query([("rp", 0...255)]),
+            responds: .answered(
+                .acceptedPasskeys, problems: [.refusedByState, .notConfigured("")])),
+    ]
+}
+
+extension Field {
+    fileprivate static let policy = optional(
+        "policy",
+        .object(
+            Shape(
+                "PasskeyPolicy",
+                PolicyMember.allCases.map { .optional($0.rawValue, .choice($0.values)) })))
+}
+
+// The shapes of requests. The user agent is the browser's, because the request comes from the
+// application.
+extension Shape {
+    /// The enrolment of a passkey.
+    static let passkeyEnrolment = Shape(
+        "PasskeyEnrolment",
+        [
+            .required("type", .choice(["passkey"])), .required("user_name", .text(.label)),
+            .optional("user_display_name", .text(.label)), .label, .policy,
+            .optional("replaces", .text(.credential)), .optional("via", .choice(["page"])),
+        ])
+
+    fileprivate static let ceremony = Shape(
+        "Ceremony",
+        [
+            .required("type", .choice(["passkey"])), .optional("subject", .text(.subject)),
+            .policy, .optional("conditional", .flag), .optional("rp_id", .text(.any)),
+        ])
+
+    fileprivate static let passkeyRegistrationResponse = Shape(
+        "PasskeyRegistrationResponse", [.created, .label, .userAgent])
+
+    fileprivate static let assertionResponse = Shape(
+        "AssertionResponse", [.ceremony, .signed, .device, .userAgent])
+
+    fileprivate static let stepUp = Shape("StepUp", [.verification])
+}
+
+// The shapes of responses.
+extension Shape {
+    static let passkeyRegistration = Shape(
+        "PasskeyRegistration",
+        [.credential, .pending, .required("options", .object(creationOptions)), .expiry])
+
+    static let passkeyTicket = Shape(
+        "PasskeyTicket",
+        [.credential, .pending, .ticket, .required("link", .text(.any)), .expiry])
+
+    fileprivate static let assertion = Shape(
+        "Assertion",
+        [
+            .verification, .acceptedOrStepUp, .credential,
+            .required("type", .choice(["passkey"])), .subject, .userVerified, .deviceBound,
+            .backedUp, .required("sign_count", .choice(CounterFinding.allCases.map(\.rawValue))),
+            .stepUpReasons, .device,
+        ])
+
+    fileprivate static let acceptedPasskeys = Shape(
+        "AcceptedPasskeys",
+        [
+            .required("rpId", .text(.any)), .required("userId", .text(.any)),
+            .required("allAcceptedCredentialIds", .list(.text(.any), counts: 0...Int.max)),
+        ])
 }

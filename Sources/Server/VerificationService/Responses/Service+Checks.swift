@@ -4,7 +4,7 @@ internal import WatchwordCryptography
 
 extension Service {
     /// `POST /v1/verifications`.
-    func verify(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func verify(_ call: Call) async throws(Refusal) -> Answer {
         let subject = try subject(call.fields.string("subject"))
         let code = try code(call.fields.secret("code"), field: "code")
         let credential = call.fields.string("credential").flatMap { CredentialID(text: $0) }
@@ -37,7 +37,7 @@ extension Service {
     }
 
     /// `POST /v1/logins/redeem`.
-    func redeemLogin(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func redeemLogin(_ call: Call) async throws(Refusal) -> Answer {
         guard let ticket = token(.loginTicket, call.fields.secret("login")) else {
             throw Refusal(.invalidField("login"))
         }
@@ -110,4 +110,69 @@ extension Service {
         case .denied: return .answered([("result", .text("denied"))], outcome: "denied")
         }
     }
+}
+
+extension RouteTable {
+    static let checks = [
+        Route(
+            .post("verifications"), for: .scope(.verify),
+            Operation("verify", "Verifies a code, and spends it if it is correct.", Service.verify),
+            takes: .body(.one(.verification)), responds: .answered(.acceptance, .denial)),
+        Route(
+            .post("logins", "redeem"), for: .scope(.verify),
+            Operation(
+                "redeemLogin",
+                "Redeems a login ticket, which is valid once, and returns who signed in.",
+                Service.redeemLogin),
+            takes: .body(.one(.loginRedemption)), responds: .answered(.signedIn, .refusal)),
+    ]
+}
+
+extension Shape {
+    fileprivate static let verification = Shape(
+        "Verification",
+        [
+            .subject, .required("code", .text(.code)),
+            .optional("credential", .text(.credential)),
+            // RFC 4226, appendix E.4.
+            .optional("counter", .whole(0...Int64.max)),
+            .device, .optional("remember", .flag),
+        ])
+
+    fileprivate static let acceptance = Shape(
+        "Acceptance",
+        [
+            .verification, .accepted, .credential,
+            .required("type", .choice(["totp", "hotp", "recovery"])),
+            .required("offset", .whole(Int64.min...Int64.max)),
+            .optional("remaining", .whole(0...10)), .device,
+        ])
+
+    fileprivate static let denial = Shape(
+        "Denial",
+        [
+            .verification, .denied,
+            .optional(
+                "reason",
+                .choice(["wrong", "replayed", "throttled", "disabled", "unknown"])),
+            .optional("retry_after_ms", .whole(0...Int64.max)),
+        ])
+
+    fileprivate static let loginRedemption = Shape("LoginRedemption", [.login])
+
+    fileprivate static let signedIn = Shape(
+        "SignedIn",
+        [
+            // Only a passkey's login can need a step-up.
+            .required("result", .choice(["accepted", "step-up"])), .subject, .credential,
+            .required("type", .choice(CredentialKind.signingIn.map(\.rawValue))), .verification,
+            .required("verified_at", .text(.time)),
+        ] + Field.signedInWithPasskey + Field.signedInWithKey)
+
+    fileprivate static let refusal = Shape("Refusal", [.denied])
+}
+
+extension CredentialKind {
+    /// The kinds of credentials whose holders sign in by themselves, and get a login ticket.
+    fileprivate static let signingIn: [CredentialKind] = [.secret, .passkey, .key]
 }

@@ -68,6 +68,11 @@ extension Service {
             Refusal(.tooManyRequests(retryAfter: seconds))
         case .answerTooLong: Refusal(.failed, cause: "answer-too-long")
         case .answered: Refusal(.failed, cause: "answered")
+        case .enrolment(let fault): refusal(for: fault)
+        // The service checks codes itself, and the verifier denies what a TPM attests wrongly.
+        // Policies and key rings are made before the service starts.
+        case .malformedCode, .attestation, .keyRing, .outOfRange:
+            Refusal(.failed, cause: "refused-value")
         }
     }
 }
@@ -91,7 +96,7 @@ extension Service {
 
     func code(_ text: SecretBytes?, field: String) throws(Refusal) -> PresentedCode {
         guard let text else { throw Refusal(.missingField(field)) }
-        do throws(PresentedCodeError) {
+        do throws(VerifierError) {
             return try PresentedCode(text)
         } catch {
             throw Refusal(.invalidField(field))

@@ -22,7 +22,7 @@ extension Service {
     }
 
     /// `POST /v1/challenges`.
-    func createConfirmation(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func createConfirmation(_ call: Call) async throws(Refusal) -> Answer {
         try requireAudience()
         let credential = try namedCredential(call)
         guard let text = call.fields.string("text") else { throw Refusal(.missingField("text")) }
@@ -38,7 +38,7 @@ extension Service {
     }
 
     /// `POST /v1/device/keys`.
-    func registerDeviceKey(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func registerDeviceKey(_ call: Call) async throws(Refusal) -> Answer {
         guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
             throw Refusal(.invalidField("ticket"))
         }
@@ -57,7 +57,7 @@ extension Service {
     }
 
     /// `POST /v1/device/keys/activation`.
-    func activateDeviceKey(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func activateDeviceKey(_ call: Call) async throws(Refusal) -> Answer {
         let credential = try namedCredential(call)
         guard let text = call.fields.secret("secret") else {
             throw Refusal(.invalidField("secret"))
@@ -76,7 +76,7 @@ extension Service {
     }
 
     /// `POST /v1/device/challenges`.
-    func createDeviceChallenge(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func createDeviceChallenge(_ call: Call) async throws(Refusal) -> Answer {
         try requireAudience()
         let credential = try namedCredential(call)
         return try await deciding(call, answer: Self.answer(to:)) {
@@ -87,7 +87,7 @@ extension Service {
     }
 
     /// `POST /v1/device/signatures`.
-    func verifyDeviceSignature(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func verifyDeviceSignature(_ call: Call) async throws(Refusal) -> Answer {
         guard let challenge = token(.deviceChallenge, call.fields.secret("challenge")) else {
             throw Refusal(.invalidField("challenge"))
         }
@@ -229,4 +229,158 @@ extension Service {
             ("custody", .text(key.custody.rawValue)), ("presence", .text(key.presence.word)),
         ]
     }
+}
+
+extension RouteTable {
+    static let deviceKeys = [
+        Route(
+            .post("challenges"), for: .scope(.verify),
+            Operation(
+                "createConfirmation", "Creates a text for a device key to sign.",
+                Service.createConfirmation),
+            takes: .body(.one(.confirmationText)),
+            responds: .made(.deviceChallenge, problems: [.tooManyLines])),
+        Route(
+            .post("device", "keys"), for: .device,
+            Operation(
+                "registerDeviceKey", "Registers a device's public key with an enrolment ticket.",
+                Service.registerDeviceKey),
+            takes: .body(.one(.keyRegistration)),
+            responds: .made(
+                .registeredKey, .keyToActivate, problems: [.refusedTicket, .refusedKey])
+        ),
+        Route(
+            .post("device", "keys", "activation"), for: .device,
+            Operation(
+                "activateDeviceKey", "Completes the registration of a key that a TPM attested.",
+                Service.activateDeviceKey),
+            takes: .body(.one(.keyActivation)),
+            responds: .answered(.activatedKey, .refusedActivation)),
+        Route(
+            .post("device", "challenges"), for: .unprovenDevice,
+            Operation(
+                "createDeviceChallenge", "Creates a challenge with which a device key signs in.",
+                Service.createDeviceChallenge),
+            takes: .body(.one(.deviceChallengeRequest)), responds: .made(.deviceChallenge)),
+        Route(
+            .post("device", "signatures"), for: .device,
+            Operation(
+                "verifyDeviceSignature",
+                "Verifies a device key's signature, and spends its challenge.",
+                Service.verifyDeviceSignature),
+            takes: .body(.one(.deviceSignature)),
+            responds: .answered(.signatureAcceptance, .loginDenial, .loginWipe)),
+    ]
+}
+
+extension Field {
+    fileprivate static let presence = FieldKind.choice(
+        DeviceKeyTranscript.Presence.allCases.map(\.word))
+
+    /// What a redeemed login says about a device key.
+    static let signedInWithKey: [Field] = [
+        .optional("purpose", .choice(DeviceKeyPurpose.allCases.map(\.rawValue))),
+        .optional("text_sha256", .text(.base64URL)),
+        .optional("custody", .choice(KeyCustody.allCases.map(\.rawValue))),
+        .optional("presence", presence),
+    ]
+}
+
+// The shapes of requests.
+extension Shape {
+    /// The enrolment of a device key.
+    static let keyEnrolment = Shape(
+        "KeyEnrolment",
+        [
+            .required("type", .choice(["key"])), .label, .optional("presence", Field.presence),
+            .optional("replaces", .text(.credential)), .redeemableBy,
+        ])
+
+    fileprivate static let confirmationText = Shape(
+        "ConfirmationText",
+        [
+            .credential, .required("purpose", .choice([DeviceKeyPurpose.confirm.rawValue])),
+            .required("text", .text(.shownText)),
+        ])
+
+    fileprivate static let keyRegistration = Shape(
+        "KeyRegistration",
+        [
+            .ticket, .required("public_key", .text(.base64URL)),
+            .required("signature", .text(.base64URL)), .required("presence", Field.presence),
+            // The device's own claim.
+            .optional(
+                "custody", .choice([KeyCustody.vault.rawValue, KeyCustody.tpm.rawValue])),
+            .optional("attestation", .object(attestation)), .label, .userAgent,
+        ])
+
+    /// What a TPM says about a key.
+    fileprivate static let attestation = Shape(
+        "KeyAttestation",
+        [
+            .required(
+                "certificates",
+                .list(.text(.certificate), counts: 1...KeyAttestation.mostCertificates)),
+            .required("endorsement_key", .text(.structure)),
+            .required("attestation_key", .text(.structure)),
+            .required("device_key", .text(.structure)),
+            .required("certification", .text(.structure)),
+            .required("signature", .text(.base64URL)),
+        ])
+
+    fileprivate static let keyActivation = Shape(
+        "KeyActivation", [.credential, .required("secret", .text(.base64URL))])
+
+    fileprivate static let deviceChallengeRequest = Shape("DeviceChallengeRequest", [.credential])
+
+    fileprivate static let deviceSignature = Shape(
+        "DeviceSignature",
+        [
+            .credential, .required("challenge", .text(.deviceChallenge)),
+            .required("audience", .text(.audience)),
+            .required("purpose", .choice(DeviceKeyPurpose.allCases.map(\.rawValue))),
+            .required("presence", Field.presence), .required("signature", .text(.base64URL)),
+        ])
+}
+
+// The shapes of responses.
+extension Shape {
+    fileprivate static let deviceChallenge = Shape(
+        "DeviceChallenge",
+        [
+            .required("challenge", .text(.deviceChallenge)), .expiry,
+            // The number that the device signs.
+            .required("expires_ms", .whole(0...Int64.max)),
+        ])
+
+    fileprivate static let registeredKey = Shape(
+        "RegisteredKey",
+        [
+            .credential, .required("state", .choice(["active"])),
+            .required("custody", .choice(KeyCustody.allCases.map(\.rawValue))),
+        ])
+
+    fileprivate static let keyToActivate = Shape(
+        "KeyToActivate",
+        [
+            .credential, .pending,
+            .required(
+                "activation",
+                .object(
+                    Shape(
+                        "TPMCredential",
+                        [
+                            .required("blob", .text(.structure)),
+                            .required("seed", .text(.structure)),
+                        ]))), .expiry,
+        ])
+
+    fileprivate static let activatedKey = Shape(
+        "ActivatedKey",
+        [.accepted, .required("custody", .choice([KeyCustody.attestedTPM.rawValue]))])
+
+    fileprivate static let refusedActivation = Shape("RefusedActivation", [.denied])
+
+    fileprivate static let signatureAcceptance = Shape(
+        "SignatureAcceptance", [.verification, .accepted, .login, .expiry])
 }

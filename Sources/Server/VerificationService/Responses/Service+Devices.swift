@@ -4,7 +4,7 @@ internal import WatchwordCryptography
 
 extension Service {
     /// `POST /v1/device/enrolments`.
-    func redeemEnrolment(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func redeemEnrolment(_ call: Call) async throws(Refusal) -> Answer {
         guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
             throw Refusal(.invalidField("ticket"))
         }
@@ -18,7 +18,7 @@ extension Service {
     }
 
     /// `POST /v1/device/logins`.
-    func signIn(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func signIn(_ call: Call) async throws(Refusal) -> Answer {
         guard let secret = token(.secret, call.fields.secret("secret")) else {
             throw Refusal(.invalidField("secret"))
         }
@@ -86,4 +86,54 @@ extension Call {
             address: origin.address, userAgent: fields.string("user_agent") ?? origin.userAgent,
             client: origin.client)
     }
+}
+
+extension RouteTable {
+    static let devices = [
+        Route(
+            .post("device", "enrolments"), for: .device,
+            Operation(
+                "redeemEnrolment", "Exchanges an enrolment ticket for the device's first secret.",
+                Service.redeemEnrolment),
+            takes: .body(.one(.ticketRedemption)),
+            responds: .made(.deviceSecret, problems: [.refusedTicket])),
+        Route(
+            .post("device", "logins"), for: .device,
+            Operation(
+                "signIn", "Exchanges an enrolled secret for a login ticket and the next secret.",
+                Service.signIn),
+            takes: .body(.one(.login)),
+            responds: .answered(.loginAcceptance, .loginDenial, .loginWipe)),
+    ]
+}
+
+extension Field {
+    fileprivate static let secret = required("secret", .text(.secret))
+    fileprivate static let generation = required("generation", .whole(0...Int64.max))
+}
+
+extension Shape {
+    fileprivate static let ticketRedemption = Shape(
+        "TicketRedemption", [.ticket, .label, .userAgent])
+
+    fileprivate static let login = Shape(
+        "Login", [.credential, .secret, .required("rotation_nonce", .text(.nonce))])
+
+    fileprivate static let deviceSecret = Shape(
+        "DeviceSecret", [.credential, .secret, .generation])
+
+    fileprivate static let loginAcceptance = Shape(
+        "LoginAcceptance", [.verification, .accepted, .login, .expiry, .secret, .generation])
+
+    /// Also the response to a denied signature.
+    static let loginDenial = Shape(
+        "LoginDenial", [.verification, .denied, .required("wipe", .exactly(false))])
+
+    /// Also the response to a denied signature.
+    static let loginWipe = Shape(
+        "LoginWipe",
+        [
+            .verification, .denied, .required("wipe", .exactly(true)),
+            .required("wipe_reason", .choice(WipeReason.allCases.map(\.rawValue))),
+        ])
 }

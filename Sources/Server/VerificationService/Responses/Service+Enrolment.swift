@@ -6,7 +6,7 @@ internal import WatchwordCryptography
 
 extension Service {
     /// `POST /v1/subjects/{subject}/credentials`.
-    func enrol(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func enrol(_ call: Call) async throws(Refusal) -> Answer {
         let subject = try subject(call.parameters["subject"])
         switch call.fields.string("type") {
         case "recovery":
@@ -44,16 +44,6 @@ extension Service {
         }
     }
 
-    /// `POST /v1/credentials/{credential}/confirm`.
-    func confirmCredential(_ call: Call) async throws(Refusal) -> Answer {
-        let id = try credential(call)
-        let code = try code(call.fields.secret("code"), field: "code")
-        return try await deciding(call, answer: Self.result(of:)) {
-            recorder throws(VerifierError) in
-            try await verifier.confirm(id, code: code, origin: call.origin, recorder: recorder)
-        }
-    }
-
     /// The clients that may redeem the device's logins: the enrolling client and those that the
     /// request names.
     func audience(_ call: Call) throws(Refusal) -> Set<ClientID> {
@@ -71,7 +61,7 @@ extension Service {
     private func enrolment(_ call: Call) throws(Refusal) -> OneTimePasswordEnrolment {
         let fields = call.fields
         let key = try key(fields.secret("key"))
-        do throws(OneTimePasswordEnrolmentError) {
+        do throws(VerifierError) {
             return try OneTimePasswordEnrolment(
                 issuer: fields.string("issuer") ?? "", account: fields.string("account") ?? "",
                 factor: fields.string("type") == "hotp"
@@ -94,7 +84,7 @@ extension Service {
             : .time(
                 period: period(fields),
                 lastUsedStep: fields.whole("last_used_step").map(UInt64.init(clamping:)))
-        do throws(OneTimePasswordEnrolmentError) {
+        do throws(VerifierError) {
             return try OneTimePasswordImport(
                 key: key, allowingShortKey: fields.flag("allow_short_key") ?? false,
                 factor: factor, algorithm: algorithm(fields.string("algorithm")),
@@ -105,8 +95,8 @@ extension Service {
         }
     }
 
-    private static func refusal(for error: OneTimePasswordEnrolmentError) -> Refusal {
-        switch error {
+    static func refusal(for fault: OneTimePasswordEnrolment.Fault) -> Refusal {
+        switch fault {
         case .keyTooShort: Refusal(.keyTooShort)
         case .keyTooLong: Refusal(.invalidField("key"))
         case .digits: Refusal(.invalidField("digits"))
@@ -226,4 +216,121 @@ extension Service {
             return nil
         }
     }
+}
+
+extension RouteTable {
+    static let enrolment = [
+        Route(
+            .post("subjects", .subject, "credentials"), for: .scope(.enrol),
+            Operation(
+                "enrol", "Enrols a credential: a key, recovery codes, a passkey, or a ticket.",
+                Service.enrol),
+            takes: .body(
+                .byType([
+                    ("totp", .timeBasedEnrolment), ("totp", .timeBasedImport),
+                    ("totp", .timeBasedShortKeyImport),
+                    ("hotp", .counterBasedEnrolment), ("hotp", .counterBasedImport),
+                    ("hotp", .counterBasedShortKeyImport),
+                    ("recovery", .recoveryEnrolment), ("secret", .secretEnrolment),
+                    ("passkey", .passkeyEnrolment), ("key", .keyEnrolment),
+                ])),
+            responds: .made(
+                .handedOutKey, .importedKey, .recoveryCodes, .enrolmentTicket,
+                .passkeyRegistration, .passkeyTicket,
+                problems: [
+                    .keyTooShort, .keyInUse, .tooManyCredentials, .unknownClient, .usedInFuture,
+                    .unknownCredential, .refusedByState, .weakPolicy, .notConfigured(""),
+                ]))
+    ]
+}
+
+extension Field {
+    /// The clients that may redeem the device's logins, in addition to the enrolling one.
+    static let redeemableBy = optional(
+        "redeemable_by", .list(.text(.client), counts: 1...(Policy.maximumAudience - 1)))
+
+    fileprivate static let labels: [Field] = [
+        .required("issuer", .text(.label)), .required("account", .text(.label)),
+    ]
+    fileprivate static let codes: [Field] = [
+        .optional("algorithm", .choice(["SHA1", "SHA256", "SHA512"])),
+        .optional("digits", .whole(6...8)), .label,
+    ]
+    fileprivate static let key = optional("key", .text(.key))
+    // At most two minutes (NIST SP 800-63B-4, section 3.1.4.1).
+    fileprivate static let period = optional("period", .whole(1...120))
+    fileprivate static let shortKeys = required("allow_short_key", .exactly(true)).requiring(
+        .import)
+
+    fileprivate static func timeBasedImport(_ key: FieldKind) -> [Field] {
+        [.required("type", .choice(["totp"])), .required("key", key), period]
+            + [.optional("last_used_step", .whole(0...Int64.max)).requiring(.import)]
+            + imports
+    }
+
+    fileprivate static func counterBasedImport(_ key: FieldKind) -> [Field] {
+        [.required("type", .choice(["hotp"])), .required("key", key)]
+            // The counter of the next code.
+            + [.optional("counter", .whole(0...Int64.max)).requiring(.import)]
+            + imports
+    }
+
+    // An import returns no key URI, so it needs no labels.
+    fileprivate static let imports: [Field] =
+        [
+            .optional("confirmed", .flag).requiring(.import),
+            .optional("issuer", .text(.label)), .optional("account", .text(.label)),
+        ] + codes
+}
+
+// The shapes of requests.
+extension Shape {
+    fileprivate static let timeBasedEnrolment = Shape(
+        "TimeBasedEnrolment",
+        [.required("type", .choice(["totp"]))] + Field.labels + [.period, .key] + Field.codes)
+
+    fileprivate static let counterBasedEnrolment = Shape(
+        "CounterBasedEnrolment",
+        [.required("type", .choice(["hotp"]))] + Field.labels + [.key] + Field.codes)
+
+    fileprivate static let timeBasedImport = Shape(
+        "TimeBasedImport", Field.timeBasedImport(.text(.importedKey)))
+
+    fileprivate static let timeBasedShortKeyImport = Shape(
+        "TimeBasedShortKeyImport", Field.timeBasedImport(.text(.shortKey)) + [.shortKeys])
+
+    fileprivate static let counterBasedImport = Shape(
+        "CounterBasedImport", Field.counterBasedImport(.text(.importedKey)))
+
+    fileprivate static let counterBasedShortKeyImport = Shape(
+        "CounterBasedShortKeyImport", Field.counterBasedImport(.text(.shortKey)) + [.shortKeys])
+
+    fileprivate static let recoveryEnrolment = Shape(
+        "RecoveryEnrolment", [.required("type", .choice(["recovery"]))])
+
+    fileprivate static let secretEnrolment = Shape(
+        "SecretEnrolment", [.required("type", .choice(["secret"])), .label, .redeemableBy])
+}
+
+// The shapes of responses.
+extension Shape {
+    fileprivate static let handedOutKey = Shape(
+        "HandedOutKey",
+        [
+            .credential, .pending, .required("uri", .text(.keyURI)),
+            .required("qr_png", .text(.base64)), .expiry,
+        ])
+
+    fileprivate static let importedKey = Shape(
+        "ImportedKey",
+        [
+            .credential, .required("state", .choice(["active", "pending"])),
+            .optional("expires_at", .text(.time)),
+        ])
+
+    fileprivate static let recoveryCodes = Shape(
+        "RecoveryCodes", [.credential, .required("codes", .list(.text(.code), counts: 10...10))])
+
+    fileprivate static let enrolmentTicket = Shape(
+        "EnrolmentTicket", [.credential, .pending, .ticket, .expiry])
 }

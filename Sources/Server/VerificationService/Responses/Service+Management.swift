@@ -4,7 +4,7 @@ internal import WatchwordCryptography
 
 extension Service {
     /// `GET /v1/subjects/{subject}/credentials`.
-    func listCredentials(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func listCredentials(_ call: Call) async throws(Refusal) -> Answer {
         let subject = try subject(call.parameters["subject"])
         let after = call.query["after"].map { UnixTime(milliseconds: $0) }
         let limit = Int(call.query["limit"] ?? 1_000)
@@ -17,7 +17,7 @@ extension Service {
     }
 
     /// `DELETE /v1/subjects/{subject}`.
-    func closeAccount(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func closeAccount(_ call: Call) async throws(Refusal) -> Answer {
         let subject = try subject(call.parameters["subject"])
         _ = try await deciding { () async throws(VerifierError) in
             try await verifier.closeAccount(of: subject, origin: call.origin)
@@ -26,7 +26,7 @@ extension Service {
     }
 
     /// `PATCH /v1/credentials/{credential}`.
-    func renameCredential(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func renameCredential(_ call: Call) async throws(Refusal) -> Answer {
         let id = try credential(call)
         guard let name = call.fields.string("name") else { throw Refusal(.missingField("name")) }
         return Self.reply(
@@ -36,7 +36,7 @@ extension Service {
     }
 
     /// `DELETE /v1/credentials/{credential}`.
-    func revokeCredential(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func revokeCredential(_ call: Call) async throws(Refusal) -> Answer {
         let id = try credential(call)
         return Self.reply(
             to: try await deciding { () async throws(VerifierError) in
@@ -44,8 +44,18 @@ extension Service {
             })
     }
 
+    /// `POST /v1/credentials/{credential}/confirm`.
+    fileprivate func confirmCredential(_ call: Call) async throws(Refusal) -> Answer {
+        let id = try credential(call)
+        let code = try code(call.fields.secret("code"), field: "code")
+        return try await deciding(call, answer: Self.result(of:)) {
+            recorder throws(VerifierError) in
+            try await verifier.confirm(id, code: code, origin: call.origin, recorder: recorder)
+        }
+    }
+
     /// `POST /v1/credentials/{credential}/resync`.
-    func resynchronizeCredential(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func resynchronizeCredential(_ call: Call) async throws(Refusal) -> Answer {
         let id = try credential(call)
         guard let codes = call.fields.secrets("codes"), codes.count == 2 else {
             throw Refusal(.invalidField("codes"))
@@ -60,7 +70,7 @@ extension Service {
     }
 
     /// `POST /v1/credentials/{credential}/unlock`.
-    func unlockCredential(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func unlockCredential(_ call: Call) async throws(Refusal) -> Answer {
         let id = try credential(call)
         return try await deciding(call, answer: Self.reply(to:)) {
             recorder throws(VerifierError) in
@@ -127,9 +137,103 @@ extension Service {
     }
 }
 
+extension RouteTable {
+    static let management = [
+        Route(
+            .get("subjects", .subject, "credentials"), for: .scope(.manage),
+            Operation(
+                "listCredentials", "Lists a subject's credentials, without secrets.",
+                Service.listCredentials),
+            takes: .query([("after", 0...Int64.max), ("limit", 1...1_000)]),
+            responds: .answered(.credentials)),
+        Route(
+            .delete("subjects", .subject), for: .scope(.manage),
+            Operation(
+                "closeAccount",
+                "Revokes all credentials of a subject and tells devices to wipe theirs.",
+                Service.closeAccount),
+            responds: .done()),
+        Route(
+            .patch("credentials", .credential), for: .scope(.manage),
+            Operation("renameCredential", "Renames a credential.", Service.renameCredential),
+            takes: .body(.one(.rename)),
+            responds: .done(problems: [.unknownCredential, .refusedByState])),
+        Route(
+            .delete("credentials", .credential), for: .scope(.manage),
+            Operation(
+                "revokeCredential", "Revokes a credential and deletes its secrets.",
+                Service.revokeCredential),
+            responds: .done(problems: [.unknownCredential])),
+        Route(
+            .post("credentials", .credential, "confirm"), for: .scope(.enrol),
+            Operation(
+                "confirmCredential",
+                "Activates a credential with its first code, and spends the code.",
+                Service.confirmCredential),
+            takes: .body(.one(.confirmation)),
+            responds: .answered(.result, problems: [.unknownCredential])),
+        Route(
+            .post("credentials", .credential, "resync"), for: .scope(.manage),
+            Operation(
+                "resynchronizeCredential",
+                "Finds the counter or the clock drift from two consecutive codes.",
+                Service.resynchronizeCredential),
+            takes: .body(.one(.resynchronization)),
+            responds: .answered(.result, problems: [.unknownCredential])),
+        Route(
+            .post("credentials", .credential, "unlock"), for: .scope(.manage),
+            Operation(
+                "unlockCredential", "Ends a wait. Does not re-enable a disabled credential.",
+                Service.unlockCredential),
+            responds: .done(problems: [.unknownCredential, .refusedByState])),
+    ]
+}
+
+extension Shape {
+    fileprivate static let rename = Shape("Rename", [.required("name", .text(.label))])
+
+    fileprivate static let confirmation = Shape(
+        "Confirmation", [.required("code", .text(.oneTimePassword))])
+
+    fileprivate static let resynchronization = Shape(
+        "Resynchronization",
+        [.required("codes", .list(.text(.oneTimePassword), counts: 2...2))])
+
+    /// The result of a check that the application does not need to know more about.
+    static let result = Shape("Result", [.required("result", .choice(["accepted", "denied"]))])
+
+    fileprivate static let credentials = Shape(
+        "Credentials",
+        [
+            .required("credentials", .list(.object(listedCredential), counts: 0...Int.max)),
+            .optional("next", .whole(0...Int64.max)),
+        ])
+
+    fileprivate static let listedCredential = Shape(
+        "Credential",
+        [
+            .credential,
+            .required("type", .choice(CredentialKind.allCases.map(\.rawValue))),
+            .required("state", .choice(CredentialState.allCases.map(\.rawValue))),
+            .optional("name", .text(.any)),
+            .required("created_at", .text(.time)),
+            .optional("expires_at", .text(.time)),
+            .optional("confirmed_at", .text(.time)),
+            .optional("last_used_at", .text(.time)),
+            .optional("ended_at", .text(.time)),
+            .optional("waits_until", .text(.time)),
+            .optional("end_reason", .text(.any)),
+            .optional("user_agent", .text(.any)),
+            .optional("failures", .whole(0...Int64.max)),
+            .optional("remaining", .whole(0...10)),
+            .optional("short_key", .exactly(true)),
+        ] + Field.listedPasskey)
+}
+
+// The records of the server itself: its events, and its interface.
 extension Service {
     /// `GET /v1/events`.
-    func listEvents(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func listEvents(_ call: Call) async throws(Refusal) -> Answer {
         let after = UInt64(call.query["after"] ?? 0)
         let limit = Int(call.query["limit"] ?? 100)
         let events = try await deciding { () async throws(VerifierError) in
@@ -165,4 +269,50 @@ extension Service {
         members.append(("notify", .flag(event.isNotification)))
         return .object(members)
     }
+
+    /// `GET /v1/openapi.json`.
+    fileprivate func describeInterface(_ call: Call) async throws(Refusal) -> Answer {
+        Answer(.answered, description, outcome: "described")
+    }
+}
+
+extension RouteTable {
+    static let records = [
+        Route(
+            .get("events"), for: .scope(.audit),
+            Operation("listEvents", "Lists events in order, after a position.", Service.listEvents),
+            takes: .query([("after", 0...Int64.max), ("limit", 1...1_000)]),
+            responds: .answered(.events)),
+        Route(
+            .get("openapi.json"), for: .everybody,
+            Operation(
+                "describeInterface", "Returns this OpenAPI document.", Service.describeInterface),
+            responds: .answered()),
+    ]
+}
+
+extension Shape {
+    fileprivate static let events = Shape(
+        "Events",
+        [
+            .required("events", .list(.object(event), counts: 0...1_000)),
+            .required("last", .whole(0...Int64.max)),
+        ])
+
+    fileprivate static let event = Shape(
+        "Event",
+        [
+            .required("position", .whole(0...Int64.max)),
+            .required("time", .text(.time)),
+            .required("kind", .choice(Event.Kind.allCases.map(\.rawValue))),
+            .optional("reason", .choice(Event.Reason.allCases.map(\.rawValue))),
+            .optional("subject", .text(.subject)),
+            .optional("credential", .text(.credential)),
+            .optional("verification", .text(.verification)),
+            .optional("client", .text(.client)),
+            .optional("address", .text(.any)),
+            .optional("user_agent", .text(.any)),
+            .optional("number", .whole(Int64.min...Int64.max)),
+            .required("notify", .flag),
+        ])
 }

@@ -1,14 +1,3 @@
-/// The operations of the API; the raw value is OpenAPI's `operationId`.
-enum Operation: String, CaseIterable, Hashable, Sendable {
-    case enrol, listCredentials, renameCredential, revokeCredential, confirmCredential, verify
-    case resynchronizeCredential, unlockCredential, redeemEnrolment, signIn, redeemLogin
-    case registerPasskey, beginCeremony, verifyAssertion, completeStepUp, listAcceptedPasskeys
-    case beginBrowserCeremony, registerInBrowser, verifyInBrowser
-    case createConfirmation, registerDeviceKey, activateDeviceKey, createDeviceChallenge
-    case verifyDeviceSignature
-    case closeAccount, listEvents, describeInterface
-}
-
 /// The HTTP methods that the API uses.
 package enum Method: String, CaseIterable, Hashable, Sendable {
     case get = "GET"
@@ -41,6 +30,9 @@ enum Access: Hashable, Sendable {
     case scope(Scope)
     /// A device, which has no API key; limited by address.
     case device
+    /// A device that has proved nothing yet and makes the server write to the database; limited by
+    /// address, also by a limiter of its own.
+    case unprovenDevice
     /// A page of this server in a browser, which has no API key; limited by address.
     case browser
     /// Anyone; limited by address.
@@ -48,55 +40,122 @@ enum Access: Hashable, Sendable {
 }
 
 /// A part of a route's path.
-enum PathPart: Hashable, Sendable {
+enum PathPart: Hashable, Sendable, ExpressibleByStringLiteral {
     case word(String)
     case parameter(String, TextForm)
+
+    init(stringLiteral word: String) { self = .word(word) }
+
+    static let subject = parameter("subject", .subject)
+    static let credential = parameter("credential", .credential)
 }
 
-/// One route: its request and its responses.
+/// The method and the path of a route.
+struct Endpoint: Sendable {
+    let method: Method
+    let path: [PathPart]
+
+    private init(_ method: Method, _ parts: [PathPart]) {
+        self.method = method
+        path = ["v1"] + parts
+    }
+
+    static func get(_ parts: PathPart...) -> Endpoint { Endpoint(.get, parts) }
+    static func post(_ parts: PathPart...) -> Endpoint { Endpoint(.post, parts) }
+    static func patch(_ parts: PathPart...) -> Endpoint { Endpoint(.patch, parts) }
+    static func delete(_ parts: PathPart...) -> Endpoint { Endpoint(.delete, parts) }
+}
+
+/// What a route does.
+struct Operation: Sendable {
+    typealias Handler = @Sendable (Service) -> (Call) async throws(Refusal) -> Answer
+
+    /// OpenAPI's `operationId`, also used in metrics.
+    let id: String
+    /// One sentence for OpenAPI.
+    let summary: String
+    /// The method of the service that answers the request.
+    let handler: Handler
+
+    init(_ id: String, _ summary: String, _ handler: @escaping Handler) {
+        self.id = id
+        self.summary = summary
+        self.handler = handler
+    }
+}
+
+/// What a route takes from a request, apart from the parameters in its path.
+enum RouteInput: Sendable {
+    case nothing
+    /// Parameters of the query: integers, all optional.
+    case query([(name: String, range: ClosedRange<Int64>)])
+    case body(BodyShape)
+}
+
+/// The responses of a route.
+struct RouteResponses: Sendable {
+    let success: Success
+    /// The possible shapes of a successful response.
+    let shapes: [Shape]
+    /// Problems in addition to those that every route of this kind can have.
+    let problems: [Problem]
+
+    /// A response with content. A denial also counts as a success.
+    static func answered(_ shapes: Shape..., problems: [Problem] = []) -> RouteResponses {
+        RouteResponses(success: .answered, shapes: shapes, problems: problems)
+    }
+
+    /// A response to a request that created something.
+    static func made(_ shapes: Shape..., problems: [Problem] = []) -> RouteResponses {
+        RouteResponses(success: .made, shapes: shapes, problems: problems)
+    }
+
+    /// A response without content.
+    static func done(problems: [Problem] = []) -> RouteResponses {
+        RouteResponses(success: .done, shapes: [], problems: problems)
+    }
+}
+
+/// One route: its operation, its request and its responses.
 ///
-/// The service validates requests against it, and generates OpenAPI from it. All requests share the
-/// same objects.
+/// The service validates requests against it, calls its handler, and generates OpenAPI from it. All
+/// requests share the same objects.
 final class Route: Sendable {
-    let operation: Operation
     let method: Method
     let path: [PathPart]
     let access: Access
-    /// One sentence for OpenAPI.
-    let summary: String
-    /// The query parameters: integers, all optional.
-    let parameters: [(name: String, range: ClosedRange<Int64>)]
-    /// The expected body; `nil` if the route takes none.
-    let body: BodyShape?
-    let success: Success
-    /// The possible shapes of a successful response.
-    let answers: [Shape]
-    /// Problems in addition to those that every route of this kind can have.
-    let problems: [Problem]
+    let operation: Operation
+    let input: RouteInput
+    let responses: RouteResponses
     /// The path with its parameters in braces, for OpenAPI, logs and metrics.
     let template: String
 
     init(
-        operation: Operation, method: Method, path: [PathPart], access: Access, summary: String,
-        parameters: [(name: String, range: ClosedRange<Int64>)] = [], body: BodyShape? = nil,
-        success: Success, answers: [Shape] = [], problems: [Problem] = []
+        _ endpoint: Endpoint, for access: Access, _ operation: Operation,
+        takes input: RouteInput = .nothing, responds responses: RouteResponses
     ) {
-        self.operation = operation
-        self.method = method
-        self.path = path
+        method = endpoint.method
+        path = endpoint.path
         self.access = access
-        self.summary = summary
-        self.parameters = parameters
-        self.body = body
-        self.success = success
-        self.answers = answers
-        self.problems = problems
-        template = path.map { part in
+        self.operation = operation
+        self.input = input
+        self.responses = responses
+        template = endpoint.path.map { part in
             switch part {
             case .word(let word): "/\(word)"
             case .parameter(let name, _): "/{\(name)}"
             }
         }.joined()
+    }
+
+    /// The parameters of the query.
+    var parameters: [(name: String, range: ClosedRange<Int64>)] {
+        if case .query(let parameters) = input { parameters } else { [] }
+    }
+
+    /// The expected body; `nil` if the route takes none.
+    var body: BodyShape? {
+        if case .body(let shape) = input { shape } else { nil }
     }
 }
 
@@ -120,6 +179,15 @@ extension Route {
         }
         if access == .browser { all += [.foreignOrigin, .notConfigured("pages")] }
         if method == .post { all += [.idempotencyKeyReused, .answerEnded] }
-        return all + problems
+        return all + responses.problems
     }
+}
+
+/// Every route under `/v1`.
+///
+/// Each group of routes is declared in the file with its handlers and shapes.
+enum RouteTable {
+    /// All routes, in the order of the documentation.
+    static let all: [Route] =
+        enrolment + management + checks + passkeys + devices + deviceKeys + browsers + records
 }

@@ -101,3 +101,20 @@ enum BodyShape: Sendable {
         }
     }
 }
+
+// The fields that several shapes have.
+extension Field {
+    static let credential = required("credential", .text(.credential))
+    static let subject = required("subject", .text(.subject))
+    static let verification = required("verification", .text(.verification))
+    static let ticket = required("ticket", .text(.enrolmentTicket))
+    static let login = required("login", .text(.loginTicket))
+    static let accepted = required("result", .choice(["accepted"]))
+    static let denied = required("result", .choice(["denied"]))
+    static let pending = required("state", .choice(["pending"]))
+    static let expiry = required("expires_at", .text(.time))
+    static let label = optional("name", .text(.label))
+    static let userAgent = optional("user_agent", .text(.userAgent))
+    /// A device that is known after it was remembered.
+    static let device = optional("device", .text(.knownDevice))
+}

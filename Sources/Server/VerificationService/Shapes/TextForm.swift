@@ -186,7 +186,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     }
 
     private static func code(_ text: Span<UInt8>) -> PresentedCode? {
-        do throws(PresentedCodeError) { return try PresentedCode(text) } catch { return nil }
+        do throws(VerifierError) { return try PresentedCode(text) } catch { return nil }
     }
 
     /// Base32 with this many characters; the decoder checks the unused bits.

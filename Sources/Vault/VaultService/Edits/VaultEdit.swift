@@ -1,5 +1,8 @@
-internal import OneTimePassword
+package import OneTimePassword
 package import SecretVault
+internal import WatchwordCoding
+internal import WatchwordCryptography
+package import WatchwordSystem
 
 /// A change to a vault, as a value that this process applies or sends to the agent.
 package enum VaultEdit: Sendable {
@@ -154,4 +157,175 @@ package struct Confirmations: Sendable {
 
     /// Whether an import may replace the entry.
     func permitReplacing(_ entry: EntrySummary) -> Bool { isAssumed || cover(entry) }
+}
+
+extension VaultEdit: Transferable {
+    /// The kind of edit, in the first byte.
+    enum Kind: UInt8, CaseIterable, Transferable {
+        case add, rename, remove, revise, importing
+    }
+
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .add(let entry): output.append(Kind.add, entry)
+        case .rename(let id, let name): output.append(Kind.rename, id, name)
+        case .remove(let id, let purge): output.append(Kind.remove, id, purge)
+        case .revise(let revision): output.append(Kind.revise, revision)
+        case .importing(let edit): output.append(Kind.importing, edit)
+        }
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .add: try fields.make(Self.add, from: bytes)
+            case .rename: try fields.make(Self.rename, from: bytes)
+            case .remove: try fields.make(Self.remove, from: bytes)
+            case .revise: try fields.make(Self.revise, from: bytes)
+            case .importing: try fields.make(Self.importing, from: bytes)
+            }
+    }
+}
+
+extension NewEntry: Transferable {
+    package func write(to output: FrameWriter) { output.append(content, details, accessControl) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init, from: bytes)
+    }
+}
+
+extension EntryRevision: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(id, kind, issuer, account, details, codes, access)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(
+            Self.init(id:kind:issuer:account:details:codes:access:), from: bytes)
+    }
+}
+
+extension DetailsChange: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(added, removed, note, icon, isFavourite)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self.init(
+            added: try fields.list(bytes, most: TransferLimits.parts),
+            removed: try fields.list(bytes, most: TransferLimits.parts),
+            note: try fields.value(bytes), icon: try fields.value(bytes),
+            isFavourite: try fields.value(bytes))
+    }
+}
+
+extension CodeChange: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(algorithm, length, period, counter, secret)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init, from: bytes)
+    }
+}
+
+extension CodeLength: Transferable {
+    package func write(to output: FrameWriter) { output.append(digits) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init(digits:), from: bytes)
+    }
+}
+
+extension EditOutcome: Transferable {
+    /// The first byte, which identifies the outcome.
+    enum Kind: UInt8, CaseIterable, Transferable {
+        case added, renamed, removed, revised, imported, refused
+    }
+
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .added(let twin): output.append(Kind.added, twin)
+        case .renamed: output.append(Kind.renamed)
+        case .removed: output.append(Kind.removed)
+        case .revised(let name, let warnings): output.append(Kind.revised, name, warnings)
+        case .imported(let items, let replaced): output.append(Kind.imported, items, replaced)
+        case .refused(let refusal): output.append(Kind.refused, refusal)
+        }
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .added: try fields.make(Self.added, from: bytes)
+            case .renamed: .renamed
+            case .removed: .removed
+            case .revised: try fields.make(Self.revised, from: bytes)
+            case .imported: try fields.make(Self.imported, from: bytes)
+            case .refused: try fields.make(Self.refused, from: bytes)
+            }
+    }
+}
+
+extension RevisionWarnings: Transferable {
+    package func write(to output: FrameWriter) { output.append(movesBack, credential) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init, from: bytes)
+    }
+}
+
+extension EditRefusal: Transferable {
+    /// The first byte, which identifies the refusal.
+    enum Kind: UInt8, CaseIterable, Transferable {
+        case emptyName, nameTaken, noSuchTag, period, emptyKey, tooLong
+    }
+
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .emptyName: output.append(Kind.emptyName)
+        case .nameTaken(let name): output.append(Kind.nameTaken, name)
+        case .noSuchTag(let name, let tag): output.append(Kind.noSuchTag, name, tag)
+        case .period: output.append(Kind.period)
+        case .emptyKey: output.append(Kind.emptyKey)
+        case .tooLong: output.append(Kind.tooLong)
+        }
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .emptyName: .emptyName
+            case .nameTaken: try fields.make(Self.nameTaken, from: bytes)
+            case .noSuchTag: try fields.make(Self.noSuchTag, from: bytes)
+            case .period: .period
+            case .emptyKey: .emptyKey
+            case .tooLong: .tooLong
+            }
+    }
+}
+
+extension CredentialWarning: Transferable {
+    /// The first byte, which identifies the warning.
+    enum Kind: UInt8, CaseIterable, Transferable {
+        case shortKey, digits, longPeriod
+    }
+
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .shortKey(let bits): output.append(Kind.shortKey, bits)
+        case .digits(let digits): output.append(Kind.digits, digits)
+        case .longPeriod(let seconds): output.append(Kind.longPeriod, seconds)
+        }
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .shortKey: try fields.make(Self.shortKey, from: bytes)
+            case .digits: try fields.make(Self.digits, from: bytes)
+            case .longPeriod: try fields.make(Self.longPeriod, from: bytes)
+            }
+    }
 }

@@ -1,5 +1,6 @@
 internal import Courier
 internal import DeviceLogin
+internal import Devices
 internal import SecretVault
 internal import WatchwordCryptography
 internal import WatchwordSystem
@@ -89,5 +90,115 @@ extension RequestContext {
         let found = try opened(entry, reusing: reusing)
         countUse()
         return found
+    }
+}
+
+// Device keys. Neither a private key nor what a TPM needs to use one leaves the process with the vault.
+extension RequestContext {
+    /// Carries out a task, after the check that the entry requires.
+    func answer(to task: KeyTask) throws -> LoginAnswer {
+        switch task {
+        case .server(let id): return .server(try server(of: id))
+        case .status(let id):
+            let content = try enrolledContent(id, reusing: false).content
+            return .key(KeyState(of: try EnrolledKey(content)))
+        case .signIn(let id, let order): return try sign(id, nil, order)
+        case .confirm(let id, let text, let order): return try sign(id, text, order)
+        case .enrol(let order): return try enrol(order)
+        }
+    }
+
+    /// The server's address, which is not a secret.
+    private func server(of id: RecordID) throws -> ServerAddress {
+        try vault.entry(id).requireEnrolledSecret()
+        let text = try vault.server(of: id)
+        do throws(ServerAddressError) {
+            return try ServerAddress(parsing: text ?? "")
+        } catch {
+            throw DeviceLoginError.unreadable
+        }
+    }
+
+    /// Signs a text, or else in.
+    private func sign(
+        _ id: RecordID, _ text: KeyConfirmation?, _ order: SigningOrder
+    ) throws -> LoginAnswer {
+        let turn = try loginTurn()
+        // The person was told this server; another process may have replaced the key since then.
+        guard try server(of: id) == order.server else { throw VaultError.changedMeanwhile }
+        let tpm = try tpm(at: order.tpm, asks: true)
+        // Each text needs a check of its own.
+        let opened = try enrolledContent(id, reusing: text == nil)
+        var sender = try sender()
+        var person = pinEntry()
+        let login = try KeyLogin(
+            opened.content, of: id, in: vault, presence: opened.presence, tpm: tpm)
+        let ticket =
+            if let text {
+                try login.confirm(text, turn: turn, over: &sender, asking: &person, now: now)
+            } else {
+                try login.signIn(turn: turn, over: &sender, asking: &person, now: now)
+            }
+        try expectHeld()
+        return .ticket(ticket)
+    }
+}
+
+// Making device keys and registering them.
+extension RequestContext {
+    /// Makes a key and registers it, or continues an interrupted enrolment.
+    ///
+    /// A new key that requires a check at each use also requires one for its registration, which it
+    /// signs; a confirmation of the replacement counts.
+    private func enrol(_ order: KeyOrder) throws -> LoginAnswer {
+        let turn = try loginTurn()
+        let isEarlier = order.enrolment.replaces
+        let entries = vault.entries.filter(isEarlier)
+        guard entries.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
+        // A check for another entry counts for nothing here.
+        let checks = confirmed.filter { check in entries.contains { $0.id == check.id } }
+        let earlier = try contents(of: entries, confirmedBy: checks)
+        if let left = entries.first(where: { $0.requiresCheckPerUse && earlier[$0.id] == nil }) {
+            throw DeviceLoginError.vault(left.hasVanished ? .vanishedEntries : .presenceNeeded)
+        }
+        let keyPlace = try order.keyPlace { try tpm(at: $0, asks: false) }
+        let isMade = try order.made(in: earlier) != nil
+        if !isMade, order.needsPIN { return .pinNeeded }
+        // A key that an earlier run has made has signed its registration.
+        var checked = DeviceKeyTranscript.Presence.none
+        if !isMade {
+            let enrolment = KeyEnrolment(order.enrolment.enrolment, in: keyPlace) { _ in .none }
+            let access = enrolment.access(replacing: earlier, in: vault, isEarlier)
+            checked = try checkForNewKey(order.enrolment.name, under: access, after: checks)
+        }
+        forgetConfirmed()
+        var sender = try sender()
+        let enrolment = KeyEnrolment(order.enrolment.enrolment, in: keyPlace) {
+            [checked] _ in checked
+        }
+        let outcome = try enrolment.register(
+            with: order.enrolment.ticket, replacing: earlier, in: vault, turn: turn,
+            over: &sender, now: now, isEarlier: isEarlier)
+        countUse()
+        return switch outcome {
+        case .registered(let key): .key(KeyState(of: key))
+        case .adopted(let key): .adopted(KeyState(of: key))
+        }
+    }
+
+    /// The content of earlier enrolments: one of them may be a key whose registration was
+    /// interrupted.
+    private func contents(
+        of entries: [EntrySummary], confirmedBy checks: [ConfirmedEntry]
+    ) throws(VaultError) -> [RecordID: EntryContent] {
+        let confirmations = Confirmations(checks)
+        var contents: [RecordID: EntryContent] = [:]
+        for entry in entries where entry.tombstone == nil && confirmations.cover(entry) {
+            contents[entry.id] =
+                entry.requiresCheckPerUse
+                ? try vault.open(entry.id, proof: try vault.proofOfConfirmation(for: entry.id))
+                : try vault.open(entry.id, proof: try vault.proofOfUnlocking(for: entry.id))
+        }
+        return contents
     }
 }

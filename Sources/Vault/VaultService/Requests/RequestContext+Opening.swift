@@ -58,21 +58,7 @@ extension RequestContext {
     package func opened<Check: PresenceCheck>(
         _ entry: EntrySummary, after check: inout Check, words: String, takingCounter: Bool
     ) throws -> CheckedContent {
-        let proof: PresenceProof<Check.Grade>
-        do {
-            proof = try vault.prove(&check, for: entry.id, words: words)
-        } catch {
-            switch error {
-            case .vault(let error): throw error
-            case .refused(let cost): throw RequestRefusal(.refused(cost))
-            case .check(let failure):
-                // Locking the vault ends the check.
-                try expectHeld()
-                throw failure
-            }
-        }
-        // The vault may have been locked while the person was asked.
-        try expectHeld()
+        let proof = try vault.proof(of: &check, for: entry.id, words: words) { isHeld }
         let presence = DeviceKeyTranscript.Presence(of: Check.Grade.self)
         recordCheck(of: entry, presence)
         return try vault.opened(entry.id, proof, takingCounter, presence)
@@ -121,6 +107,26 @@ extension RequestContext {
 }
 
 extension UnlockedVault {
+    /// Proves presence for an entry of a vault that may be locked meanwhile, which ends the check.
+    package func proof<Check: PresenceCheck>(
+        of check: inout Check, for id: RecordID, words: String, whileHeld isHeld: () -> Bool
+    ) throws -> PresenceProof<Check.Grade> {
+        let proof: PresenceProof<Check.Grade>
+        do {
+            proof = try prove(&check, for: id, words: words)
+        } catch {
+            switch error {
+            case .vault(let error): throw error
+            case .refused(let cost): throw RequestRefusal(.refused(cost))
+            case .check(let failure):
+                guard isHeld() else { throw RequestRefusal(.notHeld) }
+                throw failure
+            }
+        }
+        guard isHeld() else { throw RequestRefusal(.notHeld) }
+        return proof
+    }
+
     /// Opens an entry, or takes its next counter.
     fileprivate func opened<Grade: PresenceGrade>(
         _ id: RecordID, _ proof: consuming PresenceProof<Grade>, _ takingCounter: Bool,

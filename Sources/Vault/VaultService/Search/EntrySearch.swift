@@ -2,12 +2,12 @@ package import SecretVault
 
 /// The words that a user typed to find entries, in any order.
 package struct EntrySearch {
-    private let words: [FoldedText]
+    private let words: [FoldedWord]
     /// More words find nothing: each takes time.
     private static let mostWords = 32
 
     package init(_ typed: String) {
-        words = typed.split(whereSeparator: \.isWhitespace).map { FoldedText(String($0)) }
+        words = typed.split(whereSeparator: \.isWhitespace).map { FoldedWord(String($0)) }
     }
 
     /// Whether the entry's name contains every word.
@@ -23,7 +23,7 @@ package struct EntrySearch {
         return isEach { word in texts.contains { $0.contains(word) } }
     }
 
-    private func isEach(_ isFound: (FoldedText) -> Bool) -> Bool {
+    private func isEach(_ isFound: (FoldedWord) -> Bool) -> Bool {
         words.count <= EntrySearch.mostWords && words.allSatisfy(isFound)
     }
 }
@@ -34,7 +34,7 @@ extension EntrySummary {
     /// Case and accents are ignored, and at least eight characters of the id are enough.
     package func isNamed(_ typed: String) -> Bool {
         let folded = FoldedText(typed)
-        return [name.text, issuer, account].contains { FoldedText($0) == folded }
+        return [name.text, issuer, account].contains(where: folded.isEqual)
             || hasID(beginning: typed)
     }
 
@@ -64,7 +64,9 @@ extension [EntrySummary] {
                     || typed.utf8.count == RecordID.textCount && $0.id.text == typed
             },
             { $0.account == typed },
-            { FoldedText($0.name.text) == folded || FoldedText($0.account) == folded },
+            {
+                folded.isEqual(toFolded: $0.name.text) || folded.isEqual(toFolded: $0.account)
+            },
             search.matchesName,
             search.matches,
             { $0.hasID(beginning: typed) },

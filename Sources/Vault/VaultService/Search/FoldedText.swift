@@ -6,7 +6,7 @@
 ///
 /// Composed and decomposed letters are equal.
 package struct FoldedText: Hashable, Comparable {
-    private let bytes: [UInt8]
+    fileprivate let bytes: [UInt8]
 
     package init(_ text: String) {
         if text.utf8.allSatisfy({ $0 < 0x80 }) {
@@ -38,28 +38,51 @@ package struct FoldedText: Hashable, Comparable {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 
-    /// Whether `part` occurs in the text; takes linear time (Knuth, Morris and Pratt).
-    package func contains(_ part: FoldedText) -> Bool {
-        let part = part.bytes
-        guard !part.isEmpty else { return true }
-        // How many bytes of `part` each of its beginnings ends with, besides itself.
-        var borders = [0]
-        func matched(_ count: Int, _ byte: UInt8) -> Int {
-            var count = count
-            while count > 0, part[count] != byte { count = borders[count - 1] }
-            return part[count] == byte ? count + 1 : 0
+    /// Whether `text` is equal to this one when it is folded.
+    package func isEqual(toFolded text: String) -> Bool {
+        // Folding does not change the length of an ASCII text.
+        guard text.utf8.count == bytes.count || text.utf8.contains(where: { $0 >= 0x80 }) else {
+            return false
         }
-        for byte in part.dropFirst() { borders.append(matched(borders[borders.count - 1], byte)) }
-        var count = 0
-        return bytes.contains { byte in
-            count = matched(count, byte)
-            return count == part.count
-        }
+        return FoldedText(text) == self
     }
+
+    /// Whether `word` occurs in the text.
+    package func contains(_ word: FoldedWord) -> Bool { word.occurs(in: bytes) }
 
     /// Letters with strokes, and ligatures, which have no decomposition.
     private static let plainLetters: [Unicode.Scalar: String] = [
         "ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "ħ": "h", "Ħ": "h",
         "ŧ": "t", "Ŧ": "t", "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe",
     ]
+}
+
+/// A word that is searched for in many texts, each in linear time (Knuth, Morris and Pratt).
+package struct FoldedWord {
+    private let bytes: [UInt8]
+    /// How many bytes of the word each of its beginnings ends with, besides itself.
+    private var borders = [0]
+
+    package init(_ word: String) {
+        bytes = FoldedText(word).bytes
+        for byte in bytes.dropFirst() {
+            borders.append(matched(borders[borders.count - 1], byte))
+        }
+    }
+
+    fileprivate func occurs(in text: [UInt8]) -> Bool {
+        guard !bytes.isEmpty else { return true }
+        var count = 0
+        return text.contains { byte in
+            count = matched(count, byte)
+            return count == bytes.count
+        }
+    }
+
+    /// How many bytes of the word are matched after `byte`, if `count` were before it.
+    private func matched(_ count: Int, _ byte: UInt8) -> Int {
+        var count = count
+        while count > 0, bytes[count] != byte { count = borders[count - 1] }
+        return bytes[count] == byte ? count + 1 : 0
+    }
 }

@@ -1,25 +1,5 @@
 public import WatchwordCryptography
 
-/// Why a TPM's structure, or its attestation of a device key, is refused.
-public enum TPMAttestationError: Error, Hashable, Sendable {
-    /// A structure is malformed, or its algorithms are not supported.
-    case malformed
-    /// The certificate is not an endorsement certificate, or is for another key.
-    case endorsementCertificate
-    /// The endorsement certificate does not chain to a trust anchor.
-    case untrusted(ChainRefusal)
-    /// The attestation key could sign data that the TPM did not generate, or can leave the TPM.
-    case attestationKey
-    /// The device key can leave the TPM, was not made in it, or is not the one that is registered.
-    case deviceKey
-    /// The TPM certified another key, or the certification was made for another transcript.
-    case certification
-    /// The attestation key did not sign the certification.
-    case signature
-    /// A call into OpenSSL failed.
-    case failed(CryptographyFailure)
-}
-
 /// What a TPM says about a device key, after the server has checked it.
 ///
 /// After these checks, the TPM must reveal a secret that is protected for ``attestationKeyName``: only
@@ -37,22 +17,22 @@ public struct DeviceKeyAttestation: Sendable {
     public init(
         _ evidence: KeyAttestation, point: [UInt8], transcript: DeviceKeyTranscript,
         anchors: TrustAnchors, at time: Int64
-    ) throws(TPMAttestationError) {
+    ) throws(VerifierError) {
         let areas = try Areas(evidence)
         try Self.checkEndorsement(evidence, areas.endorsement, anchors, time)
         guard areas.attestation.attributes == Self.attestationAttributes,
             areas.attestation.scheme == .ecdsaSHA256,
             case .ellipticCurve(.p256, _) = areas.attestation.publicKey
-        else { throw .attestationKey }
+        else { throw .attestation(.attestationKey) }
         guard Self.deviceAttributes.contains(areas.device.attributes),
             areas.device.scheme == .ecdsaSHA256, areas.device.policy.isEmpty,
             areas.device.publicKey == .ellipticCurve(.p256, point: point)
-        else { throw .deviceKey }
+        else { throw .attestation(.deviceKey) }
         try Self.checkCertification(evidence, areas, transcript)
         do {
             endorsementKey = try EndorsementKey(areas.endorsement.publicKey)
         } catch {
-            throw .malformed
+            throw .attestation(.malformed)
         }
         attestationKeyName = areas.attestation.name()
     }
@@ -63,7 +43,7 @@ public struct DeviceKeyAttestation: Sendable {
         let device: TPMPublicArea
         let certified: TPMCertification
 
-        init(_ evidence: KeyAttestation) throws(TPMAttestationError) {
+        init(_ evidence: KeyAttestation) throws(VerifierError) {
             endorsement = try TPMPublicArea(evidence.endorsementKey)
             attestation = try TPMPublicArea(evidence.attestationKey)
             device = try TPMPublicArea(evidence.deviceKey)
@@ -87,41 +67,63 @@ public struct DeviceKeyAttestation: Sendable {
     private static func checkEndorsement(
         _ evidence: KeyAttestation, _ endorsement: TPMPublicArea, _ anchors: TrustAnchors,
         _ time: Int64
-    ) throws(TPMAttestationError) {
+    ) throws(VerifierError) {
         var chain: [Certificate] = []
         for encoded in evidence.certificates {
-            do { chain.append(try Certificate(encoded)) } catch { throw .endorsementCertificate }
+            do { chain.append(try Certificate(encoded)) } catch {
+                throw .attestation(.endorsementCertificate)
+            }
         }
         // tcg-kp-EKCertificate.
         guard chain[0].extendedKeyUsage.contains("2.23.133.8.1"), !chain[0].isAuthority,
             chain[0].publicKey == endorsement.publicKey,
             endorsement.attributes.isSuperset(of: endorsementAttributes),
             !endorsement.attributes.contains(.sign)
-        else { throw .endorsementCertificate }
+        else { throw .attestation(.endorsementCertificate) }
         let outcome: ChainOutcome
-        do { outcome = try anchors.check(chain, at: time) } catch { throw .failed(error) }
-        if case .refused(let refusal) = outcome { throw .untrusted(refusal) }
+        do { outcome = try anchors.check(chain, at: time) } catch { throw .cryptography(error) }
+        if case .refused(let refusal) = outcome { throw .attestation(.untrusted(refusal)) }
     }
 
     private static func checkCertification(
         _ evidence: KeyAttestation, _ areas: Areas, _ transcript: DeviceKeyTranscript
-    ) throws(TPMAttestationError) {
+    ) throws(VerifierError) {
         let (digest, name) = (sha256(transcript.bytes.span), areas.device.name())
         guard areas.certified.qualifyingData == digest, areas.certified.name == name else {
-            throw .certification
+            throw .attestation(.certification)
         }
         let key: VerificationKey
         do {
             key = try VerificationKey(areas.attestation.publicKey, algorithm: .es256)
         } catch {
-            throw .attestationKey
+            throw .attestation(.attestationKey)
         }
         let isSigned: Bool
         do {
             isSigned = try key.isValid(evidence.signature.span, of: evidence.certification.span)
         } catch {
-            throw .failed(error)
+            throw .cryptography(error)
         }
-        guard isSigned else { throw .signature }
+        guard isSigned else { throw .attestation(.signature) }
+    }
+}
+
+extension DeviceKeyAttestation {
+    /// Why a TPM's structure, or its attestation of a device key, is refused.
+    public enum Fault: Hashable, Sendable {
+        /// A structure is malformed, or its algorithms are not supported.
+        case malformed
+        /// The certificate is not an endorsement certificate, or is for another key.
+        case endorsementCertificate
+        /// The endorsement certificate does not chain to a trust anchor.
+        case untrusted(ChainRefusal)
+        /// The attestation key could sign data that the TPM did not generate, or can leave the TPM.
+        case attestationKey
+        /// The device key can leave the TPM, was not made in it, or is not the one that is registered.
+        case deviceKey
+        /// The TPM certified another key, or the certification was made for another transcript.
+        case certification
+        /// The attestation key did not sign the certification.
+        case signature
     }
 }

@@ -36,13 +36,13 @@ public struct TPMPublicArea: Sendable {
     private static let null: UInt64 = 0x0010
 
     /// Reads a structure that ends where `encoded` ends.
-    public init(_ encoded: [UInt8]) throws(TPMAttestationError) {
+    public init(_ encoded: [UInt8]) throws(VerifierError) {
         self.encoded = encoded
         var fields = BinaryFields(encoded)
         do {
             let type = try fields.number(2)
             guard let hash = NameHash(rawValue: try fields.number(2)) else {
-                throw TPMAttestationError.malformed
+                throw VerifierError.attestation(.malformed)
             }
             nameHash = hash
             attributes = TPMAttributes(rawValue: UInt32(try fields.number(4)))
@@ -50,11 +50,11 @@ public struct TPMPublicArea: Sendable {
             switch type {
             case 0x0001: (publicKey, scheme) = try Self.readRSA(&fields)
             case 0x0023: (publicKey, scheme) = try Self.readPoint(&fields)
-            default: throw TPMAttestationError.malformed
+            default: throw VerifierError.attestation(.malformed)
             }
             try fields.finish()
         } catch {
-            throw TPMAttestationError.malformed
+            throw VerifierError.attestation(.malformed)
         }
     }
 
@@ -78,7 +78,7 @@ public struct TPMPublicArea: Sendable {
         let bits = Int(try fields.number(2))
         let exponent = UInt32(try fields.number(4))
         let modulus = try fields.sized()
-        guard modulus.count * 8 == bits else { throw TPMAttestationError.malformed }
+        guard modulus.count * 8 == bits else { throw VerifierError.attestation(.malformed) }
         // 0 stands for 2^16 + 1.
         let written = exponent == 0 ? 65_537 : exponent
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: written >> UInt32(24 - 8 * $0)) }
@@ -92,7 +92,9 @@ public struct TPMPublicArea: Sendable {
         try skipSymmetric(&fields)
         let scheme = try readScheme(&fields, withoutHash: [])
         let curves: [UInt64: EllipticCurve] = [3: .p256, 4: .p384, 5: .p521]
-        guard let curve = curves[try fields.number(2)] else { throw TPMAttestationError.malformed }
+        guard let curve = curves[try fields.number(2)] else {
+            throw VerifierError.attestation(.malformed)
+        }
         if try fields.number(2) != null { _ = try fields.number(2) }
         let x = try readCoordinate(&fields, curve)
         let y = try readCoordinate(&fields, curve)
@@ -104,7 +106,9 @@ public struct TPMPublicArea: Sendable {
         _ fields: inout BinaryFields, _ curve: EllipticCurve
     ) throws -> [UInt8] {
         let bytes = try fields.sized()
-        guard bytes.count <= curve.coordinateCount else { throw TPMAttestationError.malformed }
+        guard bytes.count <= curve.coordinateCount else {
+            throw VerifierError.attestation(.malformed)
+        }
         return [UInt8](repeating: 0, count: curve.coordinateCount - bytes.count) + bytes
     }
 
@@ -119,7 +123,7 @@ public struct TPMPublicArea: Sendable {
         let algorithm = try fields.number(2)
         guard algorithm != null else { return nil }
         // ECDAA also has a counter.
-        guard algorithm != 0x001a else { throw TPMAttestationError.malformed }
+        guard algorithm != 0x001a else { throw VerifierError.attestation(.malformed) }
         let hash = withoutHash.contains(algorithm) ? 0 : try fields.number(2)
         return Scheme(algorithm: UInt16(algorithm), hash: UInt16(hash))
     }
@@ -167,11 +171,11 @@ public struct TPMCertification: Sendable {
     private static let certify: UInt64 = 0x8017
 
     /// Reads a structure that ends where `encoded` ends.
-    public init(_ encoded: [UInt8]) throws(TPMAttestationError) {
+    public init(_ encoded: [UInt8]) throws(VerifierError) {
         var fields = BinaryFields(encoded)
         do {
             guard try fields.number(4) == Self.magic, try fields.number(2) == Self.certify else {
-                throw TPMAttestationError.malformed
+                throw VerifierError.attestation(.malformed)
             }
             // The signer's qualified Name.
             _ = try fields.sized()
@@ -183,7 +187,7 @@ public struct TPMCertification: Sendable {
             _ = try fields.sized()
             try fields.finish()
         } catch {
-            throw TPMAttestationError.malformed
+            throw VerifierError.attestation(.malformed)
         }
     }
 }
