@@ -170,7 +170,7 @@ let package = Package(
             "Server", "Verification",
             documents: ["DeviceKeys.md", "EnrolledSecrets.md"], "OneTimePassword",
             "WatchwordCryptography", "WatchwordSystem"),
-        module("Server", "SQLStore", "Verification"),
+        module("Server", "SQLStore", "Verification", "WatchwordSystem"),
         module(
             "Server", "PostgreSQLStore", "CPostgreSQL", "SQLStore", "Verification",
             "WatchwordCryptography", "WatchwordSystem"),
@@ -209,7 +209,7 @@ let package = Package(
             "Programs", "ServerCommands", documents: ["Operations.md"],
             resources: documentsOfProgram, "CommandLineInterface", "Exports", "HTTPListener",
             "JSONReading", "OneTimePassword", "PasskeyVerification", "PostgreSQLStore",
-            "ProcessConfinement", "SQLiteStore", "Verification", "VerificationService",
+            "ProcessConfinement", "SQLStore", "SQLiteStore", "Verification", "VerificationService",
             "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
         program("watchword", "Commands"),
@@ -294,7 +294,8 @@ let package = Package(
             name: "StoreContract", dependencies: ["WatchwordCryptography", "Verification"],
             path: "Tests/StoreContract", swiftSettings: settings),
         program(
-            "store-writer", path: "Tests/StoreWriter", "CSQLite", "SQLiteStore", "StoreContract",
+            "store-writer", path: "Tests/StoreWriter", "CSQLite", "SQLStore", "SQLiteStore",
+            "StoreContract",
             "Verification"),
         tests(
             "SQLiteStoreTests", "WatchwordCryptography", "OneTimePassword", "WatchwordSystem",

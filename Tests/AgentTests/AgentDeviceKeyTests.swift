@@ -220,7 +220,7 @@ struct AgentDeviceKeyTests {
         let harness = try Harness()
         let (client, place) = (try harness.agent.client(), try harness.agent.place())
         let id = try harness.id
-        let server = try ServerAddress(parsing: harness.server.address)
+        let server = try #require(ServerAddress(harness.server.address))
         let order = SigningOrder(for: server, in: .standard)
         func response(
             to task: KeyTask, _ presence: AgentPresence = .none
@@ -238,7 +238,7 @@ struct AgentDeviceKeyTests {
         // The person was told another server than the key's.
         let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
         let other = SigningOrder(
-            for: try ServerAddress(parsing: "https://other.example"), in: .standard)
+            for: try #require(ServerAddress("https://other.example")), in: .standard)
         let misled = try response(to: .signIn(id, other), .opener(opener))
         #expect("\(misled)" == "failed(SecretVault.VaultError.changedMeanwhile)")
         #expect(try harness.server.signatures() == 0)

@@ -288,7 +288,7 @@ struct AgentKeyEnrolTests {
         func order(_ name: String, _ access: AccessControl.Presence?) throws -> SecretBytes {
             let enrolment = EnrolmentOrder(
                 ticket: SecretBytes(text: ticket),
-                server: try ServerAddress(parsing: harness.server.address), authorities: [],
+                server: try #require(ServerAddress(harness.server.address)), authorities: [],
                 deviceName: "", name: EntryName(typed: name),
                 access: AccessControlChange(presence: access, onFailure: nil))
             return try SecretBytes(

@@ -276,7 +276,7 @@ struct AgentLoginTests {
         let (client, place) = (try harness.agent.client(), try harness.agent.place())
         let order = EnrolmentOrder(
             ticket: SecretBytes(text: "wwt_second"),
-            server: try ServerAddress(parsing: harness.address), authorities: [], deviceName: "",
+            server: try #require(ServerAddress(harness.address)), authorities: [], deviceName: "",
             name: EntryName(typed: "Mill:ivan"),
             access: AccessControlChange(presence: .perUnlock, onFailure: nil))
         let task = try SecretBytes(encoding: LoginTask.enrol(order))

@@ -1,9 +1,9 @@
-import Devices
 import TestSupport
 import Testing
 import WatchwordCryptography
 import WatchwordSystem
 
+@testable import Devices
 @testable import SecretVault
 @testable import VaultService
 

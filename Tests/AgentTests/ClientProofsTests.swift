@@ -95,7 +95,7 @@ struct ClientProofsTests {
         let use = try service.vaults.use(place)
         let order = EnrolmentOrder(
             ticket: SecretBytes(text: "wwt_1"),
-            server: try ServerAddress(parsing: "https://login.example"), authorities: [],
+            server: try #require(ServerAddress("https://login.example")), authorities: [],
             deviceName: "", name: Self.name,
             access: AccessControlChange(presence: nil, onFailure: nil))
         let task = try SecretBytes(encoding: LoginTask.enrol(order))

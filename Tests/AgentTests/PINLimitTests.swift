@@ -48,7 +48,7 @@ struct PINLimitTests {
     private func outcome(
         of service: AgentServices, _ supervisor: borrowing FileDescriptor,
         in held: HeldVaultsTests, asks: Int, _ end: TokenMessage
-    ) throws -> (refusal: TokenHelper.Failure?, PINs: Int) {
+    ) throws -> (refusal: TokenFailure?, PINs: Int) {
         let token = try SocketPair()
         let questions = (0..<asks).map { TokenMessage.asksPIN(isRepeated: $0 > 0, left: 9) }
         for message in [.ready(version: TokenMessage.version)] + questions + [end] {
@@ -69,7 +69,7 @@ struct PINLimitTests {
         let object = try #require(
             TPMObject(publicArea: [1], privateArea: [1], requiresPIN: true, isBoundToPCR7: false))
         var absent = AbsentPerson()
-        var failure: TokenHelper.Failure?
+        var failure: TokenFailure?
         do throws(DeviceLoginError) {
             _ = try access.carryOut(.unseal(object, in: .standard), asking: &absent)
         } catch {
@@ -105,24 +105,24 @@ struct PINLimitTests {
         }
         func outcome(
             of service: AgentServices, asks: Int, _ end: TokenMessage
-        ) throws -> (refusal: TokenHelper.Failure?, PINs: Int) {
+        ) throws -> (refusal: TokenFailure?, PINs: Int) {
             try self.outcome(of: service, supervisor, in: held, asks: asks, end)
         }
         let wrong = TokenMessage.refused(.wrongPIN(left: nil))
         let bytes = [UInt8](repeating: 1, count: TokenRequest.secretCount)
         let secret = TokenMessage.done(.secret(SecretBytes(copying: bytes.span)))
         let first = try outcome(of: user(5), asks: 3, wrong)
-        #expect(first.refusal == .refused(.wrongPIN(left: nil)) && first.PINs == 3)
+        #expect(first.refusal == .wrongPIN(left: nil) && first.PINs == 3)
         let right = try outcome(of: user(5), asks: 1, secret)
         #expect(right.refusal == nil && right.PINs == 1)
         let last = try outcome(of: user(5), asks: 2, wrong)
-        #expect(last.refusal == .refused(.lockedOut(seconds: 7200)) && last.PINs == 1)
+        #expect(last.refusal == .lockedOut(seconds: 7200) && last.PINs == 1)
         let other = try outcome(of: user(6), asks: 1, secret)
         #expect(other.refusal == nil && other.PINs == 1)
         // In a user's own agent, only the TPM counts.
         for _ in 0..<2 {
             let own = try outcome(of: service, asks: 3, wrong)
-            #expect(own.refusal == .refused(.wrongPIN(left: nil)) && own.PINs == 3)
+            #expect(own.refusal == .wrongPIN(left: nil) && own.PINs == 3)
         }
     }
 }

@@ -12,7 +12,7 @@ struct Asking {
     let helper: HTTPHelper
 
     init(_ address: String, authorities: [UInt8] = [], timeout: Duration = .seconds(60)) throws {
-        server = try ServerAddress(parsing: address)
+        server = try #require(ServerAddress(address))
         self.authorities = authorities
         helper = try HTTPHelper(path: BuiltProgram.path("watchword-courier"), timeout: timeout)
     }

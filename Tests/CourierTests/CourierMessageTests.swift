@@ -24,7 +24,7 @@ struct CourierMessageTests {
         _ operation: HelperRequest.Operation, authorities: [UInt8] = [1, 2]
     ) throws -> HelperRequest {
         HelperRequest(
-            server: try ServerAddress(parsing: "https://a.example:8443/x"),
+            server: try #require(ServerAddress("https://a.example:8443/x")),
             authorities: authorities, idempotencyKey: "the-key", operation: operation)
     }
 

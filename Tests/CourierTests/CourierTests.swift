@@ -245,7 +245,7 @@ import WatchwordSystem
                 + "'\(BuiltProgram.path("watchword-courier"))'\n", as: "courier")
         let server = try LoginServer()
         let request = HelperRequest(
-            server: try ServerAddress(parsing: "http://localhost:\(server.port)"),
+            server: try #require(ServerAddress("http://localhost:\(server.port)")),
             authorities: [], idempotencyKey: "k",
             operation: .enrolment(ticket: Asking.ticket, deviceName: ""))
         _ = try HTTPHelper(path: courier, timeout: .seconds(60)).send(request)
@@ -263,7 +263,7 @@ import WatchwordSystem
     @Test("a helper that is missing, or ends without a reply, is reported")
     func noCourier() throws {
         let request = HelperRequest(
-            server: try ServerAddress(parsing: "https://localhost"), authorities: [],
+            server: try #require(ServerAddress("https://localhost")), authorities: [],
             idempotencyKey: "k", operation: .enrolment(ticket: Asking.ticket, deviceName: ""))
         #expect(throws: HTTPHelperFailure.helper(.notFound)) {
             try HTTPHelper(path: "/nowhere/watchword-courier").send(request)

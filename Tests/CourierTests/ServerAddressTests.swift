@@ -13,12 +13,12 @@ import Testing
             ("http://127.0.0.1", "http://127.0.0.1"), ("http://[::1]:80", "http://[::1]"),
         ])
     func read(typed: String, text: String) throws {
-        let address = try ServerAddress(parsing: typed)
+        let address = try #require(ServerAddress(typed))
         #expect(address.text == text)
-        #expect(try ServerAddress(parsing: text) == address)
+        #expect(ServerAddress(text) == address)
     }
 
-    static let wrong: [(String, ServerAddressError)] = [
+    static let wrong: [(String, ServerAddress.Part)] = [
         ("login.example", .scheme), ("ftp://login.example", .scheme), ("", .scheme),
         ("http://login.example", .plain), ("http://127.0.0.1.example", .plain),
         ("http://128.0.0.1", .plain), ("http://127.0.0.256", .plain), ("http://[::2]", .plain),
@@ -33,8 +33,9 @@ import Testing
     ]
 
     @Test(
-        "an invalid address is refused, and the error names the invalid part", arguments: wrong)
-    func refused(typed: String, error: ServerAddressError) {
-        #expect(throws: error) { try ServerAddress(parsing: typed) }
+        "an invalid address is refused, and the invalid part is named", arguments: wrong)
+    func refused(typed: String, part: ServerAddress.Part) {
+        #expect(ServerAddress.parse(typed) == .invalid(part))
+        #expect(ServerAddress(typed) == nil)
     }
 }

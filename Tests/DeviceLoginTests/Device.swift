@@ -32,7 +32,7 @@ final class Device {
 
     func enrolment(_ account: String = "alice") throws -> Enrolment {
         Enrolment(
-            server: try ServerAddress(parsing: "https://login.example"), authorities: [],
+            server: try #require(ServerAddress("https://login.example")), authorities: [],
             deviceName: "attic", name: ("Mill", account))
     }
 

@@ -28,7 +28,7 @@ struct EnrolledKeyTests {
             endorsementKey: structure(3), attestationKey: structure(4), deviceKey: key.structure,
             certification: structure(5), signature: [1, 6])
         return EnrolledKey(
-            server: try ServerAddress(parsing: "https://login.example:8443/auth"),
+            server: try #require(ServerAddress("https://login.example:8443/auth")),
             authorities: Array("PEM".utf8), credential: isRegistered ? Token("cr_1") : nil,
             changed: 1_800_000_000, point: signer.point,
             ticketDigest: [UInt8](repeating: 7, count: 32),
@@ -104,7 +104,7 @@ struct EnrolledKeyTests {
 
         func carryOut(
             _ request: TokenRequest, with person: inout some TokenHelper.Person
-        ) throws(TokenHelper.Failure) -> TokenResult {
+        ) throws(TokenFailure) -> TokenResult {
             guard case .sign(let message, _, _, _) = request else { throw .badAnswer }
             do { return .signature(try key.sign(message.span)) } catch { throw .badAnswer }
         }
@@ -157,7 +157,7 @@ struct EnrolledKeyTests {
             ("https://login.example:8443", "https://login.example:8443"),
             ("http://127.0.0.1:80/a/b", "http://127.0.0.1"), ("https://[::1]/", "https://[::1]"),
         ] {
-            #expect(try ServerAddress(parsing: address).audience == audience)
+            #expect(try #require(ServerAddress(address)).audience == audience)
         }
     }
 

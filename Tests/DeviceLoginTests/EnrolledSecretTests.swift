@@ -78,7 +78,7 @@ import WatchwordCryptography
 
     private func enrolled() throws -> (Bare, TestServer) {
         let state = EnrolledSecret(
-            server: try ServerAddress(parsing: "https://login.example"), authorities: [1, 2, 3],
+            server: try #require(ServerAddress("https://login.example")), authorities: [1, 2, 3],
             credential: try #require(Token("cr_a")),
             handed: HelperResponse.NextSecret(secret: SecretBytes(text: "wws_0"), generation: 0),
             now: 7)

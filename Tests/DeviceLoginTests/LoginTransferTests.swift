@@ -15,7 +15,7 @@ struct LoginTransferTests {
     {
         EnrolmentOrder(
             ticket: SecretBytes(text: "wwt_1"),
-            server: try ServerAddress(parsing: "https://a.example:8443/x"),
+            server: try #require(ServerAddress("https://a.example:8443/x")),
             authorities: authorities, deviceName: deviceName, name: EntryName(typed: "a:b"),
             access: AccessControlChange(
                 presence: .perUse(.pam), onFailure: nil, reuse: ReuseTime(60)))
@@ -44,7 +44,7 @@ struct LoginTransferTests {
     @Test("every task for a device key is read as it was sent")
     func keyTasks() throws {
         let id = try RecordID(parsing: [UInt8](1...16).span)
-        let server = try ServerAddress(parsing: "https://a.example:8443/x")
+        let server = try #require(ServerAddress("https://a.example:8443/x"))
         let tpm = try #require(TPMAddress("swtpm:host=127.0.0.1,port=2321"))
         let order = SigningOrder(for: server, in: tpm)
         let file = "wwx_SIeaR8idBVnfcBJc64GIjtadkHmDZ_g8E8kCAsGel5w\n1800000000000\nPay 120.00 EUR"
@@ -95,7 +95,7 @@ struct LoginTransferTests {
     @Test("every answer and every error is read as it was sent")
     func answers() throws {
         let call = SystemCallFailure(call: "open", number: 13)
-        let server = try ServerAddress(parsing: "http://127.0.0.1:80")
+        let server = try #require(ServerAddress("http://127.0.0.1:80"))
         let credential = try #require(Token("cr_1"))
         let secret = EnrolledSecret(
             server: server, authorities: [], credential: credential,
@@ -121,15 +121,15 @@ struct LoginTransferTests {
             .cryptography(CryptographyFailure(call: .scrypt, code: 7)),
         ]
         errors += failures.map(DeviceLoginError.helper)
-        let refusals: [TokenRefusal] = [
+        let refusals: [TokenFailure] = [
             .noDevice, .noPermission, .busy, .otherDevice, .wrongPIN(left: 3), .wrongPIN(left: nil),
-            .noPIN, .failed(call: "Esys_Sign", code: 0x1df), .notConfined(call), .badAnswer,
+            .noPIN, .failed(call: "Esys_Sign", code: 0x1df), .notConfined(call), .badDeviceAnswer,
             .badRequest, .lockedOut(seconds: 60), .lockedOut(seconds: nil), .ownerPassword,
             .noCertificate,
         ]
-        let tokens: [TokenHelper.Failure] =
-            [.timedOut, .badAnswer] + helpers.map(TokenHelper.Failure.helper)
-            + refusals.map(TokenHelper.Failure.refused)
+        let tokens: [TokenFailure] =
+            [.timedOut, .badAnswer] + helpers.map(TokenFailure.helper)
+            + refusals
         errors += tokens.map(DeviceLoginError.token)
         errors += Tombstone.Reason.allCases.map(DeviceLoginError.wiped)
         try MessageForm.check(errors, of: DeviceLoginError.Kind.allCases)

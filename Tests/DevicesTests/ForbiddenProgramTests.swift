@@ -19,7 +19,7 @@ struct ForbiddenProgramTests {
         let program = """
             func open(_ purpose: PresencePurpose) throws {
                 var check = Asking()
-                if let proof = check.prove(for: purpose, now: .zero) { try proof.spend(on: purpose, now: .zero) }
+                if let proof = check.prove(for: purpose, now: .zero) { _ = proof.spend(on: purpose, now: .zero) }
             }
             func pass(_ proof: consuming PresenceProof<Cryptographic>) { openVault(proof) }
             """
@@ -49,14 +49,14 @@ struct ForbiddenProgramTests {
         "a program that bypasses the presence check does not compile",
         arguments: [
             .having(
-                "copied", "let other = copy proof; try other.spend(on: purpose, now: .zero)",
+                "copied", "let other = copy proof; _ = other.spend(on: purpose, now: .zero)",
                 "'copy' cannot be applied to noncopyable types"),
             .having(
                 "spent twice",
-                "try proof.spend(on: purpose, now: .zero); try proof.spend(on: purpose, now: .zero)",
+                "_ = proof.spend(on: purpose, now: .zero); _ = proof.spend(on: purpose, now: .zero)",
                 "'proof' consumed more than once"),
             .having(
-                "spent in a loop", "for _ in 0..<2 { try proof.spend(on: purpose, now: .zero) }",
+                "spent in a loop", "for _ in 0..<2 { _ = proof.spend(on: purpose, now: .zero) }",
                 "'proof' consumed in a loop"),
             .having(
                 "kept in an array", "let kept = [proof]; _ = kept",
@@ -74,12 +74,12 @@ struct ForbiddenProgramTests {
                 "cast to the other grade", "openVault(proof as! PresenceProof<Cryptographic>)",
                 "noncopyable types cannot be conditionally cast"),
             .having(
-                "spent on its own word", "try proof.spend(on: proof.purpose, now: .zero)",
+                "spent on its own word", "_ = proof.spend(on: proof.purpose, now: .zero)",
                 "'purpose' is inaccessible due to 'private' protection level"),
             .whole(
                 "made by hand",
                 "func cheat(_ p: PresencePurpose) throws {"
-                    + " try PresenceProof<Advisory>(of: p, until: .zero).spend(on: p, now: .zero) }",
+                    + " _ = PresenceProof<Advisory>(of: p, until: .zero).spend(on: p, now: .zero) }",
                 "'PresenceProof<Grade>' initializer is inaccessible due to 'internal' protection level"
             ),
             .whole(
@@ -100,7 +100,7 @@ struct ForbiddenProgramTests {
                 let purpose = PresencePurpose("x")
                 let kept: PresenceProof<Advisory>? = { var check = Asking()
                     return check.prove(for: purpose, now: .zero) }()
-                func cheat() throws { if let proof = kept { try proof.spend(on: purpose, now: .zero) } }
+                func cheat() throws { if let proof = kept { _ = proof.spend(on: purpose, now: .zero) } }
                 """, "'unknown' is borrowed and cannot be consumed"),
         ] as [Forbidden])
     func forbidden(_ forbidden: Forbidden) throws {

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-private let ready = "\\002\\000\\000\\000\\001\\002"
+private let ready = "\\002\\000\\000\\000\\001\\003"
 private let granted = "\\002\\000\\000\\000\\004\\000"
 
 /// What a program sends, and the expected outcome.
@@ -17,7 +17,9 @@ private let liesAndThoughts: [(String, String)] = [
     ("\(ready)\\002\\000\\000\\000\\007\\000", "nonsense"),
     ("\(ready)\\000\\000\\000\\000", "nonsense"),
     ("\(ready)\\377\\377\\377\\377", "nonsense"),
-    ("\(ready)\\003\\000\\000\\000\\004\\005x", "nonsense"),
+    ("\(ready)\\004\\000\\000\\000\\004\\002\\010x", "nonsense"),
+    // A timeout, which only this side finds out.
+    ("\(ready)\\003\\000\\000\\000\\004\\002\\000", "nonsense"),
     // A message that is not UTF-8.
     ("\(ready)\\007\\000\\000\\000\\002\\000\\000\\000\\001\\377\\000", "nonsense"),
 ]

@@ -19,11 +19,12 @@ struct DeviceRecord: Sendable {
 
     /// Creates the record that an enrolment leaves.
     init(credential: String, secret: String) throws {
-        guard let credential = Token(credential) else { throw LoginModelError.notAToken }
+        guard let credential = Token(credential),
+            let server = ServerAddress("https://login.example")
+        else { throw LoginModelError.notAToken }
         self.init(
             EnrolledSecret(
-                server: try ServerAddress(parsing: "https://login.example"), authorities: [],
-                credential: credential,
+                server: server, authorities: [], credential: credential,
                 handed: HelperResponse.NextSecret(
                     secret: SecretBytes(text: secret), generation: 0), now: 0))
     }

@@ -54,10 +54,9 @@ struct BatchTests {
     @Test("stores lock common rows in the same order, whatever the order of the changes")
     func deadlocks() async throws {
         let database = try TestDatabase()
-        let connections = PostgreSQLVerificationStore.Connections(reading: 1, writing: 2)
         let stores = [
-            try database.open(connections: connections),
-            try database.open(connections: connections),
+            try database.open(reading: 1, writing: 2),
+            try database.open(reading: 1, writing: 2),
         ]
         for number in 0..<20 {
             _ = try await stores[0].commit([.insertCredential(.sample(number))])

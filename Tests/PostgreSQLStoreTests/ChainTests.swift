@@ -1,4 +1,5 @@
 import PostgreSQLServer
+import SQLStore
 import StoreContract
 import Synchronization
 import Testing
@@ -16,10 +17,9 @@ struct ChainTests {
     @Test("each writer has its own chain, and a later writer continues it")
     func leases() async throws {
         let database = try TestDatabase()
-        let connections = PostgreSQLVerificationStore.Connections(reading: 1, writing: 2)
         for round in 1...3 {
             let stores = [
-                try database.open(connections: connections), try database.open(),
+                try database.open(reading: 1, writing: 2), try database.open(),
             ]
             for (index, store) in stores.enumerated() {
                 for number in 0..<5 {
@@ -45,10 +45,9 @@ struct ChainTests {
     @Test("events become visible in the order of their positions, whichever store commits")
     func positions() async throws {
         let database = try TestDatabase()
-        let connections = PostgreSQLVerificationStore.Connections(reading: 1, writing: 3)
         let stores = [
-            try database.open(connections: connections),
-            try database.open(connections: connections),
+            try database.open(reading: 1, writing: 3),
+            try database.open(reading: 1, writing: 3),
         ]
         let reader = try database.open()
         let writing = Task {
@@ -79,7 +78,7 @@ struct ChainTests {
     @Test("the checkpoint callback runs after a given number of events, before the commit returns")
     func watched() async throws {
         let database = try TestDatabase()
-        let store = try database.open(connections: .init(reading: 1, writing: 2))
+        let store = try database.open(reading: 1, writing: 2)
         let told = Mutex(0)
         store.onCheckpointChange(by: 5) { told.withLock { $0 += 1 } }
         for number in 1...17 {
@@ -118,7 +117,7 @@ struct ChainTests {
         await #expect(throws: StoreFailure(.damaged, code: "chain")) {
             try await store.commit([.appendEvent(.sample(4))])
         }
-        #expect(throws: PostgreSQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
+        #expect(throws: SQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
             try database.open()
         }
         #expect(try database.audit().findings != [])

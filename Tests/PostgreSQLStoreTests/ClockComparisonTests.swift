@@ -1,4 +1,5 @@
 import PostgreSQLServer
+import SQLStore
 import StoreContract
 import Synchronization
 import Testing
@@ -28,7 +29,7 @@ struct ClockComparisonTests {
         let database = try TestDatabase()
         let clock = ShiftedClock()
         clock.shift(by: shift)
-        #expect(throws: PostgreSQLStoreError.store(Self.refusal)) {
+        #expect(throws: SQLStoreError.store(Self.refusal)) {
             try database.open { clock.now }
         }
         clock.shift(by: 0)
@@ -81,7 +82,7 @@ struct ClockComparisonTests {
             let sent = clock.reading()
             let query = PipelineCommand.text("SELECT 1000000000000::bigint")
             let results = try session.run([query], timeout: .seconds(20)).results()
-            do throws(PostgreSQLFailure) {
+            do throws(StoreFailure) {
                 try clock.compare(results[0].rows, since: sent)
                 return false
             } catch {

@@ -35,8 +35,8 @@ struct ConcurrentAcknowledgementTests {
             proxy.url(for: database.url), StoreStatement.writing, known)
         // The database has answered, and the proxy holds the answer back.
         proxy.arm(ProxyFault(.stall, at: .message(.dataRow, .none)))
-        let answer = Task.detached { () -> PostgreSQLFailure? in
-            do throws(PostgreSQLFailure) {
+        let answer = Task.detached { () -> StoreFailure? in
+            do throws(StoreFailure) {
                 switch question {
                 case .compare: try known.compare(with: asking)
                 case .lease: _ = try ChainLease(on: asking, key: key, known: known)

@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
+import Verification
 
 @testable import PostgreSQLStore
 
@@ -75,7 +76,7 @@ struct ConnectionPoolTests {
                 open: Array(repeating: (), count: count))
         }
 
-        private func refuse(_ job: Int, _ failure: PostgreSQLFailure) {
+        private func refuse(_ job: Int, _ failure: StoreFailure) {
             change { $0.refused[job] = failure.code }
             content.withLock { $0.reaction }?(job)
         }

@@ -166,8 +166,8 @@ private final class Fixture: Sendable {
         proxy = try FaultyProxy(to: database.server.port)
         store = try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(proxy.url(for: database.url))),
-            key: database.keys.auditKey, timeout: timeout,
-            connections: .init(reading: 1, writing: 1))
+            key: database.keys.auditKey,
+            connections: .init(reading: 1, writing: 1, timeout: timeout))
     }
 
     /// Decides once with a fault injected, then retries without one until a decision succeeds.

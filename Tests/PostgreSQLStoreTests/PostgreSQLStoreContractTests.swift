@@ -28,9 +28,8 @@ struct PostgreSQLStoreContractTests {
         "stores with several writers each obey the store contract", arguments: StoreContract.rules)
     func several(rule: StoreContract.Rule) async throws {
         let database = try TestDatabase()
-        let connections = PostgreSQLVerificationStore.Connections(reading: 3, writing: 3)
-        let first = try database.open(connections: connections)
-        let second = try database.open(connections: connections)
+        let first = try database.open(reading: 3, writing: 3)
+        let second = try database.open(reading: 3, writing: 3)
         try await rule.check(
             StoreContract.Subject(first, second: second, key: database.keys.auditKey))
     }

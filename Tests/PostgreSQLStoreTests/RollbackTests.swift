@@ -1,4 +1,5 @@
 import PostgreSQLServer
+import SQLStore
 import StoreContract
 import TestSupport
 import Testing
@@ -57,11 +58,12 @@ struct RollbackTests {
             try await store.ticket(digest: TicketRow.sample(1).digest)
         }
         store.close()
-        #expect(throws: PostgreSQLStoreError.rolledBack) {
+        #expect(throws: SQLStoreError.rolledBack) {
             try PostgreSQLVerificationStore(connecting: address, key: key, known: ends)
         }
-        let (report, end) = try PostgreSQLVerificationStore.settle(address, key: key, now: .at(100))
-        #expect(report == FailoverRecoveryReport(kept: 0, ended: 0, clientsRevoked: 1))
+        let (report, end) = try PostgreSQLVerificationStore.settle(
+            address, key: key, RestoreOptions(now: .at(100)))
+        #expect(report == RestoreReport(kept: 0, ended: 0, clientsRevoked: 1))
         let later = try PostgreSQLVerificationStore(connecting: address, key: key, known: [end])
         #expect(try await later.ticket(digest: TicketRow.sample(1).digest) == nil)
         #expect(try await later.challenge(digest: ChallengeRow.sample(1).digest) == nil)
@@ -97,8 +99,8 @@ struct RollbackTests {
         _ = try await store.commit([.insertAnswer(.sample(1))])
         store.close()
         let (report, end) = try PostgreSQLVerificationStore.settle(
-            address, key: key, ended: [ids[1]], now: .at(100))
-        #expect(report == FailoverRecoveryReport(kept: 1, ended: 1, clientsRevoked: 0))
+            address, key: key, RestoreOptions(now: .at(100), ended: [ids[1]]))
+        #expect(report == RestoreReport(kept: 1, ended: 1, clientsRevoked: 0))
         let later = try PostgreSQLVerificationStore(connecting: address, key: key, known: [end])
         #expect(try await later.credential(ids[0])?.state == .active)
         #expect(try await later.credential(ids[1])?.state == .revoked)
@@ -115,8 +117,8 @@ struct RollbackTests {
         _ = try await store.commit([.appendEvent(.sample(2, at: 90))])
         _ = try await store.commit([.appendEvent(.sample(3, at: 110))])
         store.close()
-        #expect(throws: PostgreSQLStoreError.clockBehind(.at(110))) {
-            try PostgreSQLVerificationStore.settle(address, key: key, now: .at(109))
+        #expect(throws: SQLStoreError.clockBehind(.at(110))) {
+            try PostgreSQLVerificationStore.settle(address, key: key, RestoreOptions(now: .at(109)))
         }
         let digest = TicketRow.sample(1).digest
         let untouched = try database.open()
@@ -130,15 +132,16 @@ struct RollbackTests {
             "DELETE FROM watchword.events WHERE position = 3",
         ] {
             try database.query(edit)
-            #expect(throws: PostgreSQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
-                try PostgreSQLVerificationStore.settle(address, key: key, now: .at(109))
+            #expect(throws: SQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
+                try PostgreSQLVerificationStore.settle(
+                    address, key: key, RestoreOptions(now: .at(109)))
             }
             try database.query(
                 "DELETE FROM watchword.events; INSERT INTO watchword.events TABLE kept")
         }
         // If the operator vouches for the clock, everything up to the newest event is refused.
         let (_, end) = try PostgreSQLVerificationStore.settle(
-            address, key: key, now: .at(0), trustingClock: true)
+            address, key: key, RestoreOptions(now: .at(0), trustsClock: true))
         let settled = try PostgreSQLVerificationStore(connecting: address, key: key, known: [end])
         #expect(try await settled.ticket(digest: digest) == nil)
         #expect(
@@ -160,7 +163,7 @@ struct RollbackTests {
         let stranger = try database.open()
         for number in 3...5 { _ = try await stranger.commit([.appendEvent(.sample(number))]) }
         #expect(stranger.ends.map(\.mark.node) == ends.map(\.mark.node))
-        #expect(throws: PostgreSQLStoreError.rolledBack) {
+        #expect(throws: SQLStoreError.rolledBack) {
             try PostgreSQLVerificationStore(
                 connecting: address, key: database.keys.auditKey, known: ends)
         }
@@ -183,7 +186,7 @@ struct RollbackTests {
                 node: end.mark.node, sequence: 0, digest: end.mark.digest,
                 authentication: end.mark.authentication), position: 1)
         let address = try #require(PostgreSQLAddress(database.url))
-        #expect(throws: PostgreSQLStoreError.forgedCheckpoint) {
+        #expect(throws: SQLStoreError.forgedCheckpoint) {
             try PostgreSQLVerificationStore(
                 connecting: address, key: database.keys.auditKey, known: [forged])
         }

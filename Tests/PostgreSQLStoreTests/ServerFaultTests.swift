@@ -182,7 +182,7 @@ struct ServerFaultTests {
     ) throws -> PostgreSQLVerificationStore {
         try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(url ?? database.url)),
-            key: database.keys.auditKey, timeout: .seconds(2), connections: Self.connections)
+            key: database.keys.auditKey, connections: Self.connections)
     }
 
     private func readOnly(_ isReadOnly: Bool, _ server: PostgreSQLServer) async throws {

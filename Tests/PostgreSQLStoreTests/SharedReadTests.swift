@@ -12,7 +12,7 @@ import Verification
 struct SharedReadTests {
     /// The results of several reads, by index.
     private final class Answers: Sendable {
-        let found = Mutex<[Int: Result<[CredentialRow], PostgreSQLFailure>]>([:])
+        let found = Mutex<[Int: Result<[CredentialRow], StoreFailure>]>([:])
 
         func jobs(_ wanted: [(subject: String, limit: Int)]) -> [ReadJob] {
             wanted.enumerated().map { index, interest in
@@ -20,8 +20,8 @@ struct SharedReadTests {
                     question: .alive(subject: Array(interest.subject.utf8), limit: interest.limit)
                 ) {
                     answer in
-                    let rows = Result { () throws(PostgreSQLFailure) -> [CredentialRow] in
-                        try answer.get().all { row throws(PostgreSQLFailure) in
+                    let rows = Result { () throws(StoreFailure) -> [CredentialRow] in
+                        try answer.get().all { row throws(StoreFailure) in
                             try row.row(StoreKeys.known.auditKey)
                         }
                     }

@@ -35,7 +35,9 @@ struct StartTests {
         try database.query(
             "DROP TABLE watchword.challenges; UPDATE watchword.steps SET taken = 1")
         #expect(try database.audit().isWhole(events: 1))
-        #expect(try PostgreSQLVerificationStore.endedCredentials(at: address(database)) == [])
+        #expect(
+            try PostgreSQLVerificationStore.endedCredentials(at: address(database)).credentials
+                == [])
         let stores = try await withThrowingTaskGroup(of: PostgreSQLVerificationStore.self) {
             group in
             for _ in 0..<8 { group.addTask { try await onOwnThread { try database.open() } } }
@@ -56,7 +58,7 @@ struct StartTests {
         try database.query(
             "DROP TABLE watchword.challenges; UPDATE watchword.steps SET taken = 1")
         _ = try PostgreSQLVerificationStore.settle(
-            address(database), key: database.keys.auditKey, now: .at(0))
+            address(database), key: database.keys.auditKey, RestoreOptions(now: .at(0)))
         #expect(try database.query("SELECT taken FROM watchword.steps") == "2")
     }
 
@@ -102,12 +104,12 @@ struct StartTests {
         let database = try TestDatabase()
         try database.open().close()
         try database.query("SET search_path = watchword; " + script)
-        let refusal = PostgreSQLStoreError.changedSchema(object: object)
+        let refusal = SQLStoreError.changedSchema(object: object)
         #expect(throws: refusal) { try database.open() }
         #expect(throws: refusal) { try database.audit() }
         #expect(throws: refusal) {
             try PostgreSQLVerificationStore.settle(
-                address(database), key: database.keys.auditKey, now: .at(0))
+                address(database), key: database.keys.auditKey, RestoreOptions(now: .at(0)))
         }
     }
 
@@ -141,8 +143,8 @@ struct StartTests {
         let database = try TestDatabase()
         try database.open().close()
         try database.query("UPDATE watchword.steps SET taken = 7")
-        #expect(throws: PostgreSQLStoreError.newer(schema: 7)) { try database.open() }
-        #expect(throws: PostgreSQLStoreError.newer(schema: 7)) { try database.audit() }
+        #expect(throws: SQLStoreError.newer(schema: 7)) { try database.open() }
+        #expect(throws: SQLStoreError.newer(schema: 7)) { try database.audit() }
         #expect(try database.query("SELECT taken FROM watchword.steps") == "7")
     }
 
@@ -163,7 +165,7 @@ struct StartTests {
         try server.query(
             "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 OWNER watchword")
         let address = try #require(PostgreSQLAddress(server.url("latin")))
-        #expect(throws: PostgreSQLStoreError.notUTF8) {
+        #expect(throws: SQLStoreError.notUTF8) {
             try PostgreSQLVerificationStore(connecting: address, key: StoreKeys.known.auditKey)
         }
     }
@@ -174,7 +176,7 @@ struct StartTests {
         try database.open().close()
         let address = try #require(PostgreSQLAddress(database.url))
         let other = try KeyRing.make().auditKey
-        #expect(throws: PostgreSQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
+        #expect(throws: SQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
             try PostgreSQLVerificationStore(connecting: address, key: other)
         }
     }

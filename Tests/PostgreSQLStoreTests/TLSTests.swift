@@ -1,4 +1,5 @@
 import PostgreSQLServer
+import SQLStore
 import StoreContract
 import TestSupport
 import Testing
@@ -21,7 +22,7 @@ struct TLSTests {
         let url = database.url + "?sslmode=verify-full&sslrootcert="
         let store = try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(url + certificate)),
-            key: database.keys.auditKey, timeout: .seconds(20))
+            key: database.keys.auditKey, connections: .init(timeout: .seconds(20)))
         #expect(try await store.commit([.appendEvent(.sample(1))]) == .done)
         #expect(
             try database.query(
@@ -32,7 +33,7 @@ struct TLSTests {
                 connecting: try #require(PostgreSQLAddress(url + folder.file("other.pem"))),
                 key: database.keys.auditKey)
             Issue.record("an untrusted certificate was accepted")
-        } catch let error as PostgreSQLStoreError {
+        } catch let error as SQLStoreError {
             guard case .unreachable(let message) = error else { throw error }
             #expect(message.contains("certificate"))
         }

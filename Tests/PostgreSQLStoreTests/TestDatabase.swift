@@ -25,13 +25,13 @@ struct TestDatabase {
     /// Opens the database as another process would.
     func open(
         timeout: Duration = .seconds(20),
-        connections: PostgreSQLVerificationStore.Connections = .standard,
+        reading: Int = 2, writing: Int = 1,
         clock: (@Sendable () -> Int64)? = nil
     ) throws -> PostgreSQLVerificationStore {
         // Longer than in production, because the machine may be busy with other tests.
         try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(url)), key: keys.auditKey,
-            timeout: timeout, connections: connections, clock: clock)
+            connections: .init(reading: reading, writing: writing, timeout: timeout), clock: clock)
     }
 
     /// Runs SQL as the superuser and returns one line per row.

@@ -1,4 +1,5 @@
 import Foundation
+import SQLStore
 import StoreContract
 import TestSupport
 import Testing
@@ -122,7 +123,7 @@ struct AuditTests {
             try await store.commit([.appendEvent(.sample(11))])
         }
         store.close()
-        let failure = #expect(throws: SQLiteStoreError.self) { try database.open() }
+        let failure = #expect(throws: SQLStoreError.self) { try database.open() }
         guard case .store(let failure)? = failure else {
             Issue.record("\(String(describing: failure))")
             return
@@ -135,7 +136,7 @@ struct AuditTests {
         let database = try await filled()
         let copy = try copyAside(database)
         try edit(copy, "DELETE FROM chains")
-        #expect(throws: SQLiteStoreError.store(StoreFailure(.damaged, code: "chain"))) {
+        #expect(throws: SQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
             try SQLiteVerificationStore.audit(at: copy, key: StoreKeys.known.auditKey)
         }
     }
@@ -170,9 +171,9 @@ struct AuditTests {
                 == [.checkpoint(node: mark.node, sequence: 11)])
         try FileManager.default.moveItem(
             atPath: database.path + ".aside", toPath: database.path + ".mark")
-        #expect(throws: SQLiteStoreError.rolledBack) { try database.open() }
+        #expect(throws: SQLStoreError.rolledBack) { try database.open() }
         try removeFile(database.path)
-        #expect(throws: SQLiteStoreError.rolledBack) { try database.open() }
+        #expect(throws: SQLStoreError.rolledBack) { try database.open() }
     }
 
     @Test("a damaged checkpoint is reported, and the checkpoint of a pruned event is accepted")
@@ -191,13 +192,13 @@ struct AuditTests {
         for spoiled in ["", text + "\n", String(text.dropLast()), text.uppercased()] {
             try database.folder.write(Array(spoiled.utf8), to: "verifier.db.mark")
             try setMode(0o600, of: mark)
-            #expect(throws: SQLiteStoreError.damagedCheckpoint) { try database.open() }
+            #expect(throws: SQLStoreError.damagedCheckpoint) { try database.open() }
         }
         let forged = text.replacing(" 10 ", with: " 9 ")
         #expect(forged != text)
         try database.folder.write(Array(forged.utf8), to: "verifier.db.mark")
         try setMode(0o600, of: mark)
-        #expect(throws: SQLiteStoreError.damagedCheckpoint) { try database.open() }
+        #expect(throws: SQLStoreError.damagedCheckpoint) { try database.open() }
     }
 
     @Test("a running store does not append to a chain whose end was moved back")

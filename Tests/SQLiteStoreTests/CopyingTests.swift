@@ -1,4 +1,5 @@
 import OneTimePassword
+import SQLStore
 import StoreContract
 import Synchronization
 import TestSupport
@@ -52,7 +53,7 @@ struct CopyingTests {
         let store = try database.open()
         let path = database.folder.file("backup.db")
         try database.folder.write([1], to: "backup.db")
-        #expect(throws: SQLiteStoreError.exists) { try store.backUp(to: path, now: .at(0)) }
+        #expect(throws: SQLStoreError.exists) { try store.backUp(to: path, now: .at(0)) }
         #expect(try database.folder.bytes(of: "backup.db") == [1])
         try removeFile(path)
         // The leftovers of a killed backup do not prevent the next one.
@@ -60,7 +61,7 @@ struct CopyingTests {
         try setMode(0o600, of: path + ".new")
         try store.backUp(to: path, now: .at(0))
         let before = try database.folder.bytes(of: "backup.db")
-        #expect(throws: SQLiteStoreError.isBackup) {
+        #expect(throws: SQLStoreError.isBackup) {
             try SQLiteVerificationStore(opening: path, key: database.keys.auditKey)
         }
         #expect(try database.folder.bytes(of: "backup.db") == before)
@@ -68,9 +69,10 @@ struct CopyingTests {
         for name in ["verifier.db", "other.db-wal"] {
             if name == "other.db-wal" { try database.folder.write([1], to: name) }
             let target = database.folder.file(name.replacing("-wal", with: ""))
-            #expect(throws: SQLiteStoreError.exists) {
+            #expect(throws: SQLStoreError.exists) {
                 try SQLiteVerificationStore.restore(
-                    from: path, to: target, key: database.keys.auditKey, now: .at(0))
+                    from: path, to: target, key: database.keys.auditKey, RestoreOptions(now: .at(0))
+                )
             }
         }
     }
@@ -105,7 +107,7 @@ struct CopyingTests {
 
         let other = database.folder.file("restored.db")
         let report = try SQLiteVerificationStore.restore(
-            from: backup, to: other, key: key, now: clock.now)
+            from: backup, to: other, key: key, RestoreOptions(now: clock.now))
         #expect(
             report
                 == RestoreReport(
@@ -148,7 +150,8 @@ struct CopyingTests {
         store.close()
         try removeFile(database.path)
         let report = try SQLiteVerificationStore.restore(
-            from: backup, to: database.path, key: key, keepingClients: true, now: .at(1))
+            from: backup, to: database.path, key: key,
+            RestoreOptions(now: .at(1), keepsClients: true))
         #expect(report.clientsRevoked == 0)
         let renewed = try database.open()
         #expect(try renewed.clients() == [.sample(1)])
@@ -158,7 +161,8 @@ struct CopyingTests {
         let second = database.folder.file("second.db")
         try database.open().backUp(to: second, now: .at(2))
         let third = database.folder.file("third.db")
-        _ = try SQLiteVerificationStore.restore(from: second, to: third, key: key, now: .at(3))
+        _ = try SQLiteVerificationStore.restore(
+            from: second, to: third, key: key, RestoreOptions(now: .at(3)))
         #expect(try SQLiteVerificationStore(opening: third, key: key).chains().count == 3)
     }
 
@@ -176,19 +180,21 @@ struct CopyingTests {
         try store.backUp(to: late, now: .at(200))
         let target = database.folder.file("target.db")
         for (path, newest) in [(backup, UnixTime.at(100)), (late, .at(200))] {
-            #expect(throws: SQLiteStoreError.clockBehind(newest)) {
+            #expect(throws: SQLStoreError.clockBehind(newest)) {
                 try SQLiteVerificationStore.restore(
-                    from: path, to: target, key: key, now: newest.adding(milliseconds: -1))
+                    from: path, to: target, key: key,
+                    RestoreOptions(now: newest.adding(milliseconds: -1)))
             }
             #expect(try !names(in: database.folder.path).contains { $0.hasPrefix("target") })
         }
         // If the operator vouches for the clock, everything up to the newest time is refused.
         _ = try SQLiteVerificationStore.restore(
-            from: late, to: target, key: key, now: .at(0), trustingClock: true)
+            from: late, to: target, key: key, RestoreOptions(now: .at(0), trustsClock: true))
         let restored = try SQLiteVerificationStore(opening: target, key: key)
         #expect(try restored.events(after: 2, limit: 9).compactMap(\.event?.time) == [.at(200)])
         let other = database.folder.file("other.db")
-        _ = try SQLiteVerificationStore.restore(from: backup, to: other, key: key, now: .at(100))
+        _ = try SQLiteVerificationStore.restore(
+            from: backup, to: other, key: key, RestoreOptions(now: .at(100)))
     }
 
     @Test("O-01 O-07 the times recorded in a backup are authenticated")
@@ -216,9 +222,9 @@ struct CopyingTests {
         let target = database.folder.file("target.db")
         for script in edits {
             try edit(backup, script)
-            let thrown = #expect(throws: SQLiteStoreError.self, "\(script)") {
+            let thrown = #expect(throws: SQLStoreError.self, "\(script)") {
                 try SQLiteVerificationStore.restore(
-                    from: backup, to: target, key: key, now: .at(300))
+                    from: backup, to: target, key: key, RestoreOptions(now: .at(300)))
             }
             guard case .store(let failure)? = thrown else {
                 Issue.record("\(script)")
@@ -229,7 +235,8 @@ struct CopyingTests {
             try database.folder.write(pristine, to: "backup.db")
             try setMode(0o600, of: backup)
         }
-        _ = try SQLiteVerificationStore.restore(from: backup, to: target, key: key, now: .at(300))
+        _ = try SQLiteVerificationStore.restore(
+            from: backup, to: target, key: key, RestoreOptions(now: .at(300)))
     }
 
     @Test(
@@ -243,19 +250,20 @@ struct CopyingTests {
         try store.backUp(to: backup, now: .at(0))
         let target = database.folder.file("target.db")
         func restore(_ path: String, _ key: AuditKey) throws -> RestoreReport {
-            try SQLiteVerificationStore.restore(from: path, to: target, key: key, now: .at(0))
+            try SQLiteVerificationStore.restore(
+                from: path, to: target, key: key, RestoreOptions(now: .at(0)))
         }
-        #expect(throws: SQLiteStoreError.store(StoreFailure(.damaged, code: "chain"))) {
+        #expect(throws: SQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
             try restore(backup, KeyRing.make().auditKey)
         }
         // The verifier cannot decode the sample row's body.
-        #expect(throws: SQLiteStoreError.store(StoreFailure(.damaged, code: "row"))) {
+        #expect(throws: SQLStoreError.store(StoreFailure(.damaged, code: "row"))) {
             try restore(backup, database.keys.auditKey)
         }
         let text = try database.folder.write([1, 2, 3], to: "text.db")
         try setMode(0o600, of: text)
-        #expect(throws: SQLiteStoreError.foreignFile) { try restore(text, database.keys.auditKey) }
-        #expect(throws: SQLiteStoreError.notPrivate(.missing)) {
+        #expect(throws: SQLStoreError.foreignFile) { try restore(text, database.keys.auditKey) }
+        #expect(throws: SQLStoreError.notPrivate(.missing)) {
             try restore(database.folder.file("none.db"), database.keys.auditKey)
         }
         #expect(!(try names(in: database.folder.path).contains("target.db")))

@@ -34,7 +34,7 @@ struct EditedRowTests {
             columns: { table in
                 let connection = try SQLiteConnection(path: path, .readOnly, timeout: .seconds(1))
                 return try connection.prepare("SELECT name FROM pragma_table_info('\(table)')")
-                    .all { row throws(SQLiteFailure) in try row.requiredText() }
+                    .all { row throws(StoreFailure) in try row.requiredText() }
             },
             audit: {
                 let report = try store.audit()

@@ -52,12 +52,8 @@ struct GroupCommitTests {
         let store = try database.open()
         _ = try await store.commit([.insertCredential(.sample(50))])
         try await store.committer.perform { writer throws(StoreFailure) in
-            do throws(SQLiteFailure) {
-                let pages = try writer.session.connection.number("PRAGMA page_count")
-                try writer.session.connection.execute("PRAGMA max_page_count = \(pages + 5)")
-            } catch {
-                throw StoreFailure(error)
-            }
+            let pages = try writer.session.connection.number("PRAGMA page_count")
+            try writer.session.connection.execute("PRAGMA max_page_count = \(pages + 5)")
         }
         let outcomes = try await waitingTogether(store, count: 3) { index in
             let body = [UInt8](repeating: 1, count: index == 1 ? 60_000 : 10)

@@ -1,5 +1,6 @@
 import Foundation
 import OneTimePassword
+import SQLStore
 import StoreContract
 import TestSupport
 import Testing
@@ -63,7 +64,7 @@ struct KilledCopyTests {
             if !isMade {
                 // An empty database is created only if there never was one.
                 if hasOldMark {
-                    #expect(throws: SQLiteStoreError.rolledBack) { try database.open() }
+                    #expect(throws: SQLStoreError.rolledBack) { try database.open() }
                 }
                 let again = try ForeignProgram(path: BuiltProgram.path("store-writer"))
                     .run(Array(command("restore", database).dropFirst()))
@@ -119,12 +120,12 @@ private struct Origin {
         let report = try SQLiteVerificationStore.audit(at: path, key: key)
         #expect(report.findings == [])
         #expect(report.isSound)
-        #expect(throws: SQLiteStoreError.isBackup) {
+        #expect(throws: SQLStoreError.isBackup) {
             try SQLiteVerificationStore(opening: path, key: key)
         }
         let restored = try TestDatabase()
         _ = try SQLiteVerificationStore.restore(
-            from: path, to: restored.path, key: key, now: .at(100))
+            from: path, to: restored.path, key: key, RestoreOptions(now: .at(100)))
         try expectRenewed(restored)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import SQLStore
 import StoreContract
 import TestSupport
 import Testing
@@ -31,7 +32,7 @@ struct MigrationTests {
         return try connection.prepare(
             "SELECT sql FROM sqlite_schema WHERE sql NOT NULL ORDER BY name"
         )
-        .all { row throws(SQLiteFailure) in try row.requiredText() }
+        .all { row throws(StoreFailure) in try row.requiredText() }
     }
 
     @Test("a database of the first schema is opened with its rows, and keeps challenges")
@@ -72,7 +73,7 @@ struct MigrationTests {
         try edit(database.path, "DROP TABLE challenges; PRAGMA user_version = 1")
         let restored = database.folder.file("restored.db")
         _ = try SQLiteVerificationStore.restore(
-            from: database.path, to: restored, key: key, now: .at(100))
+            from: database.path, to: restored, key: key, RestoreOptions(now: .at(100)))
         let store = try SQLiteVerificationStore(opening: restored, key: key)
         #expect(try store.challenge(digest: ChallengeRow.sample(1).digest) == nil)
         #expect(try store.audit().findings == [])

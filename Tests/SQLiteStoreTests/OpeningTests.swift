@@ -1,4 +1,5 @@
 import Foundation
+import SQLStore
 import StoreContract
 import TestSupport
 import Testing
@@ -56,29 +57,29 @@ struct OpeningTests {
         let database = try TestDatabase()
         try database.open().close()
         try setMode(0o640, of: database.path)
-        #expect(throws: SQLiteStoreError.notPrivate(.openToOthers(mode: 0o640))) {
+        #expect(throws: SQLStoreError.notPrivate(.openToOthers(mode: 0o640))) {
             try database.open()
         }
         try setMode(0o600, of: database.path)
         try setMode(0o770, of: database.folder.path)
-        #expect(throws: SQLiteStoreError.exposed(.openToOthers(mode: 0o770))) {
+        #expect(throws: SQLStoreError.exposed(.openToOthers(mode: 0o770))) {
             try database.open()
         }
         try setMode(0o700, of: database.folder.path)
         try linkSymbolically(database.path, to: database.folder.file("link.db"))
-        #expect(throws: SQLiteStoreError.notPrivate(.symbolicLink)) {
+        #expect(throws: SQLStoreError.notPrivate(.symbolicLink)) {
             try open(database, "link.db")
         }
         try makeFolder(database.folder.file("folder.db"))
-        #expect(throws: SQLiteStoreError.notPrivate(.folder)) { try open(database, "folder.db") }
-        #expect(throws: SQLiteStoreError.notPrivate(.openToOthers(mode: 0o644))) {
+        #expect(throws: SQLStoreError.notPrivate(.folder)) { try open(database, "folder.db") }
+        #expect(throws: SQLStoreError.notPrivate(.openToOthers(mode: 0o644))) {
             try database.folder.write([], to: "empty.db")
             try setMode(0o644, of: database.folder.file("empty.db"))
             try open(database, "empty.db")
         }
         if geteuid() == 0 {
             unsafe chown(database.path, 1, 1)
-            #expect(throws: SQLiteStoreError.notPrivate(.otherOwner(1))) { try database.open() }
+            #expect(throws: SQLStoreError.notPrivate(.otherOwner(1))) { try database.open() }
         }
     }
 
@@ -91,11 +92,11 @@ struct OpeningTests {
             try setMode(0o600, of: folder.file(name))
         }
         try open(database, "empty.db")
-        #expect(throws: SQLiteStoreError.foreignFile) { try open(database, "text.db") }
+        #expect(throws: SQLStoreError.foreignFile) { try open(database, "text.db") }
         #expect(try folder.bytes(of: "text.db") == Array("not a database\n".utf8))
         try edit(folder.file("foreign.db"), "CREATE TABLE t (a); PRAGMA user_version = 1")
         let before = try folder.bytes(of: "foreign.db")
-        #expect(throws: SQLiteStoreError.foreignFile) { try open(database, "foreign.db") }
+        #expect(throws: SQLStoreError.foreignFile) { try open(database, "foreign.db") }
         #expect(try folder.bytes(of: "foreign.db") == before)
     }
 
@@ -104,7 +105,7 @@ struct OpeningTests {
         let database = try TestDatabase()
         try database.open().close()
         try edit(database.path, "PRAGMA user_version = 99")
-        #expect(throws: SQLiteStoreError.newer(schema: 99)) { try database.open() }
+        #expect(throws: SQLStoreError.newer(schema: 99)) { try database.open() }
     }
 
     /// Changes to the schema, and the object that the error names.
@@ -129,7 +130,7 @@ struct OpeningTests {
         try store.backUp(to: backup, now: .at(1))
         try edit(database.path, script)
         try edit(backup, script)
-        let refusal = SQLiteStoreError.changedSchema(object: object)
+        let refusal = SQLStoreError.changedSchema(object: object)
         #expect(throws: refusal) {
             try store.backUp(to: database.folder.file("second.db"), now: .at(2))
         }
@@ -140,7 +141,8 @@ struct OpeningTests {
         }
         #expect(throws: refusal) {
             try SQLiteVerificationStore.restore(
-                from: backup, to: database.folder.file("restored.db"), key: key, now: .at(3))
+                from: backup, to: database.folder.file("restored.db"), key: key,
+                RestoreOptions(now: .at(3)))
         }
     }
 

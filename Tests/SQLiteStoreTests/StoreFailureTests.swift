@@ -1,4 +1,5 @@
 import Foundation
+import SQLStore
 import StoreContract
 import TestSupport
 import Testing
@@ -37,7 +38,7 @@ struct StoreFailureTests {
         try edit(database.path, "PRAGMA user_version = 1")
         let other = try SQLiteConnection(path: database.path, .readWrite, timeout: .seconds(1))
         try other.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
-        #expect(throws: SQLiteStoreError.store(StoreFailure(.busy, code: "SQLITE_BUSY"))) {
+        #expect(throws: SQLStoreError.store(StoreFailure(.busy, code: "SQLITE_BUSY"))) {
             try database.open(timeout: .milliseconds(50))
         }
         withExtendedLifetime(other) {}
@@ -49,11 +50,7 @@ struct StoreFailureTests {
         let store = try database.open()
         _ = try await store.commit([.insertTicket(.sample(1))])
         try await store.committer.perform { writer throws(StoreFailure) in
-            do throws(SQLiteFailure) {
-                try writer.session.connection.execute("PRAGMA query_only = ON")
-            } catch {
-                throw StoreFailure(error)
-            }
+            try writer.session.connection.execute("PRAGMA query_only = ON")
         }
         for change in [
             StoreChange.spendTicket(digest: TicketRow.sample(1).digest),
@@ -102,7 +99,7 @@ struct StoreFailureTests {
         let bytes = try database.folder.bytes(of: "verifier.db")
         for count in [Schema.pageSize, bytes.count - Schema.pageSize] {
             try write(Array(bytes.prefix(count)), over: database.path)
-            #expect(throws: SQLiteStoreError.self) {
+            #expect(throws: SQLStoreError.self) {
                 let store = try database.open()
                 #expect(try store.audit().isSound)
             }

@@ -60,8 +60,8 @@ struct WriteAheadLogTests {
         let database = try TestDatabase()
         let store = try database.open()
         for slot in 0..<200 { try await write([], to: store, slot: UInt64(slot)) }
-        store.checkpointer.note(SQLiteFailure(call: .checkpoint, code: 10 | (4 << 8)))
-        store.checkpointer.note(nil)
+        store.checkpointer.note(.init(10 | (4 << 8)))
+        store.checkpointer.note(.done)
         for slot in 0..<1_800 { try await write([], to: store, slot: UInt64(slot)) }
         #expect(store.checkpointFailure == StoreFailure(.unavailable, code: "SQLITE_IOERR"))
         let length = Int(WriteAheadLog.typicalLength + 2 * WriteAheadLog.interval)
@@ -80,10 +80,10 @@ struct WriteAheadLogTests {
     func told() {
         let checkpointer = Checkpointer(path: "")
         #expect(checkpointer.failure == nil)
-        checkpointer.note(SQLiteFailure(call: .checkpoint, code: 13))
-        #expect(checkpointer.failure?.name == "SQLITE_FULL")
+        checkpointer.note(.init(13))
+        #expect(checkpointer.failure?.code == "SQLITE_FULL")
         #expect(!checkpointer.mustKeepLog)
-        checkpointer.note(nil)
+        checkpointer.note(.done)
         #expect(checkpointer.failure == nil)
     }
 

@@ -27,7 +27,7 @@ struct HousekeepingTests {
 
         func housekeeper(keepingEventsFor lifetime: Int64?) -> Housekeeping {
             Housekeeping(
-                store, key: StoreKeys.known.auditKey, keepingEventsFor: lifetime,
+                store: store, key: StoreKeys.known.auditKey, eventLifetime: lifetime,
                 now: { self.clock.withLock { $0.now } },
                 complaint: { _ in self.clock.withLock { $0.complaint } },
                 say: { event, facts in
@@ -210,10 +210,7 @@ struct HousekeepingTests {
         #expect {
             _ = try ServingSettings(arguments(["--keep-events", text]), now: 0)
         } throws: { error in
-            guard case ServerFailure.usage(.badValue("keep-events", _)) = error else {
-                return false
-            }
-            return true
+            if case UsageError.badValue("keep-events", _) = error { true } else { false }
         }
     }
 
@@ -229,7 +226,7 @@ struct HousekeepingTests {
             #expect {
                 _ = try ServingSettings(arguments(["--guess-bound", text]), now: 0)
             } throws: { error in
-                guard case ServerFailure.usage(.badValue("guess-bound", let expected)) = error
+                guard case UsageError.badValue("guess-bound", let expected) = error
                 else { return false }
                 return expected.contains("0.0133%")
             }

@@ -184,7 +184,7 @@ struct KeyAttestationTests {
                     authorization: authorization, pin: nil,
                     in: #require(TPMAddress(tpm.address))))
             guard case .madeKey(let key, let point) = made else {
-                throw TokenHelper.Failure.badAnswer
+                throw TokenFailure.badAnswer
             }
             (self.key, self.point) = (key, point)
         }
@@ -203,7 +203,7 @@ struct KeyAttestationTests {
             let attested = try await Self.carryOut(
                 .attest(key, for: transcript, authorization: authorization, in: address))
             guard case .signature(let signature) = signed, case .attested(let statement) = attested
-            else { throw TokenHelper.Failure.badAnswer }
+            else { throw TokenFailure.badAnswer }
             func text(_ bytes: [UInt8]) -> String { Base64URL.encode(bytes.span) }
             return [
                 "ticket": ticket, "public_key": text(point), "signature": text(signature),
@@ -229,7 +229,7 @@ struct KeyAttestationTests {
                 KeyActivation(blob: bytes("blob"), seed: bytes("seed")))
             let result = try await Self.carryOut(
                 .activate(wanted, in: #require(TPMAddress(tpm.address))))
-            guard case .secret(let secret) = result else { throw TokenHelper.Failure.badAnswer }
+            guard case .secret(let secret) = result else { throw TokenFailure.badAnswer }
             let bytes = secret.withBytes { [UInt8](copying: $0) }
             return Base64URL.encode(bytes.span)
         }
@@ -301,7 +301,7 @@ struct KeyAttestationTests {
                 "signature": good["signature"] ?? "",
             ])
         #expect(early.object["result"] as? String == "denied")
-        await #expect(throws: TokenHelper.Failure.self) {
+        await #expect(throws: TokenFailure.self) {
             try await elsewhere.secret(begun.object)
         }
         let secret = try await device.secret(begun.object)

@@ -51,7 +51,7 @@ final class PasskeyServer: Sendable {
                 return try SQLiteVerificationStore(opening: folder.file("db"), key: keys.auditKey)
             }
             return try PostgreSQLVerificationStore(
-                connecting: address, key: keys.auditKey, timeout: .seconds(20))
+                connecting: address, key: keys.auditKey, connections: .init(timeout: .seconds(20)))
         }
         listener = try Self.listener(for: fixture.service)
     }

@@ -51,7 +51,7 @@ struct SharedTranscriptTests {
         let ring = StoreKeys.known
         let store = try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(url)), key: ring.auditKey,
-            timeout: .seconds(20))
+            connections: .init(timeout: .seconds(20)))
         defer { store.close() }
         let verifier = Verifier(store: store, keys: ring, clock: { clock.now })
         var keys: [String: SecretBytes] = [:]

@@ -10,7 +10,7 @@ import TokenDrivers
 /// `second TEXT` there is another one, with that seed.
 @main struct Program {
     static func main() {
-        TokenChannel.run { request, channel throws(TokenRefusal) in
+        TokenChannel.run { request, channel throws(TokenFailure) in
             try AuthenticatorProgram.answer(
                 request, over: channel, from: SoftwareAuthenticators(reading: settings()))
         }
@@ -46,7 +46,7 @@ private struct SoftwareAuthenticators: AuthenticatorSource {
         }
     }
 
-    func open(_ path: String?) throws(TokenRefusal) -> [Authenticator] {
+    func open(_ path: String?) throws(TokenFailure) -> [Authenticator] {
         var opened: [Authenticator] = []
         for number in unsafe SoftwareAuthenticators.all.indices {
             guard let device = unsafe fido_dev_new() else { throw .noDevice }

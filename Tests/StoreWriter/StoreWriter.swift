@@ -1,4 +1,5 @@
 import Glibc
+import SQLStore
 import SQLiteStore
 import StoreContract
 import Verification
@@ -104,7 +105,7 @@ import Verification
 
     /// Backs the database up to a file beside it.
     static func backup(_ store: SQLiteVerificationStore, _ path: String) {
-        do throws(SQLiteStoreError) {
+        do throws(SQLStoreError) {
             try store.backUp(to: "\(path).copy", now: .at(0))
             say("done")
         } catch {
@@ -114,9 +115,10 @@ import Verification
 
     /// Restores the database from the backup beside it.
     static func restore(_ path: String) {
-        do throws(SQLiteStoreError) {
+        do throws(SQLStoreError) {
             _ = try SQLiteVerificationStore.restore(
-                from: "\(path).copy", to: path, key: StoreKeys.known.auditKey, now: .at(100))
+                from: "\(path).copy", to: path, key: StoreKeys.known.auditKey,
+                RestoreOptions(now: .at(100)))
             say("done")
         } catch {
             say("failure \(error)")

@@ -35,7 +35,7 @@ struct AuthenticatorTests {
             let request = TokenRequest.makeCredential(
                 device: nil, salt: AuthenticatorTests.salt, requiresPIN: requiresPIN)
             guard case .made(let credential, let secret) = try carryOut(request, &person) else {
-                throw TokenHelper.Failure.badAnswer
+                throw TokenFailure.badAnswer
             }
             return (credential, secret)
         }
@@ -102,18 +102,18 @@ struct AuthenticatorTests {
         var owner = TestPerson("1234")
         let (credential, _) = try place.made(requiresPIN: true, &owner)
         var guesser = TestPerson("1111", "2222", "3333", "4444")
-        #expect(throws: TokenHelper.Failure.refused(.needsReinsertion)) {
+        #expect(throws: TokenFailure.needsReinsertion) {
             try place.secret(of: credential, &guesser)
         }
         #expect(guesser.questions.map(\.left) == [8, 7, 6])
         try place.connect("seed one\npin 1234\nretries 2\n")
         var second = TestPerson("1111", "2222", "1234")
-        #expect(throws: TokenHelper.Failure.refused(.blockedPIN)) {
+        #expect(throws: TokenFailure.blockedPIN) {
             try place.secret(of: credential, &second)
         }
         try place.connect("seed one\npin 1234\nretries 0\n")
         var late = TestPerson("1234")
-        #expect(throws: TokenHelper.Failure.refused(.blockedPIN)) {
+        #expect(throws: TokenFailure.blockedPIN) {
             try place.secret(of: credential, &late)
         }
         #expect(late.questions.isEmpty)
@@ -126,15 +126,15 @@ struct AuthenticatorTests {
         let (credential, _) = try place.made(requiresPIN: true, &owner)
         var late = TestPerson("1234")
         try place.connect("seed two\npin 1234\n")
-        #expect(throws: TokenHelper.Failure.refused(.otherDevice)) {
+        #expect(throws: TokenFailure.otherDevice) {
             try place.secret(of: credential, &late)
         }
         try FileManager.default.removeItem(atPath: place.folder.file("authenticator"))
-        #expect(throws: TokenHelper.Failure.refused(.noDevice)) {
+        #expect(throws: TokenFailure.noDevice) {
             try place.secret(of: credential, &late)
         }
         try place.connect("seed one\n")
-        #expect(throws: TokenHelper.Failure.refused(.noPINSet)) {
+        #expect(throws: TokenFailure.noPINSet) {
             try place.secret(of: credential, &late)
         }
         #expect(late.questions.isEmpty && late.touches.isEmpty)
@@ -151,7 +151,7 @@ struct AuthenticatorTests {
         var later = TestPerson("1234")
         #expect(try #require(try place.secret(of: credential, &later)) == secret)
         var another = TestPerson("1234")
-        #expect(throws: TokenHelper.Failure.refused(.severalDevices)) {
+        #expect(throws: TokenFailure.severalDevices) {
             try place.made(requiresPIN: true, &another)
         }
     }
@@ -159,16 +159,17 @@ struct AuthenticatorTests {
     @Test(
         "a hostile or unattended authenticator is refused",
         arguments: [
-            ("untouched", TokenRefusal.notTouched), ("declined", .declined),
-            ("garbage", .badAnswer), ("truncated", .badAnswer), ("noSecret", .notSupported),
-        ] as [(String, TokenRefusal)])
-    func faults(name: String, refusal: TokenRefusal) throws {
+            ("untouched", TokenFailure.notTouched), ("declined", .declined),
+            ("garbage", .badDeviceAnswer), ("truncated", .badDeviceAnswer),
+            ("noSecret", .notSupported),
+        ] as [(String, TokenFailure)])
+    func faults(name: String, refusal: TokenFailure) throws {
         let place = try Place("seed one\npin 1234\n")
         var owner = TestPerson("1234")
         let (credential, _) = try place.made(requiresPIN: true, &owner)
         try place.connect("seed one\npin 1234\nfault \(name)\n")
         var late = TestPerson("1234")
-        #expect(throws: TokenHelper.Failure.refused(refusal)) {
+        #expect(throws: refusal) {
             try place.secret(of: credential, &late)
         }
     }
@@ -180,7 +181,7 @@ struct AuthenticatorTests {
         let (credential, _) = try place.made(requiresPIN: false, &owner)
         try place.connect("seed one\nfault silent\n")
         var late = TestPerson()
-        #expect(throws: TokenHelper.Failure.timedOut) {
+        #expect(throws: TokenFailure.timedOut) {
             try place.carryOut(
                 .secret(of: credential, device: nil), timeout: .milliseconds(500), &late)
         }

@@ -21,10 +21,10 @@ struct FaultyHelperTests {
     private func failure(
         of bytes: [UInt8], then command: String, timeout: Duration = .seconds(20),
         asking person: inout TestPerson
-    ) throws -> TokenHelper.Failure? {
+    ) throws -> TokenFailure? {
         let text = bytes.map { "\\" + String($0, radix: 8) }.joined()
         try folder.addProgram("#!/bin/sh\nprintf '\(text)'\n\(command)\n")
-        return #expect(throws: TokenHelper.Failure.self) {
+        return #expect(throws: TokenFailure.self) {
             try TokenHelper(path: folder.program, timeout: timeout).carryOut(request, with: &person)
         }
     }
@@ -84,6 +84,8 @@ struct FaultyHelperTests {
             [6 + 33, 0, 0, 0, 4, 5, 0, 0, 0, 32] + [UInt8](repeating: 7, count: 33),
             // A refusal of an unknown kind, and a failed call without a name.
             [3, 0, 0, 0, 5, 0, 99], [7, 0, 0, 0, 5, 2, 0, 0, 0, 0, 0],
+            // Failures that only this side reports: a timeout, and that the helper was not found.
+            [3, 0, 0, 0, 5, 0, 18], [3, 0, 0, 0, 5, 5, 0],
             // An empty object.
             [12, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
         ] as [[UInt8]])
@@ -107,7 +109,7 @@ struct FaultyHelperTests {
     @Test("a helper that is not there is reported")
     func missing() throws {
         var nobody = TestPerson()
-        #expect(throws: TokenHelper.Failure.helper(.notFound)) {
+        #expect(throws: TokenFailure.helper(.notFound)) {
             try TokenHelper(path: folder.file("none")).carryOut(request, with: &nobody)
         }
     }

@@ -41,7 +41,7 @@ struct TPMKeyTests {
                 authorization: authorization, pin: pin.map { SecretBytes(text: $0) },
                 in: #require(TPMAddress(address))))
         guard case .madeKey(let key, let point) = result else {
-            throw TokenHelper.Failure.badAnswer
+            throw TokenFailure.badAnswer
         }
         return MadeKey(key: key, point: point, authorization: authorization)
     }
@@ -54,7 +54,7 @@ struct TPMKeyTests {
             .sign(
                 message, with: key ?? made.key, authorization: authorization ?? made.authorization,
                 in: #require(TPMAddress(address))))
-        guard case .signature(let signature) = result else { throw TokenHelper.Failure.badAnswer }
+        guard case .signature(let signature) = result else { throw TokenFailure.badAnswer }
         return signature
     }
 
@@ -82,7 +82,7 @@ struct TPMKeyTests {
         let made = try Self.made(in: tpm.address)
         for _ in 0..<6 {
             let wrong = Randomness.secret(count: TPMKey.authorizationCount)
-            #expect(throws: TokenHelper.Failure.refused(.badRequest)) {
+            #expect(throws: TokenFailure.badRequest) {
                 try Self.signature(made, in: tpm.address, wrong)
             }
         }
@@ -99,7 +99,7 @@ struct TPMKeyTests {
             .sign(
                 message, with: made.key, authorization: authorization ?? made.authorization,
                 in: #require(TPMAddress(address))), asking: &person)
-        guard case .signature(let signature) = result else { throw TokenHelper.Failure.badAnswer }
+        guard case .signature(let signature) = result else { throw TokenFailure.badAnswer }
         return signature
     }
 
@@ -113,12 +113,12 @@ struct TPMKeyTests {
         let made = try Self.made(in: tpm.address, pin: "2580")
         for left: UInt32 in [3, 0] {
             var guesser = TestPerson("1", "2", "3")
-            #expect(throws: TokenHelper.Failure.refused(.wrongPIN(left: left))) {
+            #expect(throws: TokenFailure.wrongPIN(left: left)) {
                 try Self.signature(made, in: tpm.address, asking: &guesser)
             }
         }
         var owner = TestPerson("2580")
-        #expect(throws: TokenHelper.Failure.refused(.lockedOut(seconds: 1000))) {
+        #expect(throws: TokenFailure.lockedOut(seconds: 1000)) {
             try Self.signature(made, in: tpm.address, asking: &owner)
         }
         #expect(owner.questions.isEmpty)
@@ -127,12 +127,12 @@ struct TPMKeyTests {
         guard
             case .sealed(let object) = try Self.carryOut(
                 .seal(secret, pin: SecretBytes(text: "1"), isBoundToPCR7: false, in: address))
-        else { throw TokenHelper.Failure.badAnswer }
+        else { throw TokenFailure.badAnswer }
         var opener = TestPerson("0", "1")
         guard
             case .secret(let found) = try Self.carryOut(
                 .unseal(object, in: address), asking: &opener)
-        else { throw TokenHelper.Failure.badAnswer }
+        else { throw TokenFailure.badAnswer }
         #expect(found == secret && opener.questions.first?.left == 2)
     }
 
@@ -155,14 +155,14 @@ struct TPMKeyTests {
         // The stored value alone is not enough, and neither is the PIN alone.
         var other = TestPerson("2580", "2580")
         let wrong = Randomness.secret(count: TPMKey.authorizationCount)
-        #expect(throws: TokenHelper.Failure.refused(.wrongPIN(left: 0))) {
+        #expect(throws: TokenFailure.wrongPIN(left: 0)) {
             try Self.signature(made, in: tpm.address, asking: &other, wrong)
         }
         var late = TestPerson("2580")
-        let locked = #expect(throws: TokenHelper.Failure.self) {
+        let locked = #expect(throws: TokenFailure.self) {
             try Self.signature(made, in: tpm.address, asking: &late)
         }
-        guard case .refused(.lockedOut(let seconds?))? = locked else {
+        guard case .lockedOut(let seconds?)? = locked else {
             Issue.record("\(String(describing: locked))")
             return
         }
@@ -173,7 +173,7 @@ struct TPMKeyTests {
         var nobody = TestPerson()
         let fresh = try EmulatedTPM()
         let quiet = try Self.made(in: fresh.address, pin: "2580")
-        #expect(throws: TokenHelper.Failure.refused(.noPIN)) {
+        #expect(throws: TokenFailure.noPIN) {
             try Self.signature(quiet, in: fresh.address, asking: &nobody)
         }
     }
@@ -183,15 +183,15 @@ struct TPMKeyTests {
         let tpm = try EmulatedTPM()
         let made = try Self.made(in: tpm.address)
         let other = try EmulatedTPM()
-        #expect(throws: TokenHelper.Failure.refused(.otherDevice)) {
+        #expect(throws: TokenFailure.otherDevice) {
             try Self.signature(made, in: other.address)
         }
         try tpm.clear()
-        #expect(throws: TokenHelper.Failure.refused(.otherDevice)) {
+        #expect(throws: TokenFailure.otherDevice) {
             try Self.signature(made, in: tpm.address)
         }
         for address in ["device:/nonexistent", "swtpm:host=127.0.0.1,port=1"] {
-            #expect(throws: TokenHelper.Failure.refused(.noDevice)) {
+            #expect(throws: TokenFailure.noDevice) {
                 try Self.signature(made, in: address)
             }
         }
@@ -205,7 +205,7 @@ struct TPMKeyTests {
         let tpm = try EmulatedTPM()
         let made = try Self.made(in: tpm.address)
         let busy = try HostileTPM(tpm, .refused(code), at: target)
-        #expect(throws: TokenHelper.Failure.refused(.busy)) {
+        #expect(throws: TokenFailure.busy) {
             try Self.signature(made, in: busy.address)
         }
         #expect(try made.isValid(Self.signature(made, in: tpm.address), of: Self.message))
@@ -240,11 +240,11 @@ struct TPMKeyTests {
             TPMKey(
                 publicArea: publicArea, privateArea: privateArea, parent: 0, parentName: name,
                 requiresPIN: false))
-        let error = #expect(throws: TokenHelper.Failure.self) {
+        let error = #expect(throws: TokenFailure.self) {
             try Self.signature(made, in: tpm.address, nil, key)
         }
         switch error {
-        case .refused(.otherDevice)?, .refused(.badRequest)?: break
+        case .otherDevice?, .badRequest?: break
         default: Issue.record("\(String(describing: error))")
         }
     }
@@ -266,9 +266,9 @@ struct TPMKeyTests {
                 // The fault may not matter; then the signature is valid.
                 let signature = try Self.signature(made, in: hostile.address)
                 #expect(try made.isValid(signature, of: Self.message))
-            } catch let failure as TokenHelper.Failure {
+            } catch let failure as TokenFailure {
                 refused += 1
-                guard case .refused = failure else {
+                guard failure.isReportedByHelper else {
                     Issue.record("response \(position): \(failure)")
                     continue
                 }

@@ -22,7 +22,7 @@ struct TPMTests {
                 isBoundToPCR7: pcr7, in: address(of: tpm)),
             with: &nobody)
         #expect(nobody.questions.isEmpty)
-        guard case .sealed(let object) = result else { throw TokenHelper.Failure.badAnswer }
+        guard case .sealed(let object) = result else { throw TokenFailure.badAnswer }
         return object
     }
 
@@ -55,7 +55,7 @@ struct TPMTests {
         let (locked, open) = (try Self.sealed(by: tpm), try Self.sealed(by: tpm, pin: nil))
         #expect(!open.requiresPIN)
         var guesser = TestPerson("1", "2", "3")
-        #expect(throws: TokenHelper.Failure.refused(.wrongPIN(left: 0))) {
+        #expect(throws: TokenFailure.wrongPIN(left: 0)) {
             try Self.unsealed(locked, by: tpm, &guesser)
         }
         var nobody = TestPerson()
@@ -68,12 +68,12 @@ struct TPMTests {
         let tpm = try EmulatedTPM()
         let object = try Self.sealed(by: tpm)
         var guesser = TestPerson("1", "2", "3")
-        #expect(throws: TokenHelper.Failure.refused(.wrongPIN(left: 0))) {
+        #expect(throws: TokenFailure.wrongPIN(left: 0)) {
             try Self.unsealed(object, by: tpm, &guesser)
         }
         #expect(guesser.questions.count == 3)
         var owner = TestPerson("2580")
-        #expect(throws: TokenHelper.Failure.refused(.lockedOut(seconds: 1000))) {
+        #expect(throws: TokenFailure.lockedOut(seconds: 1000)) {
             try Self.unsealed(object, by: tpm, &owner)
         }
         // The owner is not asked for a PIN that cannot work.
@@ -85,7 +85,7 @@ struct TPMTests {
         let tpm = try EmulatedTPM()
         let object = try Self.sealed(by: tpm)
         var nobody = TestPerson()
-        #expect(throws: TokenHelper.Failure.refused(.noPIN)) {
+        #expect(throws: TokenFailure.noPIN) {
             try Self.unsealed(object, by: tpm, &nobody)
         }
         var owner = TestPerson("2580")
@@ -97,7 +97,7 @@ struct TPMTests {
     func otherTPM() throws {
         let object = try Self.sealed(by: EmulatedTPM())
         var owner = TestPerson("2580")
-        #expect(throws: TokenHelper.Failure.refused(.otherDevice)) {
+        #expect(throws: TokenFailure.otherDevice) {
             try Self.unsealed(object, by: EmulatedTPM(), &owner)
         }
         #expect(owner.questions.isEmpty)
@@ -114,7 +114,7 @@ struct TPMTests {
         #expect(owner.questions.count == (hasPIN ? 2 : 0))
         try tpm.extendPCR7()
         var late = TestPerson("2580")
-        #expect(throws: TokenHelper.Failure.refused(.changedPCR7)) {
+        #expect(throws: TokenFailure.changedPCR7) {
             try Self.unsealed(object, by: tpm, &late)
         }
         #expect(late.questions.isEmpty)
@@ -159,12 +159,12 @@ struct TPMTests {
                 publicArea: publicArea, privateArea: privateArea, requiresPIN: true,
                 isBoundToPCR7: false))
         var person = TestPerson("2580")
-        let error = #expect(throws: TokenHelper.Failure.self, what) {
+        let error = #expect(throws: TokenFailure.self, what) {
             try Self.unsealed(object, by: tpm, &person)
         }
         #expect(person.questions.isEmpty, what)
         switch error {
-        case .refused(.otherDevice)?, .refused(.badRequest)?: break
+        case .otherDevice?, .badRequest?: break
         default: Issue.record("\(what): \(String(describing: error))")
         }
     }
@@ -186,9 +186,9 @@ struct TPMTests {
             let hostile = try HostileTPM(tpm, fault, at: position)
             do {
                 #expect(try Self.unsealed(object, at: hostile.address) == Self.secret)
-            } catch let failure as TokenHelper.Failure {
+            } catch let failure as TokenFailure {
                 refused += 1
-                guard case .refused = failure else {
+                guard failure.isReportedByHelper else {
                     Issue.record("response \(position): \(failure)")
                     continue
                 }
@@ -212,7 +212,7 @@ struct TPMTests {
             path: BuiltProgram.path("watchword-token"), timeout: .milliseconds(700))
         var owner = TestPerson("2580")
         let address = try #require(TPMAddress(hostile.address))
-        #expect(throws: TokenHelper.Failure.timedOut) {
+        #expect(throws: TokenFailure.timedOut) {
             try helper.carryOut(.unseal(object, in: address), with: &owner)
         }
     }
@@ -224,7 +224,7 @@ struct TPMTests {
         let object = try Self.sealed(by: tpm)
         for text in ["device:/nonexistent", "device:/dev/null/x", "swtpm:host=127.0.0.1,port=1"] {
             let address = try #require(TPMAddress(text))
-            #expect(throws: TokenHelper.Failure.refused(.noDevice), "\(text)") {
+            #expect(throws: TokenFailure.noDevice, "\(text)") {
                 try Self.helper().carryOut(.unseal(object, in: address), with: &nobody)
             }
         }

@@ -161,10 +161,10 @@ struct TokenMessageTests {
     }
 
     /// One of each kind.
-    private static let refusals: [TokenRefusal] = [
+    private static let refusals: [TokenFailure] = [
         .noDevice, .noPermission, .busy, .otherDevice, .wrongPIN(left: nil), .wrongPIN(left: 2),
         .noPIN, .failed(call: "Esys_Load", code: .max),
-        .notConfined(SystemCallFailure(call: "seccomp_load", number: -38)), .badAnswer,
+        .notConfined(SystemCallFailure(call: "seccomp_load", number: -38)), .badDeviceAnswer,
         .badRequest, .lockedOut(seconds: nil), .lockedOut(seconds: 7_200), .changedPCR7, .noPCR7,
         .ownerPassword, .noCertificate, .blockedPIN, .needsReinsertion, .noPINSet, .notTouched,
         .declined, .notSupported, .severalDevices,

@@ -1,21 +1,20 @@
 import CommandLineInterface
 import Exports
 import HTTPListener
-import PostgreSQLStore
 import ProcessConfinement
-import SQLiteStore
+import SQLStore
 import Verification
 import WatchwordCryptography
 import WatchwordSystem
 
 /// Why a command failed: where, and the error of the part that failed.
+///
+/// Errors that need no place are thrown as they are; ``report(on:)`` lists them.
 enum ServerFailure: ProgramFailure {
-    case usage(UsageError)
     /// Neither XDG_STATE_HOME nor HOME is set.
     case noHome
     case keyFile(String, KeyFile.Fault)
-    case store(String, SQLiteStoreError)
-    case postgreSQL(String, PostgreSQLStoreError)
+    case database(DatabaseURL, SQLStoreError)
     case endsFile(String, CheckpointFile.Fault)
     /// The database lacks events that this file records.
     case rolledBack(String)
@@ -29,12 +28,10 @@ enum ServerFailure: ProgramFailure {
     case needsFile
     /// The command accepts no FILE for a PostgreSQL database.
     case takesNoFile
-    case verifier(VerifierError)
     case input(String, InputFileError)
     case export(String, ExportError)
     /// The reader of exports ended without an answer about this file.
     case lostExport(String, HelperLoss)
-    case exportReader(HelperFailure)
     /// The file is an app's export, not a server's file.
     case notAServerFile(String, ExportFormat)
     /// The file does not name its user.
@@ -68,16 +65,24 @@ enum ServerFailure: ProgramFailure {
     /// The output file already exists.
     case exists(String)
     case standardOutput(SystemCallFailure)
-    case system(SystemCallFailure)
 }
 
 extension ServerFailure {
+    /// Every kind of error that a command throws, with its message and its exit status.
     static func report(on error: any Error) -> FailureReport {
         switch error {
         case let failure as ServerFailure:
             FailureReport(ServerMessages.sentence(for: failure), ExitCode(failure))
-        case let error as UsageError: report(on: ServerFailure.usage(error))
-        case let failure as SystemCallFailure: report(on: ServerFailure.system(failure))
+        case let error as UsageError:
+            FailureReport(error.sentence(program: ServerVerb.program), .usage)
+        case let error as VerifierError: FailureReport(ServerMessages.sentence(for: error), .system)
+        case let failure as HelperFailure:
+            FailureReport(
+                HelperMessages.sentence(
+                    forReader: failure, "watchword-exports", startedBy: ServerVerb.program),
+                .system)
+        case let failure as SystemCallFailure:
+            FailureReport(ServerMessages.sentence(for: failure), .system)
         default: preconditionFailure("there is no sentence for \(type(of: error))")
         }
     }
@@ -87,13 +92,12 @@ extension ExitCode {
     init(_ failure: ServerFailure) {
         self =
             switch failure {
-            case .usage, .noHome, .plainHTTP, .plainOperations, .passwordInArguments, .noCopies,
+            case .noHome, .plainHTTP, .plainOperations, .passwordInArguments, .noCopies,
                 .needsFile, .takesNoFile, .badClientName, .needsSubject, .severalSubjects:
                 .usage
             case .noSuchClient, .clientRevoked, .clientNameTaken: .no
             case .keyFile(_, let error): ExitCode(error)
-            case .store(_, let error): ExitCode(error)
-            case .postgreSQL(_, let error): ExitCode(error)
+            case .database(_, let error): ExitCode(error)
             case .endsFile(_, .system), .endsFile(_, .busy): .system
             case .endsFile, .rolledBack, .conflictingKeys: .badInput
             case .tls, .trustFile, .exists, .notAList, .noCheckpoint, .export, .lostExport,
@@ -102,8 +106,7 @@ extension ExitCode {
             case .untrustedClock: .system
             case .input(_, let error):
                 if case .system = error { .system } else { .badInput }
-            case .verifier, .listener, .tooFewFiles, .exportReader, .standardOutput, .system:
-                .system
+            case .listener, .tooFewFiles, .standardOutput: .system
             }
     }
 
@@ -115,19 +118,18 @@ extension ExitCode {
             }
     }
 
-    private init(_ error: PostgreSQLStoreError) {
+    private init(_ error: SQLStoreError) {
         self =
             switch error {
-            case .unreachable, .store: .system
+            case .unreachable, .system, .store, .busy: .system
             default: .badInput
             }
     }
+}
 
-    private init(_ error: SQLiteStoreError) {
-        self =
-            switch error {
-            case .system, .store, .busy: .system
-            default: .badInput
-            }
-    }
+/// Calls a function, and adds to its error what it concerns.
+func naming<Result: ~Copyable, Failure: Error>(
+    _ call: @autoclosure () throws(Failure) -> Result, _ failure: (Failure) -> ServerFailure
+) throws -> Result {
+    do { return try call() } catch { throw failure(error) }
 }

@@ -8,7 +8,7 @@ public enum ServerProgram {
     @MainActor public static func main() async -> Never {
         let command = StartedCommand<ServerVerb, ServerFailure>.start()
         let session = ServerSession(arguments: command.arguments, printer: command.printer)
-        do throws(ServerFailure) {
+        do {
             command.finish(try await command.verb.run(session))
         } catch {
             command.fail(error)
@@ -39,7 +39,7 @@ struct ServerContext: Sendable {
     /// - Parameter making: whether to create what is missing.
     static func open(
         _ places: ServerPaths, policy: Policy = .standard, making: Bool
-    ) throws(ServerFailure) -> ServerContext {
+    ) throws -> ServerContext {
         let keys = try KeyFile.opening(places, making: making)
         let store = try places.database.open(places, key: keys.ring().auditKey)
         let agreed = try RegisteredKeys(keys, store, places)
@@ -48,12 +48,12 @@ struct ServerContext: Sendable {
     }
 
     /// Records the ends of the event chains outside the database.
-    func writeCheckpoints() throws(ServerFailure) { try store.writeCheckpoints(places) }
+    func writeCheckpoints() throws { try store.writeCheckpoints(places) }
 
     /// Finishes pending work and closes the database.
     func close() {
         // If this fails, the previously recorded ends are still valid, only older.
-        do throws(ServerFailure) { try writeCheckpoints() } catch {}
+        do { try writeCheckpoints() } catch {}
         store.close()
     }
 

@@ -9,21 +9,17 @@ internal import WatchwordSystem
         HelperProgram.main(
             ClipboardClearing.program, hint: "it clears the clipboard after `watchword code --copy`"
         ) {
-            do throws(SystemCallFailure) {
+            do {
                 try ProcessHardening.apply()
                 guard let clearing = try ClipboardClearing.read() else {
                     ProcessEnd.atOnce(with: 3)
                 }
-                clear(clearing)
+                try clearing.run()
             } catch {
                 // There is nobody to report to.
                 ProcessEnd.atOnce(with: 6)
             }
             ProcessEnd.atOnce(with: 0)
         }
-    }
-
-    private static func clear(_ clearing: ClipboardClearing) {
-        do throws(ClipboardFailure) { try clearing.run() } catch { ProcessEnd.atOnce(with: 6) }
     }
 }

@@ -25,7 +25,13 @@ extension HTTPResponse {
 
     private func object() throws(HTTPHelperFailure) -> JSONValue {
         guard hasType("application/json") else { throw .badAnswer }
-        do { return try readJSON(body.span) } catch { throw .badAnswer }
+        guard let object = json() else { throw .badAnswer }
+        return object
+    }
+
+    /// The body; `nil` if it is not JSON.
+    private func json() -> JSONValue? {
+        do { return try readJSON(body.span) } catch { return nil }
     }
 
     private func hasType(_ type: String) -> Bool {
@@ -76,10 +82,8 @@ extension HTTPResponse {
 
     /// The key, if the server refuses the ticket, but has registered the key with an earlier request.
     private func registeredEarlier() throws(HTTPHelperFailure) -> HelperResponse? {
-        guard hasType("application/problem+json") else { return nil }
-        let problem: JSONValue
-        do { problem = try readJSON(body.span) } catch { return nil }
-        guard problem["type"]?.string == "urn:watchword:problem:refused-ticket",
+        guard hasType("application/problem+json"), let problem = json(),
+            problem["type"]?.string == "urn:watchword:problem:refused-ticket",
             problem["credential"] != nil
         else { return nil }
         let credential = try problem.token("credential")
@@ -119,13 +123,10 @@ extension HTTPResponse {
     }
 
     private func problem() -> HelperResponse.Problem {
-        var type = ""
-        if hasType("application/problem+json") {
-            // If the type cannot be read, the status is enough.
-            do { type = try readJSON(body.span)["type"]?.string ?? "" } catch {}
-        }
+        // If the type cannot be read, the status is enough.
+        let type = hasType("application/problem+json") ? json()?["type"]?.string : nil
         return HelperResponse.Problem(
-            status: status, type: PlainText(showing: type), retryAfter: max(retryAfter, 0))
+            status: status, type: PlainText(showing: type ?? ""), retryAfter: max(retryAfter, 0))
     }
 }
 

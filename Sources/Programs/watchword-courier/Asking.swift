@@ -25,12 +25,8 @@ struct Tools: ~Copyable {
         _ = SecretBytes(copying: [0].span)
         let isSystem = request.server.scheme == .https && request.authorities.isEmpty
         let authorities = isSystem ? try Tools.ofSystem() : request.authorities
-        client = try Tools.makeClient()
+        client = try CurlHandle()
         self.authorities = authorities
-    }
-
-    private static func makeClient() throws(HTTPHelperFailure) -> CurlHandle {
-        do throws(HTTPFailure) { return try CurlHandle() } catch { throw HTTPHelperFailure(error) }
     }
 
     private static func ofSystem() throws(HTTPHelperFailure) -> [UInt8] {
@@ -60,22 +56,15 @@ private let userAgent = "watchword/\(ProgramVersion.text)"
 func ask(
     _ request: HelperRequest, with tools: consuming Tools, over connection: borrowing FileDescriptor
 ) throws(HTTPHelperFailure) -> HelperResponse {
-    let server = request.server
     let httpRequest = HTTPRequest(
-        scheme: server.scheme == .https ? .https : .http, host: server.bracketedHost,
-        port: server.port, path: server.prefix + request.operation.path,
+        server: request.server, path: request.operation.path,
         headers: [
             ("Content-Type", "application/json"), ("Accept", "application/json"),
             ("User-Agent", userAgent), ("Idempotency-Key", request.idempotencyKey),
-        ], body: request.operation.body(for: server))
+        ], body: request.operation.body(for: request.server))
     let authorities = tools.authorities
-    let response: HTTPResponse
-    do throws(HTTPFailure) {
-        response = try tools.client.send(
-            httpRequest, over: connection, authorities: authorities, limits: limits)
-    } catch {
-        throw HTTPHelperFailure(error)
-    }
+    let response = try tools.client.send(
+        httpRequest, over: connection, authorities: authorities, limits: limits)
     return try response.answer(to: request.operation)
 }
 
@@ -153,22 +142,5 @@ extension HelperRequest.Operation {
             ("endorsement_key", text(attestation.endorsementKey)),
             ("signature", text(attestation.signature)),
         ])
-    }
-}
-
-extension HTTPHelperFailure {
-    init(_ failure: HTTPFailure) {
-        self =
-            switch failure {
-            case .certificate(let fault): .certificate(fault)
-            case .handshake: .handshake
-            case .authorities: .authorities
-            case .timedOut: .timedOut
-            case .connectionLost: .connectionLost
-            case .notHTTP: .badAnswer
-            case .tooLarge: .tooLarge
-            case .outOfMemory: .library(code: 0)
-            case .library(let code): .library(code: code)
-            }
     }
 }

@@ -8,7 +8,7 @@ internal import WatchwordSystem
 @main struct Program {
     static func main() {
         HelperProgram.main("watchword-token", hint: "it talks to TPMs and FIDO2 authenticators") {
-            TokenChannel.run { request, channel throws(TokenRefusal) in
+            TokenChannel.run { request, channel throws(TokenFailure) in
                 switch request {
                 case .seal(let secret, let pin, let isBoundToPCR7, let address):
                     try TPMProgram.seal(

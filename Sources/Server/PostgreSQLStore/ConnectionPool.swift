@@ -1,3 +1,4 @@
+internal import SQLStore
 internal import Synchronization
 internal import Verification
 internal import WatchwordSystem
@@ -19,7 +20,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         /// The number of threads that have a connection.
         var connected = 0
         /// Why the server cannot be used; `nil` while a connection may work.
-        var down: PostgreSQLFailure?
+        var down: StoreFailure?
         /// The number of timeouts so far.
         ///
         /// A thread whose connection last answered before the latest timeout tests the connection
@@ -43,7 +44,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     private let work: Work
 
     /// - Parameter open: connections that are already open.
-    init(_ work: Work, open: [Connected] = []) throws(PostgreSQLFailure) {
+    init(_ work: Work, open: [Connected] = []) throws(StoreFailure) {
         self.work = work
         semaphores = (0..<work.size).map { _ in Semaphore() }
         queue.withLock { $0.connected = open.count }
@@ -55,7 +56,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
             })
             guard let started else {
                 close()
-                throw PostgreSQLFailure(extent: .connection, code: "thread")
+                throw .noThread
             }
             threads.withLock { $0.append(started) }
         }
@@ -63,7 +64,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
 
     /// Queues a job; it is either run or refused.
     func submit(_ job: Job) {
-        let (refusal, sleeping) = queue.withLock { queue -> (PostgreSQLFailure?, Semaphore?) in
+        let (refusal, sleeping) = queue.withLock { queue -> (StoreFailure?, Semaphore?) in
             if queue.isClosed { return (.closed, nil) }
             if let down = queue.down { return (down, nil) }
             queue.jobs.append(job)
@@ -111,7 +112,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
             lose()
         }
         if held == nil {
-            do throws(PostgreSQLFailure) { held = try connect(failsFast: true) } catch {
+            do throws(StoreFailure) { held = try connect(failsFast: true) } catch {
                 for job in leave(jobs, because: error) { work.refuse(job, error) }
                 return reconnect(after: .milliseconds(50))
             }
@@ -159,7 +160,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         }
     }
 
-    private func connect(failsFast: Bool) throws(PostgreSQLFailure) -> Held {
+    private func connect(failsFast: Bool) throws(StoreFailure) -> Held {
         let silences = queue.withLock { $0.silences }
         let connected = try work.open(failsFast)
         queue.withLock { queue in
@@ -174,7 +175,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     /// Returns jobs to the queue for the threads that have a connection.
     ///
     /// - Returns: the jobs to refuse, if no thread has a connection.
-    private func leave(_ jobs: [Job], because failure: PostgreSQLFailure) -> [Job] {
+    private func leave(_ jobs: [Job], because failure: StoreFailure) -> [Job] {
         let (refused, sleeping) = queue.withLock { queue -> ([Job], Semaphore?) in
             if queue.connected > 0 {
                 queue.jobs.insert(contentsOf: jobs, at: 0)
@@ -223,7 +224,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
             // reconnect at the same moment.
             if delay > .zero { pause.wait(timeout: delay * Double.random(in: 0.5...1)) }
             delay = min(max(delay * 2, .milliseconds(50)), .seconds(2))
-            do throws(PostgreSQLFailure) { return try connect(failsFast: false) } catch {
+            do throws(StoreFailure) { return try connect(failsFast: false) } catch {
                 queue.withLock { if $0.connected == 0 { $0.down = error } }
             }
         }
@@ -251,7 +252,7 @@ extension ConnectionPool {
         /// The number of threads; each opens a connection when there is work for it.
         let size: Int
         /// Opens a connection; the argument is whether a caller is waiting for it.
-        let open: @Sendable (Bool) throws(PostgreSQLFailure) -> Connected
+        let open: @Sendable (Bool) throws(StoreFailure) -> Connected
         /// Whether an idle connection is still open, as far as is known.
         let stands: @Sendable (Connected) -> Bool
         /// Whether the server answers on a connection; called after a timeout on another one.
@@ -261,6 +262,6 @@ extension ConnectionPool {
         /// Runs the jobs.
         let perform: @Sendable (Connected, [Job]) -> Verdict
         /// Tells a job that it will not run.
-        let refuse: @Sendable (Job, PostgreSQLFailure) -> Void
+        let refuse: @Sendable (Job, StoreFailure) -> Void
     }
 }

@@ -14,11 +14,11 @@ extension PostgreSQLVerificationStore: VerificationStore {
     ) async throws(StoreFailure) -> [CredentialRow] {
         guard let time else {
             return try await read(.alive(subject: subject.utf8, limit: limit)) {
-                [key] rows throws(PostgreSQLFailure) in try rows.credentials(key)
+                [key] rows throws(StoreFailure) in try rows.credentials(key)
             }
         }
         return try await read(.credentialsRevoked, subject, limit, time) {
-            [key] rows throws(PostgreSQLFailure) in try rows.credentials(key)
+            [key] rows throws(StoreFailure) in try rows.credentials(key)
         }
     }
 
@@ -33,11 +33,11 @@ extension PostgreSQLVerificationStore: VerificationStore {
         switch name {
         case .id(let id):
             await answer(.alone(.credentialByID, StatementArguments(id))) {
-                [key] rows throws(PostgreSQLFailure) in try rows.credential(id, key)
+                [key] rows throws(StoreFailure) in try rows.credential(id, key)
             }
         case .fingerprint(let bytes):
             await answer(.alone(.credentialByFingerprint, StatementArguments(bytes))) {
-                [key] rows throws(PostgreSQLFailure) in try rows.credentials(key).first
+                [key] rows throws(StoreFailure) in try rows.credentials(key).first
             }
         }
     }
@@ -54,18 +54,18 @@ extension PostgreSQLVerificationStore: VerificationStore {
             } else {
                 .alone(.credentialsByID, StatementArguments(start, limit))
             }
-        return try await read(query) { [key] rows throws(PostgreSQLFailure) in
+        return try await read(query) { [key] rows throws(StoreFailure) in
             try rows.credentials(key)
         }
     }
 
     /// The number of rows and recorded responses that use each key version.
     public func keyUsage() async throws(StoreFailure) -> [KeyUsage] {
-        let credentials = try await read(.credentialUsage) { rows throws(PostgreSQLFailure) in
-            try rows.all { row throws(PostgreSQLFailure) in try row.credentialUsage() }
+        let credentials = try await read(.credentialUsage) { rows throws(StoreFailure) in
+            try rows.all { row throws(StoreFailure) in try row.credentialUsage() }
         }
-        let answers = try await read(.answerUsage) { rows throws(PostgreSQLFailure) in
-            try rows.all { row throws(PostgreSQLFailure) in try row.answerUsage() }
+        let answers = try await read(.answerUsage) { rows throws(StoreFailure) in
+            try rows.all { row throws(StoreFailure) in try row.answerUsage() }
         }
         return KeyUsage.totals(credentials + answers)
     }
@@ -103,8 +103,8 @@ extension PostgreSQLVerificationStore: VerificationStore {
 
     /// All clients, oldest first.
     public func clients() async throws(StoreFailure) -> [ClientRow] {
-        try await read(.clients) { [key] rows throws(PostgreSQLFailure) in
-            try rows.all { row throws(PostgreSQLFailure) in try row.row(key) }
+        try await read(.clients) { [key] rows throws(StoreFailure) in
+            try rows.all { row throws(StoreFailure) in try row.row(key) }
         }
     }
 
@@ -112,15 +112,15 @@ extension PostgreSQLVerificationStore: VerificationStore {
     public func events(
         after position: UInt64, limit: Int
     ) async throws(StoreFailure) -> [ChainedEvent] {
-        try await read(.events, position, limit) { rows throws(PostgreSQLFailure) in
-            try rows.all { row throws(PostgreSQLFailure) in try row.event() }
+        try await read(.events, position, limit) { rows throws(StoreFailure) in
+            try rows.all { row throws(StoreFailure) in try row.event() }
         }
     }
 
     /// Where each chain begins and ends, oldest first.
     public func chains() async throws(StoreFailure) -> [ChainRecord] {
-        try await read(.chains) { rows throws(PostgreSQLFailure) in
-            try rows.all { row throws(PostgreSQLFailure) in try row.chain() }
+        try await read(.chains) { rows throws(StoreFailure) in
+            try rows.all { row throws(StoreFailure) in try row.chain() }
         }
     }
 
@@ -138,14 +138,14 @@ extension PostgreSQLVerificationStore: VerificationStore {
         _ statement: StoreStatement, _ name: [UInt8]
     ) async -> Result<Row?, StoreFailure> {
         await answer(.alone(statement, StatementArguments(name))) {
-            [key] rows throws(PostgreSQLFailure) in
-            try rows.first { row throws(PostgreSQLFailure) in try row.row(key) }
+            [key] rows throws(StoreFailure) in
+            try rows.first { row throws(StoreFailure) in try row.row(key) }
         }
     }
 
     private func read<Found: Sendable>(
         _ statement: StoreStatement, _ arguments: (any ColumnValue)...,
-        take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
+        take: @escaping @Sendable (PostgreSQLRows) throws(StoreFailure) -> Found
     ) async throws(StoreFailure) -> Found {
         let values = StatementArguments(arguments.map(\.storedValue))
         return try await answer(.alone(statement, values), take).get()
@@ -153,21 +153,21 @@ extension PostgreSQLVerificationStore: VerificationStore {
 
     private func read<Found: Sendable>(
         _ question: ReadJob.Query,
-        _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
+        _ take: @escaping @Sendable (PostgreSQLRows) throws(StoreFailure) -> Found
     ) async throws(StoreFailure) -> Found {
         try await answer(question, take).get()
     }
 
     private func answer<Found: Sendable>(
         _ question: ReadJob.Query,
-        _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
+        _ take: @escaping @Sendable (PostgreSQLRows) throws(StoreFailure) -> Found
     ) async -> Result<Found, StoreFailure> {
         await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<Found, StoreFailure>, Never>) in
             readers.submit(
                 ReadJob(question: question) { answer in
-                    let found = Result { () throws(PostgreSQLFailure) in try take(answer.get()) }
-                    continuation.resume(returning: found.mapError { StoreFailure($0) })
+                    continuation.resume(
+                        returning: Result { () throws(StoreFailure) in try take(answer.get()) })
                 })
         }
     }
@@ -177,8 +177,8 @@ extension PostgreSQLRows {
     /// The row with this id, which ``StoreStatement/credentialByID`` looked up.
     fileprivate func credential(
         _ id: CredentialID, _ key: AuditKey
-    ) throws(PostgreSQLFailure) -> CredentialRow? {
-        let found = try first { row throws(PostgreSQLFailure) in try row.credential(id, key) }
+    ) throws(StoreFailure) -> CredentialRow? {
+        let found = try first { row throws(StoreFailure) in try row.credential(id, key) }
         guard let found else {
             key.checkDummy()
             return nil
@@ -189,11 +189,91 @@ extension PostgreSQLRows {
     /// Every row, as a credential.
     ///
     /// If there are no rows, the check takes as long as for one row (V-06).
-    fileprivate func credentials(_ key: AuditKey) throws(PostgreSQLFailure) -> [CredentialRow] {
-        let rows = try all { row throws(PostgreSQLFailure) in try row.row(key) as CredentialRow }
+    fileprivate func credentials(_ key: AuditKey) throws(StoreFailure) -> [CredentialRow] {
+        let rows = try all { row throws(StoreFailure) in try row.row(key) as CredentialRow }
         if rows.isEmpty {
             key.checkDummy()
         }
         return rows
+    }
+}
+
+extension PostgreSQLVerificationStore {
+    /// Deletes expired rows and old events in one short transaction, while decisions continue.
+    ///
+    /// If two processes prune at the same time, one waits for the other.
+    public func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome {
+        try await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<PruningOutcome, StoreFailure>, Never>) in
+            keepers.submit(
+                MaintenanceJob(pruning: pruning, key: key) { continuation.resume(returning: $0) })
+        }.get()
+    }
+}
+
+/// A pruning job waiting for a connection.
+struct MaintenanceJob: Sendable {
+    let pruning: Pruning
+    let key: AuditKey
+    /// Receives the outcome on the connection's thread.
+    let finish: @Sendable (Result<PruningOutcome, StoreFailure>) -> Void
+}
+
+extension PostgreSQLSession {
+    func runHousekeeping(_ jobs: [MaintenanceJob])
+        -> ConnectionPool<PostgreSQLSession, MaintenanceJob>.Verdict
+    {
+        var isLost = false
+        for job in jobs {
+            do throws(StoreFailure) {
+                job.finish(.success(try prune(job.pruning, key: job.key)))
+            } catch {
+                job.finish(.failure(error))
+                // A new session begins without an open transaction.
+                isLost = true
+            }
+        }
+        return .init(isLost: isLost)
+    }
+
+    private func prune(
+        _ pruning: Pruning, key: AuditKey
+    ) throws(StoreFailure) -> PruningOutcome {
+        let due = StatementArguments(pruning.now, pruning.limit)
+        let dueChallenges = StatementArguments(pruning.challengesAt, pruning.limit)
+        let oldest = StatementArguments(0, pruning.limit)
+        let commands: [PipelineCommand] = [
+            .text("BEGIN ISOLATION LEVEL READ COMMITTED"),
+            .text("UPDATE settings SET value = value WHERE name = 'pruning'"),
+            .run(.pruneCredentials, due), .run(.pruneTickets, due),
+            .run(.pruneChallenges, dueChallenges),
+            .run(.pruneAnswers, due),
+        ]
+        // The chain records are read last, so that they cover every event that is read.
+        let events: [PipelineCommand] =
+            pruning.eventsBefore == nil ? [] : [.run(.events, oldest), .run(.chains)]
+        let results = try run(commands + events)
+        let old = try oldEvents(results.dropFirst(commands.count), pruning, key: key)
+        _ = try run(replacing(old) + [.text("COMMIT")])
+        return PruningOutcome(
+            credentials: results[2].changed, tickets: results[3].changed,
+            challenges: results[4].changed, answers: results[5].changed, events: old.count,
+            areEventsAltered: old.areAltered)
+    }
+
+    private func oldEvents(
+        _ results: ArraySlice<PostgreSQLResult>, _ pruning: Pruning, key: AuditKey
+    ) throws(StoreFailure) -> ExpiredEvents {
+        let first = try results.first?.all { row throws(StoreFailure) in try row.event() }
+        let chains = try results.last?.all { row throws(StoreFailure) in try row.chain() }
+        return ExpiredEvents(first ?? [], chains: chains ?? [], pruning: pruning, key: key)
+    }
+
+    /// Deletes the events, and moves each chain's start to its last deleted event.
+    private func replacing(_ old: ExpiredEvents) -> [PipelineCommand] {
+        guard let end = old.end else { return [] }
+        // Chains are always locked in the same order.
+        return [.run(.pruneEvents, StatementArguments(end))]
+            + old.starts.map { .run(.updateStart, StatementArguments($0.arguments)) }
     }
 }

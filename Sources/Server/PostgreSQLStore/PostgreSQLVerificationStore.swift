@@ -1,4 +1,4 @@
-internal import SQLStore
+public import SQLStore
 public import Verification
 internal import WatchwordCryptography
 internal import WatchwordSystem
@@ -23,20 +23,24 @@ public final class PostgreSQLVerificationStore: Sendable {
     let writers: ConnectionPool<BatchWriter, CommitJob>
     let keepers: ConnectionPool<PostgreSQLSession, MaintenanceJob>
 
-    /// The maximum number of connections of a store.
+    /// The connections of a store: their maximum numbers, and how long they wait.
     public struct Connections: Sendable {
         /// The number of connections that read.
         public let reading: Int
         /// The number of connections that commit; each has its own event chain.
         public let writing: Int
+        /// How long a statement may take; it waits for a lock for at most half that time.
+        ///
+        /// If the server does not answer at all, the first read waits one and a half times as long,
+        /// and the first commit three times as long; later calls fail immediately until the server
+        /// answers again.
+        public let timeout: Duration
 
-        /// Two connections that read and one that commits.
-        public static let standard = Connections(reading: 2, writing: 1)
-
-        /// Sets the numbers; values below one become one.
-        public init(reading: Int, writing: Int) {
+        /// Sets the values; numbers below one become one.
+        public init(reading: Int = 2, writing: Int = 1, timeout: Duration = .seconds(2)) {
             self.reading = max(reading, 1)
             self.writing = max(writing, 1)
+            self.timeout = timeout
         }
     }
 
@@ -46,72 +50,69 @@ public final class PostgreSQLVerificationStore: Sendable {
     ///
     /// - Parameters:
     ///   - known: chain ends that an earlier process stored; see ``ends``.
-    ///   - timeout: how long a statement may take; it waits for a lock for at most half that time.
-    ///     If the server does not answer at all, the first read waits one and a half times as long,
-    ///     and the first commit three times as long; later calls fail immediately until the server
-    ///     answers again.
     ///   - clock: this machine's clock in Unix milliseconds, which must not differ from the
     ///     database's by more than 10 s; `nil` stands for the system's.
     public init(
         connecting address: PostgreSQLAddress, key: AuditKey,
         known ends: [AcknowledgedCheckpoint] = [],
-        timeout: Duration = .seconds(2), connections: Connections = .standard,
+        connections: Connections = Connections(),
         clock unixMilliseconds: (@Sendable () -> Int64)? = nil
-    ) throws(PostgreSQLStoreError) {
+    ) throws(SQLStoreError) {
         self.key = key
         let known = AcknowledgedCheckpoints(ends)
-        context = PostgreSQLSession.Context(address: address, timeout: timeout, known: known)
+        context = PostgreSQLSession.Context(
+            address: address, timeout: connections.timeout, known: known)
         let clock = ClockComparison(unixMilliseconds ?? { SystemClock.unixMilliseconds() })
         try ends.expectAuthentic(key)
-        try PostgreSQLConnection.connecting(to: address).updateSchema(timeout: timeout)
+        try PostgreSQLConnection(address).updateSchema(timeout: connections.timeout)
         var deciding = context
         deciding.clock = clock
-        let open:
-            @Sendable ([StoreStatement], Bool) throws(PostgreSQLFailure) -> PostgreSQLSession = {
-                [deciding] statements, failsFast throws(PostgreSQLFailure) in
-                try PostgreSQLSession(deciding, statements, failsFast: failsFast)
-            }
-        let openWriter: @Sendable (Bool) throws(PostgreSQLFailure) -> BatchWriter = {
-            failsFast throws(PostgreSQLFailure) in
+        let open: @Sendable ([StoreStatement], Bool) throws(StoreFailure) -> PostgreSQLSession = {
+            [deciding] statements, failsFast throws(StoreFailure) in
+            try PostgreSQLSession(deciding, statements, failsFast: failsFast)
+        }
+        let openWriter: @Sendable (Bool) throws(StoreFailure) -> BatchWriter = {
+            failsFast throws(StoreFailure) in
             try BatchWriter(try open(StoreStatement.writing, failsFast), key: key, known: known)
         }
-        do throws(PostgreSQLFailure) {
-            // A connection that commits has an event chain from the start.
-            var ready: [BatchWriter] = []
-            for _ in 0..<connections.writing { ready.append(try openWriter(false)) }
-            writers = try ConnectionPool(
+        // A connection that commits has an event chain from the start.
+        var ready: [BatchWriter] = []
+        for _ in 0..<connections.writing {
+            ready.append(try SQLStoreError.store(in: openWriter(false)))
+        }
+        writers = try SQLStoreError.store(
+            in: ConnectionPool(
                 .init(
                     size: connections.writing, open: openWriter,
                     stands: { known.isSound && clock.isClose && $0.session.stands },
                     answers: { $0.session.answers }, take: CommitJob.take,
                     perform: { writer, jobs in writer.commit(jobs) },
-                    refuse: { job, failure in job.finish(.failure(StoreFailure(failure))) }),
-                open: ready)
-            readers = try ConnectionPool(
+                    refuse: { job, failure in job.finish(.failure(failure)) }),
+                open: ready))
+        readers = try SQLStoreError.store(
+            in: ConnectionPool(
                 .init(
                     size: connections.reading,
-                    open: { failsFast throws(PostgreSQLFailure) in
+                    open: { failsFast throws(StoreFailure) in
                         try open(StoreStatement.reading, failsFast)
                     },
                     stands: { known.isSound && clock.isClose && $0.stands },
                     answers: { $0.answers },
                     take: { $0.takeFirst(64) },
                     perform: { session, jobs in session.read(jobs) },
-                    refuse: { job, failure in job.finish(.failure(failure)) }))
-            keepers = try ConnectionPool(
+                    refuse: { job, failure in job.finish(.failure(failure)) })))
+        keepers = try SQLStoreError.store(
+            in: ConnectionPool(
                 .init(
                     size: 1,
-                    open: { failsFast throws(PostgreSQLFailure) in
+                    open: { failsFast throws(StoreFailure) in
                         try open(StoreStatement.pruning, failsFast)
                     },
                     stands: { known.isSound && clock.isClose && $0.stands },
                     answers: { $0.answers },
                     take: { $0.takeFirst(1) },
                     perform: { session, jobs in session.runHousekeeping(jobs) },
-                    refuse: { job, failure in job.finish(.failure(failure)) }))
-        } catch {
-            throw PostgreSQLStoreError(error)
-        }
+                    refuse: { job, failure in job.finish(.failure(failure)) })))
     }
 
     /// The ends of the chains that this process appended to, as the database last acknowledged
@@ -148,19 +149,18 @@ extension PostgreSQLVerificationStore {
     /// - Returns: the numbers under which another machine registered a different key.
     public func claim(
         _ fingerprints: [KeyID: [UInt8]]
-    ) throws(PostgreSQLStoreError) -> Set<KeyID> {
-        try opening { () throws(PostgreSQLFailure) in
-            let session = try PostgreSQLSession(context, [.claimKeys, .knownHeads])
-            let wanted = fingerprints.sorted { $0.key < $1.key }
-            var arguments = StatementArguments()
-            arguments.add(wanted) { $0.key }
-            arguments.add(wanted) { $0.value }
-            let claimed = try session.run(.claimKeys, arguments)
-                .all { row throws(PostgreSQLFailure) in
-                    (try row.read() as KeyID, try row.requiredBytes())
-                }
-            return Set(claimed.filter { fingerprints[$0.0] != $0.1 }.map(\.0))
-        }
+    ) throws(SQLStoreError) -> Set<KeyID> {
+        let session = try SQLStoreError.store(
+            in: PostgreSQLSession(context, [.claimKeys, .knownHeads]))
+        let wanted = fingerprints.sorted { $0.key < $1.key }
+        var arguments = StatementArguments()
+        arguments.add(wanted) { $0.key }
+        arguments.add(wanted) { $0.value }
+        let claimed = try SQLStoreError.store(
+            in: session.run(.claimKeys, arguments).all { row throws(StoreFailure) in
+                (try row.read() as KeyID, try row.requiredBytes())
+            })
+        return Set(claimed.filter { fingerprints[$0.0] != $0.1 }.map(\.0))
     }
 }
 
@@ -169,5 +169,56 @@ extension Array {
     fileprivate mutating func takeFirst(_ count: Int) -> [Element] {
         defer { removeFirst(Swift.min(count, self.count)) }
         return Array(prefix(count))
+    }
+}
+
+extension PostgreSQLVerificationStore {
+    /// Checks all events and rows in one snapshot; other connections can keep writing.
+    ///
+    /// The audit cannot detect that events were cut off together with the recorded end of their
+    /// chain, unless a checkpoint of one of these events was kept.
+    ///
+    /// - Parameter checkpoints: checkpoints kept elsewhere; see ``ends`` and
+    ///   ``ChainCheckpoint/text``.
+    public static func audit(
+        at address: PostgreSQLAddress, key: AuditKey, checkpoints: [ChainCheckpoint] = [],
+        timeout: Duration = .seconds(10)
+    ) throws(SQLStoreError) -> AuditReport {
+        let steps = try PostgreSQLConnection(address).expectTables()
+        let session = try SQLStoreError.store(
+            in: PostgreSQLSession(
+                PostgreSQLSession.Context(address: address, timeout: timeout),
+                StoreStatement.auditing(steps: steps), steps: steps))
+        // A transaction reads a single snapshot, even if events are appended in the meantime.
+        _ = try SQLStoreError.store(
+            in: session.run([.text("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]))
+        return try SQLStoreError.store(in: session.audit(checkpoints: checkpoints, key: key))
+    }
+
+    /// Lists the credentials that rows or events show as revoked or disabled, ordered by id, even
+    /// if those rows and events are not authentic.
+    ///
+    /// An earlier backup does not show that they ended; see
+    /// ``settle(_:key:_:timeout:)``.
+    public static func endedCredentials(
+        at address: PostgreSQLAddress, timeout: Duration = .seconds(10)
+    ) throws(SQLStoreError) -> EndedCredentials {
+        let steps = try PostgreSQLConnection(address).expectTables()
+        let session = try SQLStoreError.store(
+            in: PostgreSQLSession(
+                PostgreSQLSession.Context(address: address, timeout: timeout),
+                [.credentialsByID, .events], steps: steps))
+        var found: Set<CredentialID> = []
+        try SQLStoreError.store(in: session.readEndedRows(into: &found))
+        try SQLStoreError.store(in: session.readEndingEvents(into: &found))
+        return EndedCredentials(credentials: found)
+    }
+}
+
+extension [AcknowledgedCheckpoint] {
+    func expectAuthentic(_ key: AuditKey) throws(SQLStoreError) {
+        for end in self {
+            guard key.isAuthentic(end.mark) else { throw .forgedCheckpoint }
+        }
     }
 }

@@ -1,4 +1,63 @@
-package import Verification
+public import Verification
+
+/// How a database is made usable after an older state of it has replaced it.
+public struct RestoreOptions: Sendable {
+    /// The current time.
+    ///
+    /// It permanently decides what is refused, so the caller must know that it is correct.
+    public internal(set) var now: UnixTime
+    /// Whether to continue if the database records a later time than ``now``; if so, the newest
+    /// recorded time is used in its place.
+    public let trustsClock: Bool
+    /// Whether API keys stay valid, although their revocation may be among what was lost.
+    public let keepsClients: Bool
+    /// Credentials known to have ended, even if the database does not show it.
+    ///
+    /// Ids that the database does not contain are ignored.
+    public let ended: Set<CredentialID>
+
+    /// Combines the options.
+    public init(
+        now: UnixTime, trustsClock: Bool = false, keepsClients: Bool = false,
+        ended: Set<CredentialID> = []
+    ) {
+        self.now = now
+        self.trustsClock = trustsClock
+        self.keepsClients = keepsClients
+        self.ended = ended
+    }
+
+    /// The options for a database whose newest recorded time is `newest`.
+    ///
+    /// - Throws: ``SQLStoreError/clockBehind(_:)``.
+    package func checked(against newest: UnixTime) throws(SQLStoreError) -> RestoreOptions {
+        guard trustsClock || now >= newest else { throw .clockBehind(newest) }
+        var options = self
+        options.now = max(now, newest)
+        return options
+    }
+}
+
+/// The result of making a database usable again.
+public struct RestoreReport: Hashable, Sendable {
+    /// When the backup was made; `nil` if the database is not a copy that the SQLite store made.
+    public let backedUpAt: UnixTime?
+    /// The number of credentials that stay active, but refuse all codes from before the restore.
+    public let kept: Int
+    /// The number of credentials that were ended, because it is unknown what was spent in the lost
+    /// commits.
+    public let ended: Int
+    /// The number of API keys that were revoked, because it is unknown which were revoked in the
+    /// lost commits.
+    public let clientsRevoked: Int
+
+    package init(backedUpAt: UnixTime? = nil, kept: Int, ended: Int, clientsRevoked: Int) {
+        self.backedUpAt = backedUpAt
+        self.kept = kept
+        self.ended = ended
+        self.clientsRevoked = clientsRevoked
+    }
+}
 
 // The rows that change when a database replaces a lost one.
 extension StoreSnapshot {
@@ -8,19 +67,19 @@ extension StoreSnapshot {
 
     /// Passes the next versions of all credentials that change to `take`, page by page.
     ///
-    /// - Parameter known: credentials known to have ended.
     /// - Returns: how many of them stay active, and how many end.
     package func restoreCredentials(
-        at now: UnixTime, ended known: Set<CredentialID>, key: AuditKey,
-        _ take: ([RestoredRow]) throws(Failure) -> Void
-    ) throws(Failure) -> (kept: Int, ended: Int) {
+        _ options: RestoreOptions, key: AuditKey,
+        _ take: ([RestoredRow]) throws(StoreFailure) -> Void
+    ) throws(StoreFailure) -> (kept: Int, ended: Int) {
         var (kept, ended) = (0, 0)
-        try allCredentials(key) { page throws(Failure) in
+        try allCredentials(key) { page throws(StoreFailure) in
             var restored: [RestoredRow] = []
             for row in page {
                 do throws(VerifierError) {
-                    let hasEnded = known.contains(row.id)
-                    guard let next = try row.afterRestoring(at: now, hasEnded: hasEnded) else {
+                    let hasEnded = options.ended.contains(row.id)
+                    guard let next = try row.afterRestoring(at: options.now, hasEnded: hasEnded)
+                    else {
                         continue
                     }
                     restored.append(next)
@@ -33,13 +92,17 @@ extension StoreSnapshot {
         return (kept, ended)
     }
 
-    /// The next versions of all clients that are not revoked, with the events of their revocation.
+    /// The next versions of all clients that are not revoked, with the events of their revocation;
+    /// none if the clients are kept.
     package func revokedClients(
-        at now: UnixTime, key: AuditKey
-    ) throws(Failure) -> [(row: ClientRow, event: Event)] {
-        let clients: [ClientRow] = try all(.clients, []) { row throws(Failure) in try row.row(key) }
-        return clients.compactMap { $0.afterRevoking(at: now) }.map { client in
-            (client, client.event(.clientRevoked, because: .restored, at: now))
+        _ options: RestoreOptions, key: AuditKey
+    ) throws(StoreFailure) -> [(row: ClientRow, event: Event)] {
+        if options.keepsClients { return [] }
+        let clients: [ClientRow] = try all(.clients, []) { row throws(StoreFailure) in
+            try row.row(key)
+        }
+        return clients.compactMap { $0.afterRevoking(at: options.now) }.map { client in
+            (client, client.event(.clientRevoked, because: .restored, at: options.now))
         }
     }
 }

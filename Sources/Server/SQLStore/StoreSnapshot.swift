@@ -1,30 +1,29 @@
-package import Verification
+public import Verification
 
 /// A connection that reads a whole database, in one transaction if all its reads must show the same
 /// state.
 package protocol StoreSnapshot {
-    associatedtype Failure: RowFailure
-    associatedtype Row: RowReader where Row.Failure == Failure
+    associatedtype Row: RowReader
 
     /// Whether the database has a table of challenges; a database of an earlier release has none.
-    var hasChallenges: Bool { get throws(Failure) }
+    var hasChallenges: Bool { get throws(StoreFailure) }
 
     /// Every row that a statement selects, decoded by `read`.
     func all<Value>(
         _ statement: StoreStatement, _ arguments: [StoredValue],
-        _ read: (inout Row) throws(Failure) -> Value
-    ) throws(Failure) -> [Value]
+        _ read: (inout Row) throws(StoreFailure) -> Value
+    ) throws(StoreFailure) -> [Value]
 }
 
 extension StoreSnapshot {
     /// Where each chain begins and ends, oldest first.
-    package func chains() throws(Failure) -> [ChainRecord] {
-        try all(.chains, []) { row throws(Failure) in try row.chain() }
+    package func chains() throws(StoreFailure) -> [ChainRecord] {
+        try all(.chains, []) { row throws(StoreFailure) in try row.chain() }
     }
 
     /// One page of events, ordered by position.
-    package func events(after position: UInt64, limit: Int) throws(Failure) -> [ChainedEvent] {
-        try all(.events, [position.storedValue, limit.storedValue]) { row throws(Failure) in
+    package func events(after position: UInt64, limit: Int) throws(StoreFailure) -> [ChainedEvent] {
+        try all(.events, [position.storedValue, limit.storedValue]) { row throws(StoreFailure) in
             try row.event()
         }
     }
@@ -33,12 +32,12 @@ extension StoreSnapshot {
     ///
     /// - Parameter key: `nil` to skip the authenticity check.
     package func allCredentials(
-        _ key: AuditKey?, _ take: ([CredentialRow]) throws(Failure) -> Void
-    ) throws(Failure) {
+        _ key: AuditKey?, _ take: ([CredentialRow]) throws(StoreFailure) -> Void
+    ) throws(StoreFailure) {
         try StoreWalk.credentials(
-            { id, limit throws(Failure) in
+            { id, limit throws(StoreFailure) in
                 try all(.credentialsByID, [id.storedValue, limit.storedValue]) {
-                    row throws(Failure) in try row.row(key)
+                    row throws(StoreFailure) in try row.row(key)
                 }
             }, take)
     }
@@ -47,8 +46,8 @@ extension StoreSnapshot {
     /// authentic.
     ///
     /// If it fails, it has added those on the earlier pages.
-    package func readEndedRows(into found: inout Set<CredentialID>) throws(Failure) {
-        try allCredentials(nil) { page throws(Failure) in
+    package func readEndedRows(into found: inout Set<CredentialID>) throws(StoreFailure) {
+        try allCredentials(nil) { page throws(StoreFailure) in
             found.formUnion(page.lazy.filter(\.hasEnded).map(\.id))
         }
     }
@@ -57,8 +56,8 @@ extension StoreSnapshot {
     /// authentic.
     ///
     /// If it fails, it has added those on the earlier pages.
-    package func readEndingEvents(into found: inout Set<CredentialID>) throws(Failure) {
-        try StoreWalk.events(events(after:limit:)) { page throws(Failure) in
+    package func readEndingEvents(into found: inout Set<CredentialID>) throws(StoreFailure) {
+        try StoreWalk.events(events(after:limit:)) { page throws(StoreFailure) in
             found.formUnion(page.compactMap(\.endedCredential))
         }
     }
@@ -69,14 +68,14 @@ extension StoreSnapshot {
     ///   read, so none are checked.
     package func audit(
         isSound: Bool = true, checkpoints: [ChainCheckpoint], key: AuditKey
-    ) throws(Failure) -> AuditReport {
+    ) throws(StoreFailure) -> AuditReport {
         let records = try chains()
         // Every database has had a chain since it was created.
         guard !records.isEmpty else { throw .chain }
         var trail = AuditTrail(chains: records, checkpoints: checkpoints, key: key)
         var rows = RowAudit(chains: records, key: key)
         var count = 0
-        try StoreWalk.events(events(after:limit:)) { page throws(Failure) in
+        try StoreWalk.events(events(after:limit:)) { page throws(StoreFailure) in
             for event in page {
                 trail.check(event)
                 rows.take(event)
@@ -100,15 +99,30 @@ extension StoreSnapshot {
     /// Checks every row of a table.
     private func check<Stored: ColumnRow>(
         _ table: Stored.Type, _ page: StoreStatement, _ audit: inout RowAudit, _ key: AuditKey
-    ) throws(Failure) {
+    ) throws(StoreFailure) {
         try StoreWalk.rows(
-            { first, limit throws(Failure) -> [AuditedRow<Stored>] in
-                try all(page, [first.storedValue, limit.storedValue]) { row throws(Failure) in
+            { first, limit throws(StoreFailure) -> [AuditedRow<Stored>] in
+                try all(page, [first.storedValue, limit.storedValue]) { row throws(StoreFailure) in
                     try row.audited(key)
                 }
             }, key: \.key
-        ) { page throws(Failure) in
+        ) { page throws(StoreFailure) in
             audit.check(page)
         }
+    }
+}
+
+/// The revoked and disabled credentials that could be read from a database.
+public struct EndedCredentials: Hashable, Sendable {
+    /// Their ids, in ascending order.
+    public let credentials: [CredentialID]
+    /// Whether everything could be read.
+    ///
+    /// If not, the list may be incomplete.
+    public let isComplete: Bool
+
+    package init(credentials: Set<CredentialID>, isComplete: Bool = true) {
+        self.credentials = credentials.sorted()
+        self.isComplete = isComplete
     }
 }

@@ -6,14 +6,14 @@ internal import WatchwordCryptography
 extension SQLiteVerificationStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) throws(StoreFailure) -> CredentialRow? {
-        try read { session throws(SQLiteFailure) in try credential(.id(id), session) }
+        try read { session throws(StoreFailure) in try credential(.id(id), session) }
     }
 
     /// A subject's rows that are not revoked, oldest first, or its revoked rows, newest first.
     public func credentials(
         of subject: Subject, revokedBefore time: UnixTime?, limit: Int
     ) throws(StoreFailure) -> [CredentialRow] {
-        try read { session throws(SQLiteFailure) in
+        try read { session throws(StoreFailure) in
             if let time {
                 return try session[.credentialsRevoked].bind(subject).bind(limit).bind(time)
                     .all(row)
@@ -28,16 +28,16 @@ extension SQLiteVerificationStore: VerificationStore {
     }
 
     /// Reads a random row; its damage concerns only its own subject.
-    private func readAnyRow(_ session: SQLiteSession) throws(SQLiteFailure) {
-        do throws(SQLiteFailure) {
+    private func readAnyRow(_ session: SQLiteSession) throws(StoreFailure) {
+        do throws(StoreFailure) {
             let page = try session[.credentialsByID].bind(CredentialID.anywhere()).bind(1)
             let _: [CredentialRow] = try page.all(row)
-        } catch  where StoreFailure(error).kind == .damaged {}
+        } catch  where error.kind == .damaged {}
     }
 
     /// The row with this fingerprint.
     public func credential(fingerprint: [UInt8]) throws(StoreFailure) -> CredentialRow? {
-        try read { session throws(SQLiteFailure) in
+        try read { session throws(StoreFailure) in
             try credential(.fingerprint(fingerprint), session)
         }
     }
@@ -47,7 +47,7 @@ extension SQLiteVerificationStore: VerificationStore {
     public func credentials(
         under version: KeyID?, after: CredentialID?, limit: Int
     ) throws(StoreFailure) -> [CredentialRow] {
-        try read { session throws(SQLiteFailure) in
+        try read { session throws(StoreFailure) in
             let start = after.map { StoreWalk.following($0.bytes) } ?? []
             let statement =
                 if let version {
@@ -61,23 +61,23 @@ extension SQLiteVerificationStore: VerificationStore {
 
     /// The number of rows and recorded responses that use each key version.
     public func keyUsage() throws(StoreFailure) -> [KeyUsage] {
-        try read { session throws(SQLiteFailure) in
+        try read { session throws(StoreFailure) in
             KeyUsage.totals(
                 try session[.credentialUsage]
-                    .all { row throws(SQLiteFailure) in try row.credentialUsage() }
+                    .all { row throws(StoreFailure) in try row.credentialUsage() }
                     + session[.answerUsage]
-                    .all { row throws(SQLiteFailure) in try row.answerUsage() })
+                    .all { row throws(StoreFailure) in try row.answerUsage() })
         }
     }
 
     /// The ticket with this digest, even if it has expired.
     public func ticket(digest: [UInt8]) throws(StoreFailure) -> TicketRow? {
-        try read { session throws(SQLiteFailure) in try session[.ticket].bind(digest).first(row) }
+        try read { session throws(StoreFailure) in try session[.ticket].bind(digest).first(row) }
     }
 
     /// The challenge with this digest, even if it has expired.
     public func challenge(digest: [UInt8]) throws(StoreFailure) -> ChallengeRow? {
-        try read { session throws(SQLiteFailure) in
+        try read { session throws(StoreFailure) in
             try session[.challenge].bind(digest).first(row)
         }
     }
@@ -86,11 +86,11 @@ extension SQLiteVerificationStore: VerificationStore {
     public func challenge(
         digest: [UInt8], answeredBy name: AnsweringCredential
     ) throws(StoreFailure) -> (challenge: ChallengeRow?, credential: CredentialRow?) {
-        try read { session throws(SQLiteFailure) in
+        try read { session throws(StoreFailure) in
             // While the first statement has a row, the second one is in the same transaction.
             var answering: CredentialRow??
             let challenge: ChallengeRow? = try session[.challenge].bind(digest).first {
-                challenge throws(SQLiteFailure) in
+                challenge throws(StoreFailure) in
                 answering = .some(try credential(name, session))
                 return try row(&challenge)
             }
@@ -101,10 +101,10 @@ extension SQLiteVerificationStore: VerificationStore {
 
     private func credential(
         _ name: AnsweringCredential, _ session: SQLiteSession
-    ) throws(SQLiteFailure) -> CredentialRow? {
+    ) throws(StoreFailure) -> CredentialRow? {
         switch name {
         case .id(let id):
-            let found = try session[.credentialByID].bind(id).first { row throws(SQLiteFailure) in
+            let found = try session[.credentialByID].bind(id).first { row throws(StoreFailure) in
                 try row.credential(id, key)
             }
             guard let found else { return checkedOrDummy(nil) }
@@ -117,33 +117,33 @@ extension SQLiteVerificationStore: VerificationStore {
     /// The row of the response recorded under this key, even if the response has been deleted or
     /// has expired.
     public func answer(key name: [UInt8]) throws(StoreFailure) -> AnswerRow? {
-        try read { session throws(SQLiteFailure) in try session[.answer].bind(name).first(row) }
+        try read { session throws(StoreFailure) in try session[.answer].bind(name).first(row) }
     }
 
     /// The client with this digest, even if it is revoked.
     public func client(digest: [UInt8]) throws(StoreFailure) -> ClientRow? {
-        try read { session throws(SQLiteFailure) in
+        try read { session throws(StoreFailure) in
             try session[.clientByDigest].bind(digest).first(row)
         }
     }
 
     /// All clients, oldest first.
     public func clients() throws(StoreFailure) -> [ClientRow] {
-        try read { session throws(SQLiteFailure) in try session[.clients].all(row) }
+        try read { session throws(StoreFailure) in try session[.clients].all(row) }
     }
 
     /// The events after `position`, ordered by position.
     public func events(
         after position: UInt64, limit: Int
     ) throws(StoreFailure) -> [ChainedEvent] {
-        try read { session throws(SQLiteFailure) in
+        try read { session throws(StoreFailure) in
             try session.events(after: position, limit: limit)
         }
     }
 
     /// Where each chain begins and ends, oldest first; new events go to the last one.
     public func chains() throws(StoreFailure) -> [ChainRecord] {
-        try read { session throws(SQLiteFailure) in try session.chains() }
+        try read { session throws(StoreFailure) in try session.chains() }
     }
 
     /// Applies all of `changes`, in order, or none; they are durable when the call returns.
@@ -155,29 +155,19 @@ extension SQLiteVerificationStore: VerificationStore {
     /// Deletes expired rows and old events in one short transaction on the writer.
     public func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome {
         try await committer.perform { writer throws(StoreFailure) in
-            do throws(SQLiteFailure) {
-                return try writer.transaction { () throws(SQLiteFailure) in
-                    try writer.prune(pruning)
-                }
-            } catch {
-                throw StoreFailure(error)
-            }
+            try writer.transaction { () throws(StoreFailure) in try writer.prune(pruning) }
         }
     }
 
     private func read<Found>(
-        _ body: (SQLiteSession) throws(SQLiteFailure) -> Found
+        _ body: (SQLiteSession) throws(StoreFailure) -> Found
     ) throws(StoreFailure) -> Found {
-        do throws(SQLiteFailure) {
-            if let found = try committer.readHere(body) { return found }
-            return try readers.read(body)
-        } catch {
-            throw StoreFailure(error)
-        }
+        if let found = try committer.readHere(body) { return found }
+        return try readers.read(body)
     }
 
     /// Decodes a row, and checks that it is authentic.
-    private func row<Row: ColumnRow>(_ row: inout SQLiteRow) throws(SQLiteFailure) -> Row {
+    private func row<Row: ColumnRow>(_ row: inout SQLiteRow) throws(StoreFailure) -> Row {
         try row.row(key)
     }
 

@@ -1,3 +1,5 @@
+public import SQLStore
+internal import Synchronization
 public import Verification
 internal import WatchwordCryptography
 internal import WatchwordSystem
@@ -26,7 +28,7 @@ public final class SQLiteVerificationStore: Sendable {
     /// - Parameter timeout: how long to wait for another process's lock, here and in each commit. A
     ///   commit that is queued behind another one waits at most twice as long.
     public init(opening path: String, key: AuditKey, timeout: Duration = .seconds(2))
-        throws(SQLiteStoreError)
+        throws(SQLStoreError)
     {
         location = DatabaseLocation(path)
         self.key = key
@@ -34,7 +36,7 @@ public final class SQLiteVerificationStore: Sendable {
         let writer = try location.open(key: key, checkpointer: checkpointer, timeout: timeout)
         readers = ReaderPool(path: location.path)
         committer = GroupCommitter()
-        do { try committer.start(with: writer) } catch { throw .store(error) }
+        try SQLStoreError.store(in: committer.start(with: writer))
     }
 
     deinit { close() }
@@ -43,7 +45,7 @@ public final class SQLiteVerificationStore: Sendable {
     ///
     /// Decisions are still durable in the log, which keeps growing. If the disk did not confirm a
     /// write, the log is checkpointed again only when the database is next opened.
-    public var checkpointFailure: StoreFailure? { checkpointer.failure.map { StoreFailure($0) } }
+    public var checkpointFailure: StoreFailure? { checkpointer.failure }
 
     /// Completes waiting jobs and closes the files; later calls fail.
     public func close() {
@@ -57,16 +59,14 @@ extension DatabaseLocation {
     /// Opens the file for writing, under the lock.
     func open(
         key: AuditKey, checkpointer: Checkpointer, timeout: Duration
-    ) throws(SQLiteStoreError) -> DatabaseWriter {
+    ) throws(SQLStoreError) -> DatabaseWriter {
         let folder = try openFolder(making: true)
         return try locked(in: folder, timeout: max(timeout, .seconds(5))) {
-            () throws(SQLiteStoreError) in
+            () throws(SQLStoreError) in
             if try !exists(in: folder) {
                 // A checkpoint without a database means that the database was removed.
                 guard try savedCheckpoint(in: folder) == nil else { throw .rolledBack }
-                try makingSystemError { () throws(SystemCallFailure) in
-                    try folder.makePrivateFile(name)
-                }
+                try SQLStoreError.system(in: folder.makePrivateFile(name))
             }
             return try open(in: folder, key: key, checkpointer, timeout: timeout)
         }
@@ -74,23 +74,68 @@ extension DatabaseLocation {
 
     private func open(
         in folder: borrowing Folder, key: AuditKey, _ checkpointer: Checkpointer, timeout: Duration
-    ) throws(SQLiteStoreError) -> DatabaseWriter {
-        let session = try opening { () throws(SQLiteFailure) in
-            SQLiteSession(try SQLiteConnection(path: path, .readWrite, timeout: timeout))
-        }
+    ) throws(SQLStoreError) -> DatabaseWriter {
+        let session = try SQLStoreError.store(in: openSession(timeout: timeout))
         // These checks come before anything in the file is changed.
         if try session.connection.requireOwnFile() > 0 { try session.expectNoBackup() }
-        try opening { () throws(SQLiteFailure) in try session.connection.prepareForWriting() }
+        try SQLStoreError.store(in: session.connection.prepareForWriting())
         try session.connection.updateSchema(key: key) {
             Randomness.bytes(count: 16)
         }
         let kept = try savedCheckpoint(in: folder)
         let tail = try session.checkedTail(key: key, against: kept)
-        do throws(SQLiteStoreError) { try keep(tail.head, in: folder) } catch {
+        do throws(SQLStoreError) { try keep(tail.head, in: folder) } catch {
             // If the disk is full, the stored checkpoint is used; it is valid, only older.
             guard kept != nil else { throw error }
         }
         return DatabaseWriter(
             session, key: key, known: tail, at: self, checkpointer: checkpointer)
+    }
+}
+
+/// Read connections, each lent to one caller at a time.
+///
+/// A read touches a few pages that the system has cached, and runs on the caller's thread: a switch
+/// to another thread would take longer than the read. In WAL mode, readers and the writer do not
+/// wait for each other. There are never more connections than threads that read at the same time.
+final class ReaderPool: Sendable {
+    private struct State {
+        var idle: [SQLiteSession] = []
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let path: String
+
+    /// How long to wait for a lock.
+    ///
+    /// Readers wait only while another process recovers the file after a crash.
+    private static let timeout = Duration.seconds(1)
+
+    init(path: String) { self.path = path }
+
+    /// Lends a connection to `body`.
+    func read<Found>(
+        _ body: (SQLiteSession) throws(StoreFailure) -> Found
+    ) throws(StoreFailure) -> Found {
+        let (ready, isClosed) = state.withLock { ($0.idle.popLast(), $0.isClosed) }
+        guard !isClosed else { throw .closed }
+        let session: SQLiteSession
+        if let ready { session = ready } else { session = try open() }
+        // A connection that failed is not reused: a new one has no state left from the failure.
+        try session.connection.expectInPlace()
+        let found = try body(session)
+        state.withLock { if !$0.isClosed { $0.idle.append(session) } }
+        return found
+    }
+
+    /// Closes the idle connections now, and each of the others when its caller returns it.
+    func close() { state.withLock { $0 = State(idle: [], isClosed: true) } }
+
+    private func open() throws(StoreFailure) -> SQLiteSession {
+        let connection = try SQLiteConnection(
+            path: path, .readOnly, timeout: Self.timeout)
+        try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON;")
+        return SQLiteSession(connection)
     }
 }

@@ -28,16 +28,16 @@ struct RelayedToken: TokenRequestHandler {
 
     func carryOut(
         _ request: TokenRequest, with person: inout some TokenHelper.Person
-    ) throws(TokenHelper.Failure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResult {
         try context.using { helpers throws(SystemCallFailure) in
             try helpers.startToken()
         } otherwise: { refusal in
             switch refusal {
-            case .notFound: TokenHelper.Failure.helper(.notFound)
+            case .notFound: TokenFailure.helper(.notFound)
             case .locked: .timedOut
             case .system(let failure): .helper(.system(failure))
             }
-        } _: { connection throws(TokenHelper.Failure) in
+        } _: { connection throws(TokenFailure) in
             // When the vault is locked, the connection ends, and so does the question.
             guard let remote = self.person else {
                 return try TokenHelper.carryOut(
@@ -46,14 +46,14 @@ struct RelayedToken: TokenRequestHandler {
             let clock = context.vaults.clock
             var pin = RemotePIN(
                 person: remote, end: .reading(connection), limit: limit, now: { clock().sinceBoot })
-            do throws(TokenHelper.Failure) {
+            do throws(TokenFailure) {
                 let result = try TokenHelper.carryOut(
                     request, with: &pin, over: connection, timeout: timeout)
                 pin.takeBack()
                 return result
             } catch {
                 guard let wait = pin.wait else { throw error }
-                throw .refused(.lockedOut(seconds: UInt32(clamping: wait.wholeSeconds)))
+                throw .lockedOut(seconds: UInt32(clamping: wait.wholeSeconds))
             }
         }
     }

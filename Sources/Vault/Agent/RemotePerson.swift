@@ -45,22 +45,14 @@ struct RemotePerson {
     private func answer(
         for end: Polling.Interest, until deadline: Moment
     ) throws(PAMCheckFailure.Reason) -> SecretBytes {
-        let received: FrameConnection.Received?
-        do throws(SystemCallFailure) {
-            let ready = try Polling.ready(
-                of: [connection.readable, end], timeout: deadline.timeRemaining)
-            let isOver = ready[1] && !ready[0]
-            received =
-                isOver
-                ? nil
-                : try connection.receive(
-                    limit: AgentProtocol.largestAnswer, idleTime: deadline.timeRemaining,
-                    timeout: AgentProtocol.frameTimeout)
-        } catch {
-            throw .system(error)
-        }
+        let ready = try PAMCheckFailure.Reason.system(
+            in: Polling.ready(of: [connection.readable, end], timeout: deadline.timeRemaining))
+        if ready[1], !ready[0] { throw .ended(.unknown) }
+        let received = try PAMCheckFailure.Reason.system(
+            in: connection.receive(
+                limit: AgentProtocol.largestAnswer, idleTime: deadline.timeRemaining,
+                timeout: AgentProtocol.frameTimeout))
         switch received {
-        case nil: throw .ended(.unknown)
         case .ended, .malformed: throw .cancelled
         case .timedOut: throw .timedOut
         case .frame(let frame):

@@ -124,16 +124,6 @@ extension FieldReader {
     }
 }
 
-extension ServerAddress: Transferable {
-    package func write(to output: FrameWriter) { output.append(text) }
-
-    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
-        let text = try fields.text(bytes, limit: HelperProtocol.longestText)
-        do { try self.init(parsing: text) } catch { throw Unreadable() }
-        guard self.text == text else { throw Unreadable() }
-    }
-}
-
 extension Token: Transferable {
     package func write(to output: FrameWriter) { output.append(text) }
 

@@ -178,11 +178,3 @@ extension HelperRequest {
         }
     }
 }
-
-extension ServerAddress {
-    /// The address without the path, as device keys sign it: the server that was connected to.
-    public var audience: String {
-        let whole = text
-        return String(whole.dropLast(prefix.count))
-    }
-}

@@ -1,12 +1,13 @@
+package import WatchwordSystem
+
 /// The address of a service: scheme, host, port and path prefix.
 ///
 /// Plain HTTP is accepted only for this machine's own names and addresses, and no option changes
 /// this: sign-in data must not cross a network unencrypted.
 public struct ServerAddress: Hashable, Sendable {
     /// The URI scheme.
-    public enum Scheme: UInt8, Hashable, Sendable {
-        case https = 0
-        case http = 1
+    public enum Scheme: String, Hashable, Sendable {
+        case https, http
 
         /// The default port of the scheme.
         var standardPort: UInt16 { self == .https ? 443 : 80 }
@@ -23,66 +24,93 @@ public struct ServerAddress: Hashable, Sendable {
 
     private static let longest = 512
 
+    /// The result of parsing an address.
+    public enum Parsed: Hashable, Sendable {
+        case address(ServerAddress)
+        case invalid(Part)
+    }
+
+    /// The invalid part of a server's address.
+    public enum Part: Hashable, Sendable {
+        /// The address does not begin with `https://` or `http://`.
+        case scheme
+        /// The address uses plain HTTP to another machine.
+        case plain
+        /// The host is missing or invalid (for example, not ASCII, or preceded by a user name).
+        case host
+        /// The port is not a number from 1 to 65535.
+        case port
+        /// The path has empty segments, dot segments, a query, or characters that need escaping.
+        case path
+        /// The address is longer than 512 bytes.
+        case length
+    }
+
     /// Parses `https://host`, optionally with a port and a path.
-    ///
-    /// - Throws: ``ServerAddressError``, which identifies the invalid part.
-    public init(parsing text: String) throws(ServerAddressError) {
-        guard text.utf8.count <= ServerAddress.longest else { throw .length }
+    public static func parse(_ text: String) -> Parsed {
+        guard text.utf8.count <= longest else { return .invalid(.length) }
+        let scheme: Scheme
         let rest: Substring
         if text.lowercased().hasPrefix("https://") {
             (scheme, rest) = (.https, text.dropFirst(8))
         } else if text.lowercased().hasPrefix("http://") {
             (scheme, rest) = (.http, text.dropFirst(7))
         } else {
-            throw .scheme
+            return .invalid(.scheme)
         }
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-        let (host, port) = try ServerAddress.place(rest[..<slash])
-        self.host = host
-        self.port = port ?? scheme.standardPort
-        prefix = try ServerAddress.prefix(rest[slash...])
-        guard scheme == .https || ServerAddress.isLoopback(host) else { throw .plain }
+        guard let (host, afterHost) = parseHost(rest[..<slash]) else { return .invalid(.host) }
+        guard let port = parsePort(afterHost, standard: scheme.standardPort) else {
+            return .invalid(.port)
+        }
+        guard let prefix = parsePrefix(rest[slash...]) else { return .invalid(.path) }
+        guard scheme == .https || isLoopback(host) else { return .invalid(.plain) }
+        return .address(ServerAddress(scheme: scheme, host: host, port: port, prefix: prefix))
     }
 
     /// The address in canonical form, without a default port.
     public var text: String {
-        let scheme = self.scheme == .https ? "https" : "http"
-        let port = self.port == self.scheme.standardPort ? "" : ":\(self.port)"
-        return "\(scheme)://\(bracketedHost)\(port)\(prefix)"
+        let port = self.port == scheme.standardPort ? "" : ":\(self.port)"
+        return "\(scheme.rawValue)://\(bracketedHost)\(port)\(prefix)"
     }
 
     /// The host as it is written in a URI.
     public var bracketedHost: String { host.contains(":") ? "[\(host)]" : host }
 
-    private static func place(_ text: Substring) throws(ServerAddressError) -> (
-        String, UInt16?
-    ) {
+    /// The host at the beginning of `text`, and what follows it.
+    private static func parseHost(_ text: Substring) -> (String, rest: Substring)? {
         let host: Substring
-        var rest: Substring
+        let rest: Substring
         if text.hasPrefix("[") {
-            guard let end = text.firstIndex(of: "]") else { throw .host }
+            guard let end = text.firstIndex(of: "]") else { return nil }
             host = text[text.index(after: text.startIndex)..<end]
             rest = text[text.index(after: end)...]
-            guard host.contains(":"), host.utf8.allSatisfy(isAddressByte) else { throw .host }
+            guard host.contains(":"), host.utf8.allSatisfy(isAddressByte) else { return nil }
         } else {
             let end = text.firstIndex(of: ":") ?? text.endIndex
             (host, rest) = (text[..<end], text[end...])
-            guard isName(host) else { throw .host }
+            guard isName(host) else { return nil }
         }
-        guard !rest.isEmpty else { return (host.lowercased(), nil) }
-        guard rest.removeFirst() == ":", rest.utf8.allSatisfy(isDigit), let port = UInt16(rest),
-            port > 0
-        else { throw .port }
-        return (host.lowercased(), port)
+        return (host.lowercased(), rest)
     }
 
-    private static func prefix(_ path: Substring) throws(ServerAddressError) -> String {
+    /// The port after a colon; `standard` if there is no text.
+    private static func parsePort(_ text: Substring, standard: UInt16) -> UInt16? {
+        guard !text.isEmpty else { return standard }
+        let digits = text.dropFirst()
+        guard text.first == ":", digits.utf8.allSatisfy(isDigit), let port = UInt16(digits),
+            port > 0
+        else { return nil }
+        return port
+    }
+
+    private static func parsePrefix(_ path: Substring) -> String? {
         var path = path
         while path.last == "/" { path.removeLast() }
         for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
             guard !part.isEmpty, part != ".", part != "..",
                 part.utf8.allSatisfy({ isNameByte($0) || $0 == UInt8(ascii: "~") })
-            else { throw .path }
+            else { return nil }
         }
         return String(path)
     }
@@ -113,18 +141,26 @@ public struct ServerAddress: Hashable, Sendable {
     }
 }
 
-/// The invalid part of a server's address.
-public enum ServerAddressError: Error, Hashable, Sendable {
-    /// The address does not begin with `https://` or `http://`.
-    case scheme
-    /// The address uses plain HTTP to another machine.
-    case plain
-    /// The host is missing or invalid (for example, not ASCII, or preceded by a user name).
-    case host
-    /// The port is not a number from 1 to 65535.
-    case port
-    /// The path has empty segments, dot segments, a query, or characters that need escaping.
-    case path
-    /// The address is longer than 512 bytes.
-    case length
+extension ServerAddress {
+    /// Parses an address; `nil` if a part of it is invalid.
+    public init?(_ text: String) {
+        guard case .address(let address) = ServerAddress.parse(text) else { return nil }
+        self = address
+    }
+
+    /// The address without the path, as device keys sign it: the server that was connected to.
+    public var audience: String {
+        let whole = text
+        return String(whole.dropLast(prefix.count))
+    }
+}
+
+extension ServerAddress: Transferable {
+    package func write(to output: FrameWriter) { output.append(text) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        let text = try fields.text(bytes, limit: HelperProtocol.longestText)
+        guard let address = ServerAddress(text), address.text == text else { throw Unreadable() }
+        self = address
+    }
 }

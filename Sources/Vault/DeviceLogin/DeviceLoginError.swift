@@ -44,7 +44,7 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     /// The response does not fit the request.
     case unexpectedResponse
     /// The TPM with the device key did not sign.
-    case token(TokenHelper.Failure)
+    case token(TokenFailure)
     /// A call into OpenSSL failed.
     case cryptography(CryptographyFailure)
 }

@@ -52,10 +52,7 @@ extension EnrolledSecret {
             guard try fields.number(bytes, width: 1) == UInt64(EnrolledSecret.version) else {
                 throw Unreadable()
             }
-            let server: ServerAddress
-            do {
-                server = try ServerAddress(parsing: try fields.text(bytes, limit: .max))
-            } catch {
+            guard let server = ServerAddress(try fields.text(bytes, limit: .max)) else {
                 throw Unreadable()
             }
             let authorities = try fields.string(bytes, limit: .max).map { bytes[$0] }

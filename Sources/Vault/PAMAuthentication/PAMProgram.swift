@@ -27,22 +27,20 @@ public enum PAMProgram {
         in folder: String?, of other: String?, over channel: ModuleChannel
     ) -> ModuleVerdict {
         let number = if let other { UInt32(other) } else { getuid() }
-        guard let number, let user = UserDatabase.name(of: number) else { return .noUserName }
-        guard PAMService.isInstalled(in: folder.map { [$0] } ?? PAMService.folders) else {
-            return .noServiceFile
+        guard let number, let user = UserDatabase.name(of: number) else {
+            return .failed(.noUserName)
         }
-        do throws(PAMCallFailure) {
+        guard PAMService.isInstalled(in: folder.map { [$0] } ?? PAMService.folders) else {
+            return .failed(.noServiceFile)
+        }
+        do throws(PAMCheckFailure.Reason) {
             var transaction = try PAMTransaction(
                 service: PAMService.name, folder: folder, user: user, channel: channel)
             // The modules cannot see where the client of the system agent is. A fingerprint reader,
             // for instance, is there only for a person at this machine.
             if other != nil, !LoginManager.isAtMachine(number) { try transaction.setRemote() }
             guard try transaction.authenticate() else { return .denied }
-            do throws(PAMCallFailure) {
-                try transaction.validateAccount()
-            } catch {
-                return .accountRefused(error)
-            }
+            try transaction.validateAccount()
             return .granted
         } catch {
             return .failed(error)

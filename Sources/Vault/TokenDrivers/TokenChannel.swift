@@ -12,7 +12,7 @@ public struct TokenChannel: ~Copyable {
 
     /// Handles one request with `serve` and ends the process.
     public static func run(
-        serve: (TokenRequest, borrowing TokenChannel) throws(TokenRefusal) -> TokenResult
+        serve: (TokenRequest, borrowing TokenChannel) throws(TokenFailure) -> TokenResult
     ) -> Never {
         do throws(SystemCallFailure) {
             try ProcessHardening.apply()
@@ -31,7 +31,7 @@ public struct TokenChannel: ~Copyable {
 
     private static func answer(
         to request: TokenRequest, over channel: borrowing TokenChannel,
-        _ serve: (TokenRequest, borrowing TokenChannel) throws(TokenRefusal) -> TokenResult
+        _ serve: (TokenRequest, borrowing TokenChannel) throws(TokenFailure) -> TokenResult
     ) -> TokenMessage {
         do { return .done(try serve(request, channel)) } catch { return .refused(error) }
     }
@@ -39,7 +39,7 @@ public struct TokenChannel: ~Copyable {
     /// Gives up everything but the devices that are open.
     ///
     /// - Parameter emulator: the TCP ports of an emulator, which also needs connections.
-    public func confine(emulator: [UInt16]? = nil) throws(TokenRefusal) {
+    public func confine(emulator: [UInt16]? = nil) throws(TokenFailure) {
         do {
             try Confinement.enterWithDevice(TokenChannel.limits, emulator: emulator)
         } catch {
@@ -48,7 +48,7 @@ public struct TokenChannel: ~Copyable {
     }
 
     /// Gives up everything but opening files and devices.
-    public func confineToOpening() throws(TokenRefusal) {
+    public func confineToOpening() throws(TokenFailure) {
         do { try Confinement.enterToOpenDevice(TokenChannel.limits) } catch {
             throw .notConfined(error)
         }
@@ -58,7 +58,7 @@ public struct TokenChannel: ~Copyable {
     static let mostAttempts = 3
 
     /// Asks for the PIN; `nil` if there is none.
-    public func askPIN(isRepeated: Bool, left: UInt32?) throws(TokenRefusal) -> SecretBytes? {
+    public func askPIN(isRepeated: Bool, left: UInt32?) throws(TokenFailure) -> SecretBytes? {
         do throws(SystemCallFailure) {
             try send(.asksPIN(isRepeated: isRepeated, left: left))
             var incoming = try IncomingFrame(limit: TokenMessage.largestAnswer)
@@ -72,7 +72,7 @@ public struct TokenChannel: ~Copyable {
     }
 
     /// Reports that the person must touch the authenticator.
-    public func askToTouch(number: Int, of count: Int) throws(TokenRefusal) {
+    public func askToTouch(number: Int, of count: Int) throws(TokenFailure) {
         do throws(SystemCallFailure) {
             try send(.touch(number: UInt8(clamping: number), count: UInt8(clamping: count)))
         } catch {

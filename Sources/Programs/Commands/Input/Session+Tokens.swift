@@ -156,17 +156,13 @@ extension SlotSummary {
     }
 }
 
-extension TokenHelper.Failure {
+extension TokenFailure {
     /// Whether the device cannot be used here and now, so that another slot may be tried.
     fileprivate var leavesOtherSlots: Bool {
         switch self {
-        case .helper, .timedOut, .badAnswer: true
-        case .refused(let refusal):
-            switch refusal {
-            // The person made a mistake, or declined.
-            case .wrongPIN, .declined, .notTouched: false
-            default: true
-            }
+        // The person made a mistake, or declined.
+        case .wrongPIN, .declined, .notTouched: false
+        default: true
         }
     }
 }

@@ -173,9 +173,9 @@ extension Messages {
         case .otherTPM:
             "the system agent uses only this computer's TPM (device:/dev/tpmrm0); run the command "
                 + "without --tpm"
-        case .token(.refused(.otherDevice)):
+        case .token(.otherDevice):
             "the key was made by another TPM, or this one was cleared; enrol the device again"
-        case .token(.refused(.badRequest)):
+        case .token(.badRequest):
             "the TPM does not accept the stored key; enrol the device again"
         default: sentence(for: error)
         }

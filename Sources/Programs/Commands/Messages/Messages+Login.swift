@@ -107,8 +107,8 @@ extension Messages {
     }
 
     /// The valid form of a server's URL.
-    static func expectation(of error: ServerAddressError) -> String {
-        switch error {
+    static func expectation(of part: ServerAddress.Part) -> String {
+        switch part {
         case .scheme: "a URL that begins with https://"
         case .plain: "an https:// URL; http:// is allowed only for a server on this machine"
         case .host: "a URL with an ASCII host name"

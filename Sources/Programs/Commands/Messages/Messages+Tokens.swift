@@ -53,22 +53,16 @@ extension Messages {
         return "wrong PIN; \(left) \(left == 1 ? "attempt" : "attempts") left"
     }
 
-    static func sentence(for failure: TokenHelper.Failure, of token: TokenKind) -> String {
+    static func sentence(for failure: TokenFailure, of token: TokenKind) -> String {
+        let device = name(of: token)
         switch failure {
         case .helper(let failure):
-            HelperMessages.sentence(
+            return HelperMessages.sentence(
                 forReader: failure, "watchword-token", startedBy: Verb.program)
         case .timedOut:
-            "the \(name(of: token)) did not answer in time; try again, and if that does not help, "
+            return "the \(device) did not answer in time; try again, and if that does not help, "
                 + (token == .tpm ? "restart the computer" : "remove it and insert it again")
-        case .badAnswer: "watchword-token sent an invalid response"
-        case .refused(let refusal): sentence(for: refusal, of: token)
-        }
-    }
-
-    private static func sentence(for refusal: TokenRefusal, of token: TokenKind) -> String {
-        let device = name(of: token)
-        switch refusal {
+        case .badAnswer: return "watchword-token sent an invalid response"
         case .noDevice:
             return token == .tpm
                 ? "no TPM 2 was found; enable it in the firmware, or name it with --tpm"
@@ -93,7 +87,7 @@ extension Messages {
         case .notConfined(let failure):
             return "watchword-token could not give up its privileges, so it did nothing: "
                 + sentence(for: failure)
-        case .badAnswer: return "the \(device) sent an invalid response"
+        case .badDeviceAnswer: return "the \(device) sent an invalid response"
         case .badRequest:
             return "the slot was damaged or tampered with; remove it and add it again"
         case .lockedOut(let seconds?):

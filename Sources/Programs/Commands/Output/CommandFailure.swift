@@ -30,7 +30,7 @@ enum CommandFailure: ProgramFailure {
     case pinsDiffer
     /// The device cannot have this PIN.
     case badPIN(TokenKind)
-    case token(TokenHelper.Failure, TokenKind)
+    case token(TokenFailure, TokenKind)
     // Input and output.
     case standardOutput(SystemCallFailure)
     case pictureOnTerminal

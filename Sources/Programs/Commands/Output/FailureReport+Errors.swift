@@ -22,7 +22,6 @@ extension FailureReport {
         case let error as UsageError: self.init(Messages.sentence(for: error), .usage)
         case let error as VaultError:
             self.init(Messages.sentence(for: error), ExitCode(error), error.facts)
-        case let error as RecoveryKeyError: self.init(Messages.sentence(for: error), .presence)
         case let error as AgentFailure: self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as DeviceLoginError:
             self.init(Messages.sentence(for: error), ExitCode(error), error.facts)
@@ -119,20 +118,17 @@ extension ExitCode {
     }
 
     /// The exit status for a device's refusal.
-    init(_ failure: TokenHelper.Failure) {
+    init(_ failure: TokenFailure) {
         self =
             switch failure {
-            case .helper, .timedOut, .badAnswer: .system
-            case .refused(let refusal):
-                switch refusal {
-                case .noDevice, .noPermission, .busy, .failed, .notConfined, .badAnswer, .noPCR7,
-                    .ownerPassword, .noCertificate, .notSupported:
-                    .system
-                case .badRequest: .badInput
-                case .otherDevice, .wrongPIN, .noPIN, .lockedOut, .changedPCR7, .blockedPIN,
-                    .needsReinsertion, .noPINSet, .notTouched, .declined, .severalDevices:
-                    .presence
-                }
+            case .helper, .timedOut, .badAnswer, .noDevice, .noPermission, .busy, .failed,
+                .notConfined, .badDeviceAnswer, .noPCR7, .ownerPassword, .noCertificate,
+                .notSupported:
+                .system
+            case .badRequest: .badInput
+            case .otherDevice, .wrongPIN, .noPIN, .lockedOut, .changedPCR7, .blockedPIN,
+                .needsReinsertion, .noPINSet, .notTouched, .declined, .severalDevices:
+                .presence
             }
     }
 
@@ -157,7 +153,8 @@ extension ExitCode {
                 .costOverCeiling, .notEnoughMemory, .spaceAroundName, .invalidTag:
                 .badInput
             case .wrongPassphrase, .wrongRecoveryKey, .wrongDevice, .lockedOut, .presenceNeeded,
-                .differentCheckRequired, .proofRefused, .wipingDue:
+                .differentCheckRequired, .proofRefused, .wipingDue, .recoveryKeyLength,
+                .recoveryKeyCharacter, .recoveryKeyMistyped:
                 .presence
             case .writable: .usage
             case .openedReadOnly: .badInput

@@ -45,12 +45,11 @@ enum LoginEnrolCommand {
     }
 
     static func order(as name: EntryName, _ session: Session) throws -> EnrolmentOrder {
-        let address = try session.needed(.server)
         let server: ServerAddress
-        do {
-            server = try ServerAddress(parsing: address)
-        } catch {
-            throw UsageError.badValue(Option.server.name, expected: Messages.expectation(of: error))
+        switch ServerAddress.parse(try session.needed(.server)) {
+        case .address(let address): server = address
+        case .invalid(let part):
+            throw UsageError.badValue(Option.server.name, expected: Messages.expectation(of: part))
         }
         var authorities: [UInt8] = []
         if let path = session.arguments[.caFile] {

@@ -5,7 +5,7 @@ import VerificationService
 /// A command of `watchword-server`.
 struct ServerVerb: ProgramVerb {
     typealias Function =
-        @MainActor @Sendable (ServerSession) async throws(ServerFailure) -> ExitCode
+        @MainActor @Sendable (ServerSession) async throws -> ExitCode
 
     /// Every command: its name, the function that runs it, its operands, and its options.
     ///
@@ -90,5 +90,24 @@ extension ServerVerb {
     /// A number of 1,000 or more, with its comma.
     private static func thousands(_ number: Int) -> String {
         "\(number / 1000),\("\(1000 + number % 1000)".dropFirst())"
+    }
+}
+
+/// `completions`, `manual` and `openapi`.
+enum ManualCommand {
+    static func completions(_ session: ServerSession) throws -> ExitCode {
+        try session.printer.line(
+            CompletionScript.of(session.operand, program: ServerVerb.program))
+        return .done
+    }
+
+    static func manual(_ session: ServerSession) throws -> ExitCode {
+        try session.printer.line(ManualPage<ServerVerb>.text)
+        return .done
+    }
+
+    static func openapi(_ session: ServerSession) throws -> ExitCode {
+        try session.printer.line(Service.interfaceDescription())
+        return .done
     }
 }

@@ -1,5 +1,4 @@
-import PostgreSQLStore
-import SQLiteStore
+import SQLStore
 import Verification
 import VerificationService
 import WatchwordCryptography
@@ -51,54 +50,45 @@ extension ServerMessages {
         }
     }
 
-    static func sentence(for error: SQLiteStoreError) -> String {
+    static func sentence(for error: SQLStoreError, in database: DatabaseURL) -> String {
         switch error {
         case .exposed:
             "other users can change files in its directory; run chmod go-w on the directory"
         case .notPrivate(let error): sentence(for: error)
         case .foreignFile: "not a watchword-server database"
-        case .newer: "it was created by a newer version of watchword-server"
-        case .changedSchema(let object):
+        case .unreachable(let message):
+            message.split(whereSeparator: \.isNewline)
+                .map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ").visibleOnTerminal
+        case .notUTF8: "the database does not use UTF-8; create one with ENCODING 'UTF8'"
+        case .empty: "it contains no watchword-server tables"
+        case .newer:
+            (database.isFile ? "it was" : "its tables were")
+                + " created by a newer version of watchword-server"
+        case .changedSchema(let object) where database.isFile:
             "“\(object.visibleOnTerminal)” in its schema was added, changed or removed by another program, and "
                 + "could change what the server decides; find out who can write to the file, and use "
                 + "watchword-server restore with a backup from before the change"
+        case .changedSchema(let object):
+            "its schema watchword has a \(object.visibleOnTerminal) that watchword-server did not create, and "
+                + "that acts on its statements; find out who added it, and remove it"
         case .isBackup: "this is a copy; run watchword-server restore before serving it"
-        case .rolledBack:
+        case .rolledBack where database.isFile:
             "the database was replaced by an older state, in which spent codes would be valid again; use "
                 + "watchword-server restore"
-        case .clockBehind(let time): clockBehind(time)
+        case .rolledBack:
+            "it was replaced by an older state, in which spent codes would be valid again"
+        case .clockBehind(let newest):
+            "this machine's clock is behind the newest event, \(newest.text); set the clock and try again, or use "
+                + "--clock-is-right, which refuses all codes up to that time"
         case .damagedCheckpoint: "the .mark file beside it is not authentic"
+        case .forgedCheckpoint:
+            "a recorded end of an event chain is not authentic; check that the key file belongs to "
+                + "this database"
         case .exists: "the file already exists; choose another name"
         case .busy: "another watchword-server is using it; stop that one, or try again"
         case .system(let failure): sentence(for: failure)
         case .store(let failure): sentence(for: failure)
         }
-    }
-
-    static func sentence(for error: PostgreSQLStoreError) -> String {
-        switch error {
-        case .unreachable(let message):
-            message.split(whereSeparator: \.isNewline)
-                .map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ").visibleOnTerminal
-        case .notUTF8: "the database does not use UTF-8; create one with ENCODING 'UTF8'"
-        case .newer: "its tables were created by a newer version of watchword-server"
-        case .changedSchema(let object):
-            "its schema watchword has a \(object.visibleOnTerminal) that watchword-server did not create, and "
-                + "that acts on its statements; find out who added it, and remove it"
-        case .rolledBack:
-            "it was replaced by an older state, in which spent codes would be valid again"
-        case .clockBehind(let time): clockBehind(time)
-        case .forgedCheckpoint:
-            "a recorded end of an event chain is not authentic; check that the key file belongs to "
-                + "this database"
-        case .empty: "it contains no watchword-server tables"
-        case .store(let failure): sentence(for: failure)
-        }
-    }
-
-    private static func clockBehind(_ newest: UnixTime) -> String {
-        "this machine's clock is behind the newest event, \(newest.text); set the clock and try again, or use "
-            + "--clock-is-right, which refuses all codes up to that time"
     }
 
     static func sentence(for error: CheckpointFile.Fault) -> String {

@@ -2,7 +2,6 @@ import CommandLineInterface
 import Exports
 import HTTPListener
 import OneTimePassword
-import SQLiteStore
 import Verification
 import VerificationService
 import WatchwordCryptography
@@ -12,11 +11,10 @@ import WatchwordSystem
 enum ServerMessages {
     static func sentence(for failure: ServerFailure) -> String {
         switch failure {
-        case .usage(let error): error.sentence(program: ServerVerb.program)
         case .noHome: "neither HOME nor XDG_STATE_HOME is set; use --store and --keys"
         case .keyFile(let path, let error): "\(path): " + sentence(for: error)
-        case .store(let path, let error): "\(path): " + sentence(for: error)
-        case .postgreSQL(let place, let error): "\(place): " + sentence(for: error)
+        case .database(let database, let error):
+            "\(database.shown): " + sentence(for: error, in: database)
         case .endsFile(let path, let error): "\(path): " + sentence(for: error)
         case .rolledBack(let path):
             "the database lacks events that \(path) records: it was replaced by an older state, in which "
@@ -35,15 +33,11 @@ enum ServerMessages {
         case .takesNoFile:
             "restore takes no FILE for a PostgreSQL database; restore the copy with pg_restore first, then "
                 + "run this command without FILE"
-        case .verifier(let error): sentence(for: error)
         case .input(let path, let error): "\(path): " + sentence(for: error)
         case .export(let path, let error): "\(path): " + sentence(for: error)
         case .lostExport(let path, let loss):
             "\(path): "
                 + HelperMessages.sentence(for: loss, file: "file", reader: "export reader")
-        case .exportReader(let failure):
-            HelperMessages.sentence(
-                forReader: failure, "watchword-exports", startedBy: ServerVerb.program)
         case .notAServerFile(let path, let format):
             "\(path): not another server's file (\(format.name)); name an OATH users file, or a "
                 + "google-authenticator or PSKC file"
@@ -92,7 +86,6 @@ enum ServerMessages {
             "\(path): no complete checkpoint found; use the unchanged output of audit verify"
         case .exists(let path): "\(path): the file already exists; choose another name"
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
-        case .system(let failure): sentence(for: failure)
         }
     }
 

@@ -7,31 +7,17 @@ import WatchwordSystem
 /// It deletes only while the kernel reports a synchronised clock and recent events confirm the time
 /// (``VerificationStore/pruning(at:keepingEventsFor:key:)``).
 struct Housekeeping: Sendable {
-    private let store: any VerificationStore
+    let store: any VerificationStore
     /// Authenticates the events.
-    private let key: AuditKey
+    let key: AuditKey
     /// How long events are kept, in milliseconds; `nil` keeps them forever.
-    private let eventLifetime: Int64?
-    private let now: @Sendable () -> UnixTime
+    let eventLifetime: Int64?
+    let now: @Sendable () -> UnixTime
     /// Why the clock cannot be trusted at a given time; `nil` if it can.
-    private let complaint: @Sendable (UnixTime) -> String?
-    private let say: @Sendable (String, [(String, String)]) -> Void
+    let complaint: @Sendable (UnixTime) -> String?
+    let say: @Sendable (String, [(String, String)]) -> Void
     /// Why old events were kept in the last run; a cause is logged once.
-    private var cause: String?
-
-    init(
-        _ store: any VerificationStore, key: AuditKey, keepingEventsFor eventLifetime: Int64?,
-        now: @escaping @Sendable () -> UnixTime,
-        complaint: @escaping @Sendable (UnixTime) -> String?,
-        say: @escaping @Sendable (String, [(String, String)]) -> Void
-    ) {
-        self.store = store
-        self.key = key
-        self.eventLifetime = eventLifetime
-        self.now = now
-        self.complaint = complaint
-        self.say = say
-    }
+    private(set) var cause: String?
 
     /// Deletes everything that has expired.
     mutating func tidy() async {

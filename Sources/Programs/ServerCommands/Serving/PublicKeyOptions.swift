@@ -13,20 +13,18 @@ struct PublicKeyOptions: Sendable {
     let audiences: [String]
     let tpmRoots: TrustAnchors?
 
-    init(_ arguments: ServerArguments) throws(ServerFailure) {
-        do throws(UsageError) {
-            pages = try Self.pages(arguments)
-            audiences =
-                try ServingSettings.list(
-                    arguments, .audience,
-                    expected: "addresses of this server, such as https://login.example"
-                ) { DeviceKeys.isAudience($0) ? $0 : nil } ?? []
-        } catch { throw .usage(error) }
+    init(_ arguments: ServerArguments) throws {
+        pages = try Self.pages(arguments)
+        audiences =
+            try ServingSettings.list(
+                arguments, .audience,
+                expected: "addresses of this server, such as https://login.example"
+            ) { DeviceKeys.isAudience($0) ? $0 : nil } ?? []
         tpmRoots = try Self.anchors(arguments, .tpmRoots)
         passkeys = try Self.passkeys(arguments, relatedOrigins: pages?.relatedOrigins ?? [])
         if passkeys == nil {
             for option in Self.aboutPasskeys where arguments.has(option) {
-                throw .usage(.needs(option.name, with: Option.relyingParty.name))
+                throw UsageError.needs(option.name, with: Option.relyingParty.name)
             }
         }
     }
@@ -37,7 +35,7 @@ struct PublicKeyOptions: Sendable {
         .passkeyAlgorithms, .passkeyFloor, .relatedOrigin, .pages,
     ]
 
-    private static func pages(_ arguments: ServerArguments) throws(UsageError) -> PageSettings? {
+    private static func pages(_ arguments: ServerArguments) throws -> PageSettings? {
         let addresses = try ServingSettings.list(
             arguments, .returnTo,
             expected: "addresses without a fragment, such as https://shop.example/back",
@@ -46,8 +44,8 @@ struct PublicKeyOptions: Sendable {
             arguments, .relatedOrigin, expected: expectedOrigins
         ) { RelyingParty.isWebOrigin($0) ? $0 : nil }
         guard arguments.has(.pages) else {
-            if addresses != nil { throw .needs("return-to", with: "pages") }
-            if origins != nil { throw .needs("related-origin", with: "pages") }
+            if addresses != nil { throw UsageError.needs("return-to", with: "pages") }
+            if origins != nil { throw UsageError.needs("related-origin", with: "pages") }
             return nil
         }
         return PageSettings(returnAddresses: addresses ?? [], relatedOrigins: origins ?? [])
@@ -58,58 +56,56 @@ struct PublicKeyOptions: Sendable {
 
     private static func passkeys(
         _ arguments: ServerArguments, relatedOrigins: [String]
-    ) throws(ServerFailure) -> PasskeySettings? {
+    ) throws -> PasskeySettings? {
         let trust = try AuthenticatorTrust(
             arguments, anchors: anchors(arguments, .attestationRoots))
-        do throws(UsageError) {
-            let ids = try ServingSettings.list(
-                arguments, .relyingParty,
-                expected: "host names in lower case, such as mill.example"
-            ) { RelyingParty.isID($0) ? $0 : nil }
-            guard let ids else { return nil }
-            let origins =
-                try ServingSettings.list(
-                    arguments, .origin,
-                    expected:
-                        "\(expectedOrigins), whose hosts are in --rp-id or are subdomains of one"
-                ) { RelyingParty.isOrigin($0, of: ids) ? $0 : nil } ?? ["https://\(ids[0])"]
-            let topOrigins = try ServingSettings.list(
-                arguments, .topOrigin, expected: expectedOrigins
-            ) { RelyingParty.isWebOrigin($0) ? $0 : nil }
-            let algorithms = try ServingSettings.list(
-                arguments, .passkeyAlgorithms,
-                expected: "a selection of \(algorithms.map(\.0).joined(separator: ", "))"
-            ) { name in Self.algorithms.first { $0.0 == name }?.1 }
-            let floor = try arguments.value(
-                .passkeyFloor,
-                expected: "values of a policy, such as user_verification=required,backup=step-up"
-            ) {
-                PolicyFloor(
-                    $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
-            }
-            let pageOrigins = origins.filter(RelyingParty.isWebOrigin)
-            guard !pageOrigins.isEmpty || !arguments.has(.pages) else {
-                throw .needs("pages", with: "origin")
-            }
-            if arguments.has(.pages) { try checkLinks(arguments, pageOrigins[0], ids[0]) }
-            do throws(PasskeyError) {
-                return PasskeySettings(
-                    relyingParty: try RelyingParty(
-                        ids: ids, name: arguments[.relyingPartyName] ?? ids[0], origins: origins,
-                        relatedOrigins: relatedOrigins, topOrigins: topOrigins ?? [],
-                        algorithms: algorithms ?? [.es256, .rs256], trust: trust.trust),
-                    origins: pageOrigins, authenticators: trust.names, floor: floor ?? .none)
-            } catch {
-                // Each value has been checked.
-                throw .badValue("rp-id", expected: "host names in lower case")
-            }
-        } catch { throw .usage(error) }
+        let ids = try ServingSettings.list(
+            arguments, .relyingParty,
+            expected: "host names in lower case, such as mill.example"
+        ) { RelyingParty.isID($0) ? $0 : nil }
+        guard let ids else { return nil }
+        let origins =
+            try ServingSettings.list(
+                arguments, .origin,
+                expected:
+                    "\(expectedOrigins), whose hosts are in --rp-id or are subdomains of one"
+            ) { RelyingParty.isOrigin($0, of: ids) ? $0 : nil } ?? ["https://\(ids[0])"]
+        let topOrigins = try ServingSettings.list(
+            arguments, .topOrigin, expected: expectedOrigins
+        ) { RelyingParty.isWebOrigin($0) ? $0 : nil }
+        let algorithms = try ServingSettings.list(
+            arguments, .passkeyAlgorithms,
+            expected: "a selection of \(algorithms.map(\.0).joined(separator: ", "))"
+        ) { name in Self.algorithms.first { $0.0 == name }?.1 }
+        let floor = try arguments.value(
+            .passkeyFloor,
+            expected: "values of a policy, such as user_verification=required,backup=step-up"
+        ) {
+            PolicyFloor(
+                $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
+        }
+        let pageOrigins = origins.filter(RelyingParty.isWebOrigin)
+        guard !pageOrigins.isEmpty || !arguments.has(.pages) else {
+            throw UsageError.needs("pages", with: "origin")
+        }
+        if arguments.has(.pages) { try checkLinks(arguments, pageOrigins[0], ids[0]) }
+        do throws(PasskeyError) {
+            return PasskeySettings(
+                relyingParty: try RelyingParty(
+                    ids: ids, name: arguments[.relyingPartyName] ?? ids[0], origins: origins,
+                    relatedOrigins: relatedOrigins, topOrigins: topOrigins ?? [],
+                    algorithms: algorithms ?? [.es256, .rs256], trust: trust.trust),
+                origins: pageOrigins, authenticators: trust.names, floor: floor ?? .none)
+        } catch {
+            // Each value has been checked.
+            throw UsageError.badValue("rp-id", expected: "host names in lower case")
+        }
     }
 
     /// Checks that the pages to which links lead can create passkeys.
     private static func checkLinks(
         _ arguments: ServerArguments, _ origin: String, _ id: String
-    ) throws(UsageError) {
+    ) throws {
         _ = try arguments.value(
             .origin,
             expected: "a list that begins with an origin of \(id), the first domain in --rp-id, "
@@ -125,18 +121,18 @@ struct PublicKeyOptions: Sendable {
     /// The certificates in a file.
     static func anchors(
         _ arguments: ServerArguments, _ option: Option
-    ) throws(ServerFailure) -> TrustAnchors? {
+    ) throws -> TrustAnchors? {
         guard let path = arguments[option] else { return nil }
         return try anchors(at: path)
     }
 
-    static func anchors(at path: String) throws(ServerFailure) -> TrustAnchors {
+    static func anchors(at path: String) throws -> TrustAnchors {
         let pem = try ServingSettings.read(path)
         do {
             return try TrustAnchors(
                 pem.withBytes { bytes in try TrustAnchors.certificates(pem: bytes) })
         } catch {
-            throw .trustFile(path, .noCertificates)
+            throw ServerFailure.trustFile(path, .noCertificates)
         }
     }
 }
@@ -149,7 +145,7 @@ struct AuthenticatorTrust {
     let trust: AttestationTrust
     let names: [[UInt8]: String]
 
-    init(_ arguments: ServerArguments, anchors: TrustAnchors?) throws(ServerFailure) {
+    init(_ arguments: ServerArguments, anchors: TrustAnchors?) throws {
         guard let path = arguments[.authenticators] else {
             trust = AttestationTrust(anchors: anchors, models: nil)
             names = [:]
@@ -163,9 +159,9 @@ struct AuthenticatorTrust {
                 let id = element["aaguid"]?.string.flatMap(Self.model), names[id] == nil,
                 let name = element["name"]?.string, !name.isEmpty, name.utf8.count <= 255,
                 element["roots"] == nil || element["roots"]?.string != nil
-            else { throw .trustFile(path, .element(number + 1)) }
+            else { throw ServerFailure.trustFile(path, .element(number + 1)) }
             names[id] = name
-            let roots = try element["roots"]?.string.map { file throws(ServerFailure) in
+            let roots = try element["roots"]?.string.map { file in
                 try PublicKeyOptions.anchors(at: Self.path(of: file, beside: path))
             }
             models.append(AttestationTrust.Model(id: id, anchors: roots))
@@ -174,13 +170,13 @@ struct AuthenticatorTrust {
         self.names = names
     }
 
-    private static func elements(of path: String) throws(ServerFailure) -> [JSONValue] {
+    private static func elements(of path: String) throws -> [JSONValue] {
         let text = try ServingSettings.read(path)
         do throws(JSONReadingError) {
             let limits = JSONLimits(bytes: 256 << 10, depth: 4)
             if let elements = try readJSON(text, limits: limits).elements { return elements }
         } catch {}
-        throw .trustFile(path, .notAList)
+        throw ServerFailure.trustFile(path, .notAList)
     }
 
     /// A path in the file is relative to the file's folder.

@@ -1,5 +1,6 @@
 import CommandLineInterface
 import HTTPListener
+import SQLStore
 import Synchronization
 import Verification
 import VerificationService
@@ -15,9 +16,9 @@ enum Serve {
     private static let interval = Duration.seconds(60)
 
     /// Runs on the main thread, which then only waits for signals.
-    @MainActor static func run(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+    @MainActor static func run(_ session: ServerSession) async throws -> ExitCode {
         let log = ServerLog()
-        do throws(ServerFailure) { try await run(session.arguments, log: log) } catch {
+        do { try await run(session.arguments, log: log) } catch {
             await log.close()
             throw error
         }
@@ -27,13 +28,10 @@ enum Serve {
 
     @MainActor private static func run(
         _ arguments: ServerArguments, log: ServerLog
-    ) async throws(ServerFailure) {
+    ) async throws {
         // Block the signals before other threads exist, so that those threads inherit the mask.
         // Swift's own threads never receive these signals.
-        let signals: SignalQueue
-        do { signals = try SignalQueue([.terminate, .interrupt, .hangUp]) } catch {
-            throw .system(error)
-        }
+        let signals = try SignalQueue([.terminate, .interrupt, .hangUp])
         let settings = try ServingSettings(arguments, now: SystemClock.unixTime())
         let room = try ConnectionLimit()
         let context = try ServerContext.open(
@@ -52,7 +50,7 @@ enum Serve {
             ListenerLimits(connections: room.service, proxies: proxies), service,
             handler: service.answer)
         let operations: Listener
-        do throws(ServerFailure) {
+        do {
             operations = try listen(
                 on: settings.operations, tls: nil,
                 ListenerLimits(connections: ConnectionLimit.operations, proxies: .none), service,
@@ -73,10 +71,8 @@ enum Serve {
         let housekeeper = Task.detached {
             await runHousekeeping(context, service, settings, log)
         }
-        do {
-            try wait(signals) { replaceCertificate(of: main, arguments, log) }
-            try await stop(signals, [main, operations], log)
-        } catch { throw .system(error) }
+        try wait(signals) { replaceCertificate(of: main, arguments, log) }
+        try await stop(signals, [main, operations], log)
         housekeeper.cancel()
         await housekeeper.value
         await writeDenials(context, log, atEnd: true)
@@ -89,20 +85,17 @@ enum Serve {
     private static func listen(
         on address: ListenAddress, tls: TLSIdentity?, _ limits: ListenerLimits, _ service: Service,
         handler: @escaping Listener.Handler
-    ) throws(ServerFailure) -> Listener {
-        do throws(ListenerFailure) {
-            return try Listener.start(
-                on: address, tls: tls, limits: limits,
-                refuser: service.refuse, handler: handler)
-        } catch {
-            throw .listener(address.text, error)
-        }
+    ) throws -> Listener {
+        try naming(
+            Listener.start(
+                on: address, tls: tls, limits: limits, refuser: service.refuse, handler: handler)
+        ) { .listener(address.text, $0) }
     }
 
     /// Waits for a signal that stops the server, and calls `reload` for each HUP before it.
     @MainActor private static func wait(
         _ signals: borrowing SignalQueue, reload: () -> Void
-    ) throws(SystemCallFailure) {
+    ) throws {
         while true {
             switch try signals.next() {
             case nil: try signals.wait(timeout: nil)
@@ -116,22 +109,20 @@ enum Serve {
     private static func replaceCertificate(
         of listener: Listener, _ arguments: ServerArguments, _ log: ServerLog
     ) {
-        do throws(ServerFailure) {
+        do {
             let identity = try ServingSettings.identity(arguments, now: SystemClock.unixTime())
             guard let identity else { return log.say("nothing-to-reload", []) }
-            do throws(ListenerFailure) { try listener.replace(tls: identity) } catch {
-                throw .listener(listener.address.text, error)
-            }
+            try naming(listener.replace(tls: identity)) { .listener(listener.address.text, $0) }
             log.say("certificate-replaced", [])
         } catch {
-            log.say("certificate-kept", [("cause", ServerMessages.sentence(for: error))])
+            log.say("certificate-kept", [("cause", ServerFailure.report(on: error).sentence)])
         }
     }
 
     /// Stops the listeners; a second signal other than HUP ends the process at once.
     @MainActor private static func stop(
         _ signals: borrowing SignalQueue, _ listeners: [Listener], _ log: ServerLog
-    ) async throws(SystemCallFailure) {
+    ) async throws {
         log.say("stopping", [])
         let stopping = Stopping()
         Task.detached {
@@ -154,8 +145,8 @@ enum Serve {
     ) async {
         let clock = settings.settings.clock
         var housekeeping = Housekeeping(
-            context.store, key: context.keys.ring().auditKey,
-            keepingEventsFor: settings.eventLifetime, now: ServerContext.now,
+            store: context.store, key: context.keys.ring().auditKey,
+            eventLifetime: settings.eventLifetime, now: ServerContext.now,
             complaint: { now in clock.complaint(now: now, state: .current())?.rawValue },
             say: { event, facts in log.say(event, facts) })
         var problem: String?
@@ -183,14 +174,14 @@ enum Serve {
 
     private static func keepCheckpoints(
         _ context: ServerContext, _ log: ServerLog
-    ) throws(ServerFailure) -> CheckpointRecorder {
+    ) throws -> CheckpointRecorder {
         let keeper = CheckpointRecorder {
-            do throws(ServerFailure) { try context.writeCheckpoints() } catch {
-                log.say("mark-not-kept", [("cause", ServerMessages.sentence(for: error))])
+            do { try context.writeCheckpoints() } catch {
+                log.say("mark-not-kept", [("cause", ServerFailure.report(on: error).sentence)])
             }
         }
         guard let keeper else {
-            throw .verifier(.store(StoreFailure(.unavailable, code: "thread")))
+            throw VerifierError.store(.noThread)
         }
         context.store.onCheckpointChange(by: CheckpointRecorder.events) { keeper.ask() }
         return keeper
@@ -210,4 +201,78 @@ private final class Stopping: Sendable {
     private let value = Mutex<Bool?>(nil)
     var outcome: Bool? { value.withLock { $0 } }
     func finish(_ areDone: Bool) { value.withLock { $0 = areDone } }
+}
+
+/// Writes JSON lines to standard error.
+///
+/// Requests never wait for the reader of the log.
+final class ServerLog: Sendable {
+    /// The lines waiting to be written.
+    private final class Lines: Sendable {
+        private let lines = Mutex<[SecretBytes]>([])
+
+        /// Returns whether the queue was empty.
+        func append(_ line: SecretBytes) -> Bool {
+            lines.withLock { lines in
+                guard lines.count < ServerLog.capacity else { return false }
+                lines.append(line)
+                return lines.count == 1
+            }
+        }
+
+        func take() -> [SecretBytes] {
+            lines.withLock { lines in
+                defer { lines = [] }
+                return lines
+            }
+        }
+    }
+
+    private let lines: Lines
+    private let wakenings: AsyncStream<Void>.Continuation
+    private let writer: Task<Void, Never>
+
+    /// The maximum number of waiting lines; if nobody reads them, later ones are lost.
+    private static let capacity = 10_000
+
+    init() {
+        let (stream, wakenings) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.wakenings = wakenings
+        let lines = Lines()
+        self.lines = lines
+        writer = Task.detached {
+            for await _ in stream {
+                ServerLog.join(lines.take()).withBytes { lines in
+                    // If standard error fails, the failure cannot be reported anywhere.
+                    do { try StandardStream.error.write(lines) } catch _ {}
+                }
+            }
+        }
+    }
+
+    /// Queues a line, which includes its line feed.
+    func write(_ line: SecretBytes) { if lines.append(line) { wakenings.yield() } }
+
+    /// Logs an event of the server itself; it contains no text from a request.
+    func say(_ event: String, _ facts: [(String, String)]) {
+        let facts = facts.map { ($0.0, JSONValue.text($0.1)) }
+        write(
+            JSONValue.object(
+                [("time", .text(ServerContext.now().text)), ("event", .text(event))] + facts
+            ).renderedLine())
+    }
+
+    /// Waits until all queued lines have been written.
+    func close() async {
+        wakenings.finish()
+        await writer.value
+    }
+
+    /// Joins the lines, so that under load one system call writes many.
+    private static func join(_ lines: [SecretBytes]) -> SecretBytes {
+        SecretBytes(capacity: lines.reduce(0) { $0 + $1.count }) { output in
+            for line in lines { line.withBytes { output.append(copying: $0) } }
+        }
+    }
 }

@@ -15,65 +15,61 @@ struct ServingSettings: Sendable {
     /// How long events are kept, in milliseconds; `nil` keeps them forever.
     let eventLifetime: Int64?
 
-    init(_ arguments: ServerArguments, now: Int64) throws(ServerFailure) {
+    init(_ arguments: ServerArguments, now: Int64) throws {
         let keys = try PublicKeyOptions(arguments)
-        do throws(UsageError) {
-            let expected = "an address and a port, such as 127.0.0.1:8420 or [::1]:8420"
-            service =
-                try arguments.value(
-                    .listen, expected: expected, ListenAddress.init(parsing:)) ?? .service
-            operations =
-                try arguments.value(
-                    .opsListen, expected: expected, ListenAddress.init(parsing:)) ?? .operations
-            let profile =
-                try arguments.value(
-                    .profile, expected: "strict, rfc or wide", WindowProfile.init(rawValue:))
-                ?? .wide
-            let counts = try arguments.value(.foreignSecrets, expected: "count or ignore") {
-                ["count": true, "ignore": false][$0]
-            }
-            let bounded = try arguments.value(
-                .guessBound, expected: "a percentage from 0.0133% to 100%, such as 1%"
-            ) { text -> Policy? in
-                guard let bound = GuessBound(percentage: text) else { return nil }
-                do {
-                    return try Policy(
-                        profile: profile, countsForeignSecrets: counts ?? false,
-                        guessBound: bound)
-                } catch { return nil }
-            }
-            let unbounded = try ServingSettings.policy(
-                profile, countsForeignSecrets: counts ?? false)
-            policy = bounded ?? unbounded
-            eventLifetime = try ServingSettings.eventLifetime(arguments)
-            settings = ServiceSettings(
-                addressRate: try ServingSettings.rate(arguments),
-                trustedProxies: try ServingSettings.proxies(arguments),
-                clock: ClockRequirement(
-                    profile: profile, asksKernel: !arguments.has(.noClockCheck)),
-                pages: keys.pages, passkeys: keys.passkeys, audiences: keys.audiences,
-                tpmRoots: keys.tpmRoots, usesTLS: arguments[.tlsCertificate] != nil)
-        } catch {
-            throw .usage(error)
+        let expected = "an address and a port, such as 127.0.0.1:8420 or [::1]:8420"
+        service =
+            try arguments.value(
+                .listen, expected: expected, ListenAddress.init(parsing:)) ?? .service
+        operations =
+            try arguments.value(
+                .opsListen, expected: expected, ListenAddress.init(parsing:)) ?? .operations
+        let profile =
+            try arguments.value(
+                .profile, expected: "strict, rfc or wide", WindowProfile.init(rawValue:))
+            ?? .wide
+        let counts = try arguments.value(.foreignSecrets, expected: "count or ignore") {
+            ["count": true, "ignore": false][$0]
         }
+        let bounded = try arguments.value(
+            .guessBound, expected: "a percentage from 0.0133% to 100%, such as 1%"
+        ) { text -> Policy? in
+            guard let bound = GuessBound(percentage: text) else { return nil }
+            do {
+                return try Policy(
+                    profile: profile, countsForeignSecrets: counts ?? false,
+                    guessBound: bound)
+            } catch { return nil }
+        }
+        let unbounded = try ServingSettings.policy(
+            profile, countsForeignSecrets: counts ?? false)
+        policy = bounded ?? unbounded
+        eventLifetime = try ServingSettings.eventLifetime(arguments)
+        settings = ServiceSettings(
+            addressRate: try ServingSettings.rate(arguments),
+            trustedProxies: try ServingSettings.proxies(arguments),
+            clock: ClockRequirement(
+                profile: profile, asksKernel: !arguments.has(.noClockCheck)),
+            pages: keys.pages, passkeys: keys.passkeys, audiences: keys.audiences,
+            tpmRoots: keys.tpmRoots, usesTLS: arguments[.tlsCertificate] != nil)
         tls = try ServingSettings.identity(arguments, now: now)
         // Codes must travel over a protected channel (RFC 4226, section 7.1, RP3; SP 800-63B-4,
         // section 3.1.4.2).
         guard tls != nil || service.isLoopback || arguments.has(.insecureHTTP) else {
-            throw .plainHTTP(service.text)
+            throw ServerFailure.plainHTTP(service.text)
         }
         guard operations.isLoopback || arguments.has(.insecureHTTP) else {
-            throw .plainOperations(operations.text)
+            throw ServerFailure.plainOperations(operations.text)
         }
     }
 
     private static func policy(
         _ profile: WindowProfile, countsForeignSecrets: Bool
-    ) throws(UsageError) -> Policy {
+    ) throws -> Policy {
         do {
             return try Policy(profile: profile, countsForeignSecrets: countsForeignSecrets)
         } catch {
-            throw .badValue("profile", expected: "strict, rfc or wide")
+            throw UsageError.badValue("profile", expected: "strict, rfc or wide")
         }
     }
 
@@ -82,7 +78,7 @@ struct ServingSettings: Sendable {
 
     private static func eventLifetime(
         _ arguments: ServerArguments
-    ) throws(UsageError) -> Int64? {
+    ) throws -> Int64? {
         let lifetime = try arguments.value(
             .keepEvents, expected: "a whole number of days from 1 to 36,500, or all"
         ) { text -> EventLifetime? in
@@ -103,7 +99,7 @@ struct ServingSettings: Sendable {
         case unlimited
     }
 
-    private static func rate(_ arguments: ServerArguments) throws(UsageError) -> AddressRate {
+    private static func rate(_ arguments: ServerArguments) throws -> AddressRate {
         let rate = try arguments.value(
             .addressRate, expected: "one or two whole numbers from 1 to 1,000,000, such as 100,1000"
         ) { text -> AddressRate? in
@@ -117,7 +113,7 @@ struct ServingSettings: Sendable {
         return rate ?? .standard
     }
 
-    private static func proxies(_ arguments: ServerArguments) throws(UsageError)
+    private static func proxies(_ arguments: ServerArguments) throws
         -> TrustedProxies
     {
         let blocks = try list(
@@ -130,7 +126,7 @@ struct ServingSettings: Sendable {
     static func list<Value>(
         _ arguments: ServerArguments, _ option: Option, expected: String,
         _ read: (String) -> Value?
-    ) throws(UsageError) -> [Value]? {
+    ) throws -> [Value]? {
         try arguments.value(option, expected: expected) { text -> [Value]? in
             let parts = text.split(separator: ",", omittingEmptySubsequences: false)
             let values = parts.compactMap { read(String($0)) }
@@ -139,33 +135,31 @@ struct ServingSettings: Sendable {
     }
 
     /// The certificate and its key, if the options name them.
-    static func identity(_ arguments: ServerArguments, now: Int64) throws(ServerFailure)
+    static func identity(_ arguments: ServerArguments, now: Int64) throws
         -> TLSIdentity?
     {
         let certificatePath = arguments[.tlsCertificate]
         let keyPath = arguments[.tlsKey]
         guard let certificatePath, let keyPath else {
             if certificatePath != nil {
-                throw .usage(.needs("tls-certificate", with: "tls-key"))
+                throw UsageError.needs("tls-certificate", with: "tls-key")
             }
-            if keyPath != nil { throw .usage(.needs("tls-key", with: "tls-certificate")) }
+            if keyPath != nil { throw UsageError.needs("tls-key", with: "tls-certificate") }
             return nil
         }
         let certificate = try read(certificatePath).withBytes { bytes in
             [UInt8](copying: bytes)
         }
         let key = try read(keyPath)
-        do throws(TLSIdentityError) {
-            try checkTLSIdentity(certificate: certificate.span, key: key, at: now)
-        } catch {
-            throw .tls(error, certificate: certificatePath, key: keyPath)
+        try naming(checkTLSIdentity(certificate: certificate.span, key: key, at: now)) {
+            .tls($0, certificate: certificatePath, key: keyPath)
         }
         return TLSIdentity(certificate: certificate, key: key)
     }
 
-    static func read(_ path: String) throws(ServerFailure) -> SecretBytes {
+    static func read(_ path: String) throws -> SecretBytes {
         let bytes = try InputBytes.of(path, limit: 256 << 10)
-        guard bytes.count > 0 else { throw .input(path, .empty) }
+        guard bytes.count > 0 else { throw ServerFailure.input(path, .empty) }
         return bytes
     }
 }
@@ -195,13 +189,11 @@ struct ConnectionLimit: Sendable {
     /// Raises the limit on open files as far as needed and permitted.
     ///
     /// - Throws: ``ServerFailure/tooFewFiles(_:needed:)`` if the limit is too low for the service.
-    init() throws(ServerFailure) {
+    init() throws {
         let others = Self.operations + Self.reserve
-        do { files = try OpenFileLimit.raise(to: Self.most + others) } catch {
-            throw .system(error)
-        }
+        files = try OpenFileLimit.raise(to: Self.most + others)
         guard service >= Self.fewest else {
-            throw .tooFewFiles(files, needed: Self.fewest + others)
+            throw ServerFailure.tooFewFiles(files, needed: Self.fewest + others)
         }
     }
 

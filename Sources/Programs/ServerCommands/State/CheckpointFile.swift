@@ -12,7 +12,7 @@ struct CheckpointFile: Sendable {
     private static let limit = 1 << 20
 
     /// The recorded ends; empty if the file does not exist.
-    func read() throws(ServerFailure) -> [AcknowledgedCheckpoint] {
+    func read() throws -> [AcknowledgedCheckpoint] {
         let bytes: [UInt8]
         do throws(PrivateFileError) {
             bytes = try Folder.readPrivateFile(at: path, limit: Self.limit)
@@ -34,7 +34,7 @@ struct CheckpointFile: Sendable {
     }
 
     /// Records `ends`, and keeps the ends of other chains; for each chain, the later end wins.
-    func keep(_ ends: [AcknowledgedCheckpoint]) throws(ServerFailure) {
+    func keep(_ ends: [AcknowledgedCheckpoint]) throws {
         guard !ends.isEmpty else { return }
         try change { kept in
             var latest: [[UInt8]: AcknowledgedCheckpoint] = [:]
@@ -46,44 +46,29 @@ struct CheckpointFile: Sendable {
     }
 
     /// Records `end` and discards all others.
-    func replace(with end: AcknowledgedCheckpoint) throws(ServerFailure) {
+    func replace(with end: AcknowledgedCheckpoint) throws {
         try change { _ in [end] }
     }
 
     private func change(_ change: ([AcknowledgedCheckpoint]) -> [AcknowledgedCheckpoint])
-        throws(ServerFailure)
+        throws
     {
         let (folderPath, name) = OutputFile.split(path)
-        let folder = try folder(folderPath)
-        let lock = try lock(name, in: folder)
+        let folder = try naming(Folder(opening: folderPath)) { fault(.system($0)) }
+        let lock = try naming(FileLock(name + ".lock", in: folder, timeout: .seconds(5))) {
+            fault(Fault(writing: $0))
+        }
         let lines = change(try read()).sorted { $0.position < $1.position }
             .map { "\($0.mark.text) \($0.position)\n" }
         let file = FileReplacement(of: name, beginningWith: Array(ChainCheckpoint.textPrefix.utf8))
-        do throws(PrivateFileError) {
-            try file.replace(with: Array(lines.joined().utf8).span, in: folder, previous: .none)
-        } catch {
-            throw fault(Fault(writing: error))
+        let text = Array(lines.joined().utf8)
+        try naming(file.replace(with: text.span, in: folder, previous: .none)) {
+            fault(Fault(writing: $0))
         }
         withExtendedLifetime(lock) {}
     }
-}
 
-extension CheckpointFile {
     private func fault(_ fault: Fault) -> ServerFailure { .endsFile(path, fault) }
-
-    private func folder(_ path: String) throws(ServerFailure) -> Folder {
-        do { return try Folder(opening: path) } catch { throw fault(.system(error)) }
-    }
-
-    private func lock(
-        _ name: String, in folder: borrowing Folder
-    ) throws(ServerFailure) -> FileLock {
-        do throws(PrivateFileError) {
-            return try FileLock(name + ".lock", in: folder, timeout: .seconds(5))
-        } catch {
-            throw fault(Fault(writing: error))
-        }
-    }
 }
 
 extension AcknowledgedCheckpoint {

@@ -25,59 +25,42 @@ final class KeyFile: Sendable {
     private static let beginning = Array("watchword-keys ".utf8)
 
     /// Opens the key file for a command, and creates it only if there is no database yet.
-    static func opening(_ places: ServerPaths, making: Bool) throws(ServerFailure) -> KeyFile {
-        let isDatabaseKnown: Bool
-        do throws(PostgreSQLStoreError) {
-            // Ask only if the file is missing: the database may be remote.
-            let isMissing = FileStamp(of: places.keyFile) == nil
-            isDatabaseKnown = isMissing ? try places.database.isKnown() : false
-        } catch {
-            throw .postgreSQL(places.database.shown, error)
-        }
-        do throws(ServerFailure) {
-            return try open(places.keyFile, making: making && !isDatabaseKnown)
-        } catch .keyFile(let path, .unreadable(.missing)) where isDatabaseKnown {
-            throw .keyFile(path, .lost)
-        }
-    }
-
-    /// Reads the file; if it is missing and `making` is true, creates it (0600, in a 0700
-    /// directory).
-    private static func open(_ path: String, making: Bool) throws(ServerFailure) -> KeyFile {
-        do throws(ServerFailure) {
+    static func opening(_ places: ServerPaths, making: Bool) throws -> KeyFile {
+        let path = places.keyFile
+        // Ask only if the file is missing: the database may be remote.
+        let isDatabaseKnown = FileStamp(of: path) == nil ? try places.database.isKnown() : false
+        do {
             return try open(path)
-        } catch .keyFile(_, .unreadable(.missing)) where making {
+        } catch ServerFailure.keyFile(_, .unreadable(.missing)) {
+            guard !isDatabaseKnown else { throw ServerFailure.keyFile(path, .lost) }
+            guard making else { throw ServerFailure.keyFile(path, .unreadable(.missing)) }
             try make(path)
             return try open(path)
         }
     }
 
-    private static func open(_ path: String) throws(ServerFailure) -> KeyFile {
+    private static func open(_ path: String) throws -> KeyFile {
         // Take the stamp first: if the file is replaced in between, it will be read again.
-        guard let stamp = FileStamp(of: path) else { throw .keyFile(path, .unreadable(.missing)) }
+        guard let stamp = FileStamp(of: path) else {
+            throw ServerFailure.keyFile(path, .unreadable(.missing))
+        }
         return KeyFile(path: path, ring: try read(path), stamp: stamp)
     }
 
-    private static func read(_ path: String) throws(ServerFailure) -> KeyRing {
-        let bytes: SecretBytes
-        do throws(PrivateFileError) {
-            var read = try Folder.readPrivateFile(at: path, limit: limit)
-            bytes = SecretBytes(copying: read.span)
-            for index in read.indices { read[index] = 0 }
-        } catch {
-            throw .keyFile(path, .unreadable(error))
+    private static func read(_ path: String) throws -> KeyRing {
+        var read = try naming(Folder.readPrivateFile(at: path, limit: limit)) {
+            .keyFile(path, .unreadable($0))
         }
-        do { return try KeyRing(parsing: bytes) } catch { throw .keyFile(path, .content(error)) }
+        let bytes = SecretBytes(copying: read.span)
+        for index in read.indices { read[index] = 0 }
+        return try naming(KeyRing(parsing: bytes)) { .keyFile(path, .content($0)) }
     }
 
-    /// Creates the file atomically, because another process may start at the same moment and read
-    /// it.
-    private static func make(_ path: String) throws(ServerFailure) {
-        let text: SecretBytes
-        do { text = try KeyRing.make().text() } catch { throw .keyFile(path, .content(error)) }
-        do { try Folder.make(OutputFile.split(path).folder) } catch {
-            throw .keyFile(path, .system(error))
-        }
+    /// Creates the file (0600, in a 0700 directory), atomically, because another process may start
+    /// at the same moment and read it.
+    private static func make(_ path: String) throws {
+        let text = try naming(KeyRing.make().text()) { .keyFile(path, .content($0)) }
+        try naming(Folder.make(OutputFile.split(path).folder)) { .keyFile(path, .system($0)) }
         let folder = try folder(of: path)
         let lock = try lock(path, in: folder)
         // Another process has created the file in the meantime; use that one.
@@ -88,15 +71,13 @@ final class KeyFile: Sendable {
 
     private static func replace(
         _ path: String, in folder: borrowing Folder, with text: SecretBytes
-    ) throws(ServerFailure) {
+    ) throws {
         let file = FileReplacement(
             of: OutputFile.split(path).name, beginningWith: KeyFile.beginning)
-        try text.withBytes { text throws(ServerFailure) in
+        try text.withBytes { text throws in
             // Keep no previous version: it would still contain the retired keys.
-            do throws(PrivateFileError) {
-                try file.replace(with: text, in: folder, previous: .none)
-            } catch {
-                throw .keyFile(path, .notReplaced(error))
+            try naming(file.replace(with: text, in: folder, previous: .none)) {
+                .keyFile(path, .notReplaced($0))
             }
         }
     }
@@ -105,7 +86,7 @@ final class KeyFile: Sendable {
     func ring() -> KeyRing {
         known.withLock { known in
             guard let stamp = FileStamp(of: path), stamp != known.stamp else { return known.ring }
-            do throws(ServerFailure) {
+            do {
                 known.ring = try KeyFile.read(path)
                 known.stamp = stamp
             } catch {
@@ -120,41 +101,29 @@ final class KeyFile: Sendable {
     /// - Returns: the new keys.
     @discardableResult func change(
         _ change: (KeyRing) throws(VerifierError) -> KeyRing
-    ) throws(ServerFailure) -> KeyRing {
+    ) throws -> KeyRing {
         let folder = try KeyFile.folder(of: path)
         let lock = try KeyFile.lock(path, in: folder)
         let old = try KeyFile.read(path)
-        let ring: KeyRing
-        let text: SecretBytes
-        do throws(VerifierError) {
-            ring = try change(old)
-            text = ring.text()
-        } catch {
-            throw .keyFile(path, .content(error))
-        }
-        try KeyFile.replace(path, in: folder, with: text)
+        let ring = try naming(change(old)) { .keyFile(path, .content($0)) }
+        try KeyFile.replace(path, in: folder, with: ring.text())
         withExtendedLifetime(lock) {}
         return ring
     }
 
-    private static func folder(of path: String) throws(ServerFailure) -> Folder {
-        do throws(SystemCallFailure) {
-            let folder = try Folder(opening: OutputFile.split(path).folder)
-            if try folder.exposure() == nil { return folder }
-        } catch {
-            throw .keyFile(path, .system(error))
+    private static func folder(of path: String) throws -> Folder {
+        let folder = try naming(Folder(opening: OutputFile.split(path).folder)) {
+            .keyFile(path, .system($0))
         }
-        throw .keyFile(path, .exposed)
+        let exposure = try naming(folder.exposure()) { .keyFile(path, .system($0)) }
+        guard exposure == nil else { throw ServerFailure.keyFile(path, .exposed) }
+        return folder
     }
 
-    private static func lock(_ path: String, in folder: borrowing Folder)
-        throws(ServerFailure) -> FileLock
-    {
-        do throws(PrivateFileError) {
-            return try FileLock(
-                OutputFile.split(path).name + ".lock", in: folder, timeout: .seconds(5))
-        } catch {
-            throw .keyFile(path, .notReplaced(error))
+    private static func lock(_ path: String, in folder: borrowing Folder) throws -> FileLock {
+        let name = OutputFile.split(path).name + ".lock"
+        return try naming(FileLock(name, in: folder, timeout: .seconds(5))) {
+            .keyFile(path, .notReplaced($0))
         }
     }
 }
@@ -170,5 +139,68 @@ extension KeyFile {
         /// Other users can write to its directory.
         case exposed
         case system(SystemCallFailure)
+    }
+}
+
+/// The keys of the key file, limited to those that all machines agree on.
+///
+/// If two machines had different keys under one number, each would deny codes that the other
+/// accepts. A key is used only after it has been registered in the database. If a different key is
+/// already registered under that number, the previous keys stay in use, and requests that need the
+/// new key get 503.
+final class RegisteredKeys: Sendable {
+    private struct State {
+        var ring: KeyRing
+        /// The keys in the last database query, kept so that the query is not repeated for each
+        /// decision.
+        var asked: [KeyID]
+        /// After a failed query, the database is not queried again before this time.
+        var quietUntil = ContinuousClock.now
+    }
+
+    private let file: KeyFile
+    private let database: any ServedDatabase
+    private let places: ServerPaths
+    private let state: Mutex<State>
+
+    /// Registers the current keys of the file.
+    init(
+        _ file: KeyFile, _ database: any ServedDatabase, _ places: ServerPaths
+    ) throws {
+        let ring = file.ring()
+        let foreign = try database.claim(ring, places)
+        guard foreign.isEmpty else {
+            throw ServerFailure.conflictingKeys(places.keyFile, foreign.sorted())
+        }
+        self.file = file
+        self.database = database
+        self.places = places
+        state = Mutex(State(ring: ring, asked: ring.versions.map(\.id)))
+    }
+
+    /// The keys to use now.
+    func ring() -> KeyRing {
+        let ring = file.ring()
+        let ids = ring.versions.map(\.id)
+        return state.withLock { state in
+            let isNew = ids.contains { !state.asked.contains($0) }
+            // All keys are registered already: keys were retired, or another key became current.
+            guard isNew else {
+                if ids.allSatisfy({ id in state.ring.versions.contains { $0.id == id } }) {
+                    state.ring = ring
+                }
+                return state.ring
+            }
+            guard state.quietUntil <= .now else { return state.ring }
+            do {
+                let foreign = try database.claim(ring, places)
+                state.asked = ids
+                if foreign.isEmpty { state.ring = ring }
+            } catch {
+                // A later decision tries again.
+                state.quietUntil = .now + .seconds(5)
+            }
+            return state.ring
+        }
     }
 }

@@ -1,5 +1,8 @@
 import CommandLineInterface
 import PostgreSQLStore
+import SQLStore
+import SQLiteStore
+import Verification
 import WatchwordCryptography
 import WatchwordSystem
 
@@ -9,30 +12,25 @@ struct ServerPaths: Sendable {
     let keyFile: String
 
     /// Takes the locations from the arguments; the default is `$XDG_STATE_HOME/watchword`.
-    init(_ arguments: ServerArguments) throws(ServerFailure) {
-        let named: DatabaseURL?
-        do throws(UsageError) {
-            named = try arguments.value(
-                .store, expected: "sqlite:PATH or postgresql://…", DatabaseURL.init)
-        } catch {
-            throw .usage(error)
-        }
+    init(_ arguments: ServerArguments) throws {
+        let named = try arguments.value(
+            .store, expected: "sqlite:PATH or postgresql://…", DatabaseURL.init)
         // Every user of the machine can read the arguments of a process.
         if case .postgreSQL(let address)? = named, address.containsPassword,
             arguments.given(.store) != nil
         {
-            throw .passwordInArguments
+            throw ServerFailure.passwordInArguments
         }
         let state = ServerPaths.stateFolder()
         let database = named ?? state.map { .sqlite(path: $0 + "/watchword.db") }
-        guard let database else { throw .noHome }
+        guard let database else { throw ServerFailure.noHome }
         self.database = database
         if let keys = arguments[.keys] {
             keyFile = keys
         } else if case .sqlite(let path) = database {
             keyFile = OutputFile.split(path).folder + "/keys"
         } else {
-            guard let state else { throw .noHome }
+            guard let state else { throw ServerFailure.noHome }
             keyFile = state + "/keys"
         }
     }
@@ -78,11 +76,15 @@ enum DatabaseURL: Sendable {
         }
     }
 
+    /// Whether the database is a file.
+    var isFile: Bool { if case .sqlite = self { true } else { false } }
+
     /// Whether the database exists; asks a PostgreSQL server, but does not open an SQLite file.
-    func isKnown() throws(PostgreSQLStoreError) -> Bool {
+    func isKnown() throws -> Bool {
         switch self {
         case .sqlite(let path): FileStamp(of: path) != nil
-        case .postgreSQL(let address): try PostgreSQLVerificationStore.exists(address)
+        case .postgreSQL(let address):
+            try naming(PostgreSQLVerificationStore.exists(address)) { .database(self, $0) }
         }
     }
 }
@@ -90,20 +92,97 @@ enum DatabaseURL: Sendable {
 /// Reads a file that an option names.
 enum InputBytes {
     /// The bytes of the file or pipe at `path`, at most `limit`.
-    static func of(_ path: String, limit: Int) throws(ServerFailure) -> SecretBytes {
-        do throws(InputFileError) {
-            let file = try InputFile(path, acceptingPipes: true)
-            if let size = file.size, size > limit { throw InputFileError.tooLarge(limit: limit) }
-            let bytes: SecretBytes
-            do throws(SystemCallFailure) {
-                bytes = try SecretBytes(capacity: limit + 1) { output throws(SystemCallFailure) in
-                    try file.descriptor.readToEnd(into: &output)
-                }
-            } catch { throw InputFileError(error) }
-            guard bytes.count <= limit else { throw InputFileError.tooLarge(limit: limit) }
-            return bytes
-        } catch {
-            throw .input(path, error)
+    static func of(_ path: String, limit: Int) throws -> SecretBytes {
+        try naming(read(path, limit: limit)) { .input(path, $0) }
+    }
+
+    private static func read(_ path: String, limit: Int) throws(InputFileError) -> SecretBytes {
+        let file = try InputFile(path, acceptingPipes: true)
+        if let size = file.size, size > limit { throw .tooLarge(limit: limit) }
+        let bytes: SecretBytes
+        do throws(SystemCallFailure) {
+            bytes = try SecretBytes(capacity: limit + 1) { output throws(SystemCallFailure) in
+                try file.descriptor.readToEnd(into: &output)
+            }
+        } catch { throw InputFileError(error) }
+        guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
+        return bytes
+    }
+}
+
+/// A store with the additional operations that the server needs.
+protocol ServedDatabase: VerificationStore {
+    /// Finishes pending work and closes the database; later calls fail.
+    func close()
+
+    /// Records the ends of the event chains, so that an older state of the database is detected.
+    func writeCheckpoints(_ places: ServerPaths) throws
+
+    /// Calls `tell` after every `events` events; `tell` must not block.
+    func onCheckpointChange(by events: Int, _ tell: @escaping @Sendable () -> Void)
+
+    /// A fault that does not stop the database from answering; `nil` if there is none.
+    var problem: String? { get }
+
+    /// Registers the keys under their numbers.
+    ///
+    /// - Returns: the numbers under which other machines have different keys.
+    func claim(_ keys: KeyRing, _ places: ServerPaths) throws -> Set<KeyID>
+}
+
+extension SQLiteVerificationStore: ServedDatabase {
+    func writeCheckpoints(_ places: ServerPaths) throws {
+        _ = try naming(saveCheckpoint()) { .database(places.database, $0) }
+    }
+
+    /// Does nothing: a file does not lose confirmed events by itself.
+    ///
+    /// An older file can replace it only while the server is stopped, and the server records the
+    /// end when it stops.
+    func onCheckpointChange(by events: Int, _ tell: @escaping @Sendable () -> Void) {}
+
+    /// A failing checkpoint.
+    ///
+    /// The write-ahead log grows, and the disk may be about to fail.
+    var problem: String? {
+        checkpointFailure.map { "checkpoint-\($0.kind.rawValue) \($0.code)" }
+    }
+
+    /// Returns nothing, because an SQLite database belongs to one machine, with one key file.
+    func claim(_ keys: KeyRing, _ places: ServerPaths) -> Set<KeyID> { [] }
+}
+
+extension PostgreSQLVerificationStore: ServedDatabase {
+    /// Always `nil`: PostgreSQL reports its faults in its own log.
+    var problem: String? { nil }
+
+    func writeCheckpoints(_ places: ServerPaths) throws {
+        try CheckpointFile(path: places.endsFile).keep(ends)
+    }
+
+    func claim(_ keys: KeyRing, _ places: ServerPaths) throws -> Set<KeyID> {
+        let fingerprints = keys.versions.map { ($0.id, $0.fingerprint) }
+        return try naming(claim(Dictionary(uniqueKeysWithValues: fingerprints))) {
+            .database(places.database, $0)
+        }
+    }
+}
+
+extension DatabaseURL {
+    /// Opens the database and checks it against the recorded ends.
+    func open(_ places: ServerPaths, key: AuditKey) throws -> any ServedDatabase {
+        switch self {
+        case .sqlite(let path):
+            return try naming(SQLiteVerificationStore(opening: path, key: key)) {
+                .database(self, $0)
+            }
+        case .postgreSQL(let address):
+            let ends = try CheckpointFile(path: places.endsFile).read()
+            return try naming(
+                PostgreSQLVerificationStore(connecting: address, key: key, known: ends)
+            ) { error in
+                error == .rolledBack ? .rolledBack(places.endsFile) : .database(self, error)
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 import CommandLineInterface
 import PostgreSQLStore
+import SQLStore
 import SQLiteStore
 import Verification
 import VerificationService
@@ -9,11 +10,9 @@ import WatchwordCryptography
 /// `audit verify`: detects events that were deleted, changed, moved or cut off, and rows that do
 /// not match the events.
 enum AuditVerifyCommand {
-    static func run(_ session: ServerSession) throws(ServerFailure) -> ExitCode {
+    static func run(_ session: ServerSession) throws -> ExitCode {
         let places = try ServerPaths(session.arguments)
-        let checkpoints = try session.arguments[.checkpoint].map { path throws(ServerFailure) in
-            try Checkpoints.read(path)
-        }
+        let checkpoints = try session.arguments[.checkpoint].map(Checkpoints.read)
         let report = try audit(places, checkpoints ?? [])
         let findings =
             report.findings.map(ServerMessages.sentence(for:))
@@ -41,24 +40,19 @@ enum AuditVerifyCommand {
 
     private static func audit(
         _ places: ServerPaths, _ checkpoints: [ChainCheckpoint]
-    ) throws(ServerFailure) -> AuditReport {
+    ) throws -> AuditReport {
         let key = try KeyFile.opening(places, making: false).ring().auditKey
         switch places.database {
         case .sqlite(let path):
-            do throws(SQLiteStoreError) {
-                return try SQLiteVerificationStore.audit(
-                    at: path, key: key, checkpoints: checkpoints)
-            } catch {
-                throw .store(path, error)
-            }
+            return try naming(
+                SQLiteVerificationStore.audit(at: path, key: key, checkpoints: checkpoints)
+            ) { .database(places.database, $0) }
         case .postgreSQL(let address):
             let kept = try CheckpointFile(path: places.endsFile).read()
-            do throws(PostgreSQLStoreError) {
-                return try PostgreSQLVerificationStore.audit(
+            return try naming(
+                PostgreSQLVerificationStore.audit(
                     at: address, key: key, checkpoints: kept.map(\.mark) + checkpoints)
-            } catch {
-                throw .postgreSQL(places.database.shown, error)
-            }
+            ) { .database(places.database, $0) }
         }
     }
 }
@@ -69,7 +63,7 @@ private enum Checkpoints {
     private static let limit = 1 << 20
 
     /// Reads the lines that are checkpoints, and skips the others.
-    static func read(_ path: String) throws(ServerFailure) -> [ChainCheckpoint] {
+    static func read(_ path: String) throws -> [ChainCheckpoint] {
         let bytes = try InputBytes.of(path, limit: limit)
         let text = bytes.withBytes { bytes in
             String(validating: [UInt8](copying: bytes), as: UTF8.self)
@@ -77,10 +71,12 @@ private enum Checkpoints {
         var marks: [ChainCheckpoint] = []
         for line in (text ?? "").split(whereSeparator: \.isNewline)
         where line.hasPrefix(ChainCheckpoint.textPrefix) {
-            guard let mark = ChainCheckpoint(text: String(line)) else { throw .noCheckpoint(path) }
+            guard let mark = ChainCheckpoint(text: String(line)) else {
+                throw ServerFailure.noCheckpoint(path)
+            }
             marks.append(mark)
         }
-        guard !marks.isEmpty else { throw .noCheckpoint(path) }
+        guard !marks.isEmpty else { throw ServerFailure.noCheckpoint(path) }
         return marks
     }
 }
@@ -93,21 +89,21 @@ enum AuditEndedCommand {
     /// The ids in the file that `--ended` names; `nil` without the option.
     static func named(
         by arguments: ServerArguments
-    ) throws(ServerFailure) -> Set<CredentialID>? {
-        try arguments[.ended].map { path throws(ServerFailure) in try read(path) }
+    ) throws -> Set<CredentialID>? {
+        try arguments[.ended].map(read)
     }
 
-    private static func read(_ path: String) throws(ServerFailure) -> Set<CredentialID> {
+    private static func read(_ path: String) throws -> Set<CredentialID> {
         let bytes = try InputBytes.of(path, limit: limit)
         let text = bytes.withBytes { bytes in
             String(validating: [UInt8](copying: bytes), as: UTF8.self)
         }
-        guard let text else { throw .notAList(path, line: 1) }
+        guard let text else { throw ServerFailure.notAList(path, line: 1) }
         var found: Set<CredentialID> = []
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() where !line.isEmpty {
             guard let id = CredentialID(text: String(line)) else {
-                throw .notAList(path, line: index + 1)
+                throw ServerFailure.notAList(path, line: index + 1)
             }
             found.insert(id)
         }
@@ -115,22 +111,17 @@ enum AuditEndedCommand {
     }
 
     /// Prints the credentials that ended.
-    static func write(_ session: ServerSession) throws(ServerFailure) -> ExitCode {
+    static func write(_ session: ServerSession) throws -> ExitCode {
         let places = try ServerPaths(session.arguments)
-        let found: (credentials: [CredentialID], isComplete: Bool)
+        let found: EndedCredentials
         switch places.database {
         case .sqlite(let path):
-            do throws(SQLiteStoreError) {
-                let ended = try SQLiteVerificationStore.endedCredentials(at: path)
-                found = (ended.credentials, ended.isComplete)
-            } catch {
-                throw .store(path, error)
+            found = try naming(SQLiteVerificationStore.endedCredentials(at: path)) {
+                .database(places.database, $0)
             }
         case .postgreSQL(let address):
-            do throws(PostgreSQLStoreError) {
-                found = (try PostgreSQLVerificationStore.endedCredentials(at: address), true)
-            } catch {
-                throw .postgreSQL(places.database.shown, error)
+            found = try naming(PostgreSQLVerificationStore.endedCredentials(at: address)) {
+                .database(places.database, $0)
             }
         }
         for credential in found.credentials { try session.printer.line(credential.text) }

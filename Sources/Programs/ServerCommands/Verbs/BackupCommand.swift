@@ -1,5 +1,6 @@
 import CommandLineInterface
 import PostgreSQLStore
+import SQLStore
 import SQLiteStore
 import Verification
 import VerificationService
@@ -7,68 +8,120 @@ import WatchwordSystem
 
 /// `backup` and `restore`.
 enum BackupCommand {
-    static func backup(_ session: ServerSession) throws(ServerFailure) -> ExitCode {
+    static func backup(_ session: ServerSession) throws -> ExitCode {
         let path = session.operand
         let places = try ServerPaths(session.arguments)
-        guard case .sqlite(let database) = places.database else { throw .noCopies }
+        guard case .sqlite(let database) = places.database else { throw ServerFailure.noCopies }
         let key = try KeyFile.opening(places, making: false).ring().auditKey
-        let store: SQLiteVerificationStore
-        do throws(SQLiteStoreError) {
-            store = try SQLiteVerificationStore(opening: database, key: key)
-        } catch {
-            throw .store(database, error)
+        let store = try naming(SQLiteVerificationStore(opening: database, key: key)) {
+            .database(places.database, $0)
         }
         defer { store.close() }
-        do throws(SQLiteStoreError) { try store.backUp(to: path, now: ServerContext.now()) } catch {
-            throw .store(path, error)
+        try naming(store.backUp(to: path, now: ServerContext.now())) {
+            .database(.sqlite(path: path), $0)
         }
         return .done
     }
 
-    static func restore(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
-        let arguments = session.arguments
-        // The copy; empty for PostgreSQL.
-        let path = session.operand
-        let places = try ServerPaths(arguments)
-        let database: String
+    static func restore(_ session: ServerSession) async throws -> ExitCode {
+        let places = try ServerPaths(session.arguments)
         switch places.database {
-        case .sqlite(let path): database = path
+        case .sqlite(let database):
+            guard !session.operand.isEmpty else { throw ServerFailure.needsFile }
+            return try await restore(session.operand, to: database, places, session)
         case .postgreSQL(let address):
-            guard path.isEmpty else { throw .takesNoFile }
-            return try RestorePostgreSQL.run(session, places, address)
+            guard session.operand.isEmpty else { throw ServerFailure.takesNoFile }
+            return try settle(address, places, session)
         }
-        guard !path.isEmpty else { throw .needsFile }
+    }
+
+    private static func restore(
+        _ copy: String, to path: String, _ places: ServerPaths, _ session: ServerSession
+    ) async throws -> ExitCode {
+        let (key, options) = try decide(places, session)
+        let report = try naming(
+            SQLiteVerificationStore.restore(from: copy, to: path, key: key, options)
+        ) { error in
+            // This error concerns the database, not the copy.
+            .database(error == .exists ? places.database : .sqlite(path: copy), error)
+        }
+        try print(report, session)
+        if needsWarning(report, session) {
+            let since = report.backedUpAt.map { " (\($0.text))" } ?? ""
+            try session.printer.line(
+                """
+                The credentials that were kept (time-based codes, passkeys and device keys) are accepted
+                again, even if they were revoked, replaced or disabled after the copy was made\(since).
+                End those first. If the lost database can be read,
+                `watchword-server audit ended --store sqlite:LOST >ended.txt` lists them; otherwise, take
+                them from the events that you exported (kind “revoked” or “disabled”). Then move this
+                database away and run restore again with --ended ended.txt, or start the server and send
+                DELETE /v1/credentials/ID for each.
+                """)
+        }
+        try await warnAboutMissingKeys(places, session)
+        return .done
+    }
+
+    /// Makes a PostgreSQL database that was rolled back to an earlier state usable again.
+    private static func settle(
+        _ address: PostgreSQLAddress, _ places: ServerPaths, _ session: ServerSession
+    ) throws -> ExitCode {
+        let (key, options) = try decide(places, session)
+        let (report, end) = try naming(
+            PostgreSQLVerificationStore.settle(address, key: key, options)
+        ) { .database(places.database, $0) }
+        // With the ends recorded before the rollback, the server would reject this database.
+        try CheckpointFile(path: places.endsFile).replace(with: end)
+        try print(report, session)
+        guard needsWarning(report, session) else { return .done }
+        try session.printer.line(
+            """
+            The credentials that were kept (time-based codes, passkeys and device keys) are accepted
+            again, even if they were revoked, replaced or disabled after the restored state. End those
+            first. If the lost database can be read,
+            `watchword-server audit ended --store LOST-URL >ended.txt` lists them; otherwise, take them
+            from the events that you exported (kind “revoked” or “disabled”). Then run restore again with
+            --ended ended.txt, or start the server and send DELETE /v1/credentials/ID for each.
+            """)
+        return .done
+    }
+
+    /// The key of the events, and what the options decide about a restore.
+    private static func decide(
+        _ places: ServerPaths, _ session: ServerSession
+    ) throws -> (key: AuditKey, options: RestoreOptions) {
+        let arguments = session.arguments
         let clock = try RestoreClock(arguments)
         let keys = try KeyFile.opening(places, making: false)
         let ended = try AuditEndedCommand.named(by: arguments)
-        let report: RestoreReport
-        do throws(SQLiteStoreError) {
-            report = try SQLiteVerificationStore.restore(
-                from: path, to: database, key: keys.ring().auditKey,
-                keepingClients: arguments.has(.keepClients), ended: ended ?? [],
-                now: clock.now, trustingClock: clock.isTrusted)
-        } catch {
-            // This error concerns the database, not the copy.
-            throw .store(error == .exists ? database : path, error)
-        }
+        return (
+            keys.ring().auditKey,
+            RestoreOptions(
+                now: clock.now, trustsClock: clock.isTrusted,
+                keepsClients: arguments.has(.keepClients), ended: ended ?? [])
+        )
+    }
+
+    private static func print(_ report: RestoreReport, _ session: ServerSession) throws {
         try session.printer.line(
             "Credentials kept: \(report.kept). Ended, to be enrolled again: \(report.ended). "
                 + "API keys revoked: \(report.clientsRevoked).")
-        if report.kept > 0, ended == nil { try warnAboutRevived(report, session) }
-        try await warnAboutMissingKeys(places, session)
-        return .done
+    }
+
+    /// Whether revoked credentials may be valid again.
+    private static func needsWarning(_ report: RestoreReport, _ session: ServerSession) -> Bool {
+        report.kept > 0 && !session.arguments.has(.ended)
     }
 
     /// Warns of keys that the copy needs but the key file lacks, because they have been retired.
     private static func warnAboutMissingKeys(
         _ places: ServerPaths, _ session: ServerSession
-    ) async throws(ServerFailure) {
+    ) async throws {
         let context = try ServerContext.open(places, making: false)
         defer { context.close() }
         let known = Set(context.keys.ring().versions.map(\.id))
-        let usage = try await verifying { () async throws(VerifierError) in
-            try await context.verifier.keyUsage()
-        }
+        let usage = try await context.verifier.keyUsage()
         for usage in usage where !known.contains(usage.keyID) {
             let count = usage.credentials.values.reduce(0, +)
             try session.printer.line(
@@ -77,23 +130,6 @@ enum BackupCommand {
                     + "then, these credentials are always denied."
             )
         }
-    }
-
-    /// Warns that revoked credentials may be valid again.
-    private static func warnAboutRevived(
-        _ report: RestoreReport, _ session: ServerSession
-    ) throws(ServerFailure) {
-        let since = report.backedUpAt.map { " (\($0.text))" } ?? ""
-        try session.printer.line(
-            """
-            The credentials that were kept (time-based codes, passkeys and device keys) are accepted
-            again, even if they were revoked, replaced or disabled after the copy was made\(since).
-            End those first. If the lost database can be read,
-            `watchword-server audit ended --store sqlite:LOST >ended.txt` lists them; otherwise, take
-            them from the events that you exported (kind “revoked” or “disabled”). Then move this
-            database away and run restore again with --ended ended.txt, or start the server and send
-            DELETE /v1/credentials/ID for each.
-            """)
     }
 }
 
@@ -107,12 +143,12 @@ struct RestoreClock {
     init(
         _ arguments: ServerArguments, now: UnixTime = ServerContext.now(),
         state: ClockState = .current()
-    ) throws(ServerFailure) {
+    ) throws {
         isTrusted = arguments.has(.clockIsRight)
         self.now = now
         let requirement = ClockRequirement(profile: .wide, asksKernel: !isTrusted)
         guard requirement.complaint(now: now, state: state) == nil else {
-            throw .untrustedClock(now, isPossible: now >= requirement.builtAt)
+            throw ServerFailure.untrustedClock(now, isPossible: now >= requirement.builtAt)
         }
     }
 }
@@ -125,42 +161,5 @@ extension ClockState {
         case false?: .unsynchronized
         case nil: .unknown
         }
-    }
-}
-
-/// `restore` for a PostgreSQL database that was rolled back to an earlier state.
-enum RestorePostgreSQL {
-    static func run(
-        _ session: ServerSession, _ places: ServerPaths, _ address: PostgreSQLAddress
-    ) throws(ServerFailure) -> ExitCode {
-        let arguments = session.arguments
-        let clock = try RestoreClock(arguments)
-        let keys = try KeyFile.opening(places, making: false)
-        let ended = try AuditEndedCommand.named(by: arguments)
-        let report: FailoverRecoveryReport
-        let end: AcknowledgedCheckpoint
-        do throws(PostgreSQLStoreError) {
-            (report, end) = try PostgreSQLVerificationStore.settle(
-                address, key: keys.ring().auditKey, keepingClients: arguments.has(.keepClients),
-                ended: ended ?? [], now: clock.now, trustingClock: clock.isTrusted)
-        } catch {
-            throw .postgreSQL(places.database.shown, error)
-        }
-        // With the ends recorded before the rollback, the server would reject this database.
-        try CheckpointFile(path: places.endsFile).replace(with: end)
-        try session.printer.line(
-            "Credentials kept: \(report.kept). Ended, to be enrolled again: \(report.ended). "
-                + "API keys revoked: \(report.clientsRevoked).")
-        guard report.kept > 0, ended == nil else { return .done }
-        try session.printer.line(
-            """
-            The credentials that were kept (time-based codes, passkeys and device keys) are accepted
-            again, even if they were revoked, replaced or disabled after the restored state. End those
-            first. If the lost database can be read,
-            `watchword-server audit ended --store LOST-URL >ended.txt` lists them; otherwise, take them
-            from the events that you exported (kind “revoked” or “disabled”). Then run restore again with
-            --ended ended.txt, or start the server and send DELETE /v1/credentials/ID for each.
-            """)
-        return .done
     }
 }

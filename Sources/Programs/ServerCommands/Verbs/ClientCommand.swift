@@ -7,58 +7,49 @@ import WatchwordSystem
 
 /// `client add`, `client list`, `client renew` and `client revoke`.
 enum ClientCommand {
-    static func add(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+    static func add(_ session: ServerSession) async throws -> ExitCode {
         let name = session.operand
-        let scopes: [Scope]?
-        do throws(UsageError) {
-            let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
-            scopes = try session.arguments.value(.scope, expected: "one or more of \(all)") {
-                text in
-                let words = text.split(separator: ",", omittingEmptySubsequences: false)
-                let scopes = words.compactMap { Scope(rawValue: String($0)) }
-                return scopes.count == words.count ? scopes : nil
-            }
-            guard scopes != nil else { throw UsageError.missingValue("scope") }
-        } catch {
-            throw .usage(error)
+        let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
+        let scopes = try session.arguments.value(.scope, expected: "one or more of \(all)") {
+            text in
+            let words = text.split(separator: ",", omittingEmptySubsequences: false)
+            let scopes = words.compactMap { Scope(rawValue: String($0)) }
+            return scopes.count == words.count ? scopes : nil
         }
+        guard let scopes else { throw UsageError.missingValue("scope") }
         // Reject names that look like an id or would be truncated.
         guard !name.hasPrefix("cl_"), name.utf8.count <= ClientRow.maximumNameCount else {
-            throw .badClientName
+            throw ServerFailure.badClientName
         }
         let context = try ServerContext.open(ServerPaths(session.arguments), making: true)
-        let words = (scopes ?? []).map(\.rawValue)
-        let added = try await verifying { () async throws(VerifierError) in
-            try await context.verifier.addClient(named: name, scopes: words)
-        }
+        let words = scopes.map(\.rawValue)
+        let added = try await context.verifier.addClient(named: name, scopes: words)
         context.close()
-        guard let added else { throw .clientNameTaken }
+        guard let added else { throw ServerFailure.clientNameTaken }
         try show(added.key, of: added.client, session)
         return .done
     }
 
-    static func renew(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+    static func renew(_ session: ServerSession) async throws -> ExitCode {
         let context = try ServerContext.open(ServerPaths(session.arguments), making: false)
-        let renewal = try await verifying { () async throws(VerifierError) -> ClientRenewal in
-            guard let found = find(session.operand, in: try await context.verifier.clients()) else {
-                return .unknown
+        let renewal =
+            if let found = find(session.operand, in: try await context.verifier.clients()) {
+                try await context.verifier.renewClient(found.id)
+            } else {
+                ClientRenewal.unknown
             }
-            return try await context.verifier.renewClient(found.id)
-        }
         context.close()
         switch renewal {
         case .renewed(let client, let key): try show(key, of: client, session)
-        case .unknown: throw .noSuchClient
-        case .revoked: throw .clientRevoked
+        case .unknown: throw ServerFailure.noSuchClient
+        case .revoked: throw ServerFailure.clientRevoked
         }
         return .done
     }
 
-    static func list(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+    static func list(_ session: ServerSession) async throws -> ExitCode {
         let context = try ServerContext.open(ServerPaths(session.arguments), making: false)
-        let clients = try await verifying { () async throws(VerifierError) in
-            try await context.verifier.clients()
-        }
+        let clients = try await context.verifier.clients()
         context.close()
         for client in clients {
             if session.wantsJSON {
@@ -72,16 +63,16 @@ enum ClientCommand {
         return .done
     }
 
-    static func revoke(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+    static func revoke(_ session: ServerSession) async throws -> ExitCode {
         let context = try ServerContext.open(ServerPaths(session.arguments), making: false)
-        let outcome = try await verifying { () async throws(VerifierError) -> ChangeOutcome in
-            guard let found = find(session.operand, in: try await context.verifier.clients()) else {
-                return .unknown
+        let outcome =
+            if let found = find(session.operand, in: try await context.verifier.clients()) {
+                try await context.verifier.revokeClient(found.id)
+            } else {
+                ChangeOutcome.unknown
             }
-            return try await context.verifier.revokeClient(found.id)
-        }
         context.close()
-        guard outcome == .done else { throw .noSuchClient }
+        guard outcome == .done else { throw ServerFailure.noSuchClient }
         return .done
     }
 
@@ -94,7 +85,7 @@ enum ClientCommand {
     /// Prints the API key, which cannot be shown again.
     private static func show(
         _ key: Token, of client: ClientRow, _ session: ServerSession
-    ) throws(ServerFailure) {
+    ) throws {
         session.printer.warnIfOthersCanRead()
         guard session.wantsJSON else {
             try session.printer.line(key.text)
@@ -115,11 +106,4 @@ enum ClientCommand {
             ("revoked_at", client.revokedAt.map { .text($0.text) } ?? .null),
         ]
     }
-}
-
-/// Converts errors of the verifier.
-func verifying<Result>(
-    _ body: () async throws(VerifierError) -> Result
-) async throws(ServerFailure) -> Result {
-    do throws(VerifierError) { return try await body() } catch { throw .verifier(error) }
 }

@@ -6,7 +6,7 @@ import WatchwordSystem
 
 /// `import`.
 enum ImportCommand {
-    static func run(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+    static func run(_ session: ServerSession) async throws -> ExitCode {
         let arguments = session.arguments
         let isRehearsal = arguments.has(.dryRun)
         // The file's reader must have ended before the server's keys are opened.
@@ -19,9 +19,7 @@ enum ImportCommand {
         let results =
             isRehearsal
             ? try await importer.rehearse(rows)
-            : try await importer.run(rows) { row, result throws(ServerFailure) in
-                try report.print(row, result)
-            }
+            : try await importer.run(rows) { row, result in try report.print(row, result) }
         if isRehearsal {
             for (row, result) in zip(rows, results) { try report.print(row, result) }
         }
@@ -36,17 +34,15 @@ private struct KeyImporter {
 
     func run(
         _ rows: [ImportRow],
-        _ finished: (ImportRow, ImportRow.Result) throws(ServerFailure) -> Void
-    ) async throws(ServerFailure) -> [ImportRow.Result] {
+        _ finished: (ImportRow, ImportRow.Result) throws -> Void
+    ) async throws -> [ImportRow.Result] {
         var results: [ImportRow.Result] = []
         for row in rows {
             let result: ImportRow.Result
             switch row.content {
             case .key(let given, let subject):
                 result = ImportRow.Result(
-                    try await verifying { () async throws(VerifierError) in
-                        try await verifier.importOneTimePassword(given, for: subject)
-                    })
+                    try await verifier.importOneTimePassword(given, for: subject))
             case .refused(let reason): result = .refused(reason)
             }
             results.append(result)
@@ -55,7 +51,7 @@ private struct KeyImporter {
         return results
     }
 
-    func rehearse(_ rows: [ImportRow]) async throws(ServerFailure) -> [ImportRow.Result] {
+    func rehearse(_ rows: [ImportRow]) async throws -> [ImportRow.Result] {
         var given: [(given: OneTimePasswordImport, subject: Subject)] = []
         for row in rows {
             if case .key(let key, let subject) = row.content {
@@ -63,9 +59,7 @@ private struct KeyImporter {
             }
         }
         let imports = given
-        let outcomes = try await verifying { () async throws(VerifierError) in
-            try await verifier.rehearse(imports)
-        }
+        let outcomes = try await verifier.rehearse(imports)
         var rest = outcomes[...]
         return rows.compactMap { row in
             if case .refused(let reason) = row.content { return .refused(reason) }
@@ -86,7 +80,7 @@ private struct ImportReport {
 
     private var isRehearsal: Bool { session.arguments.has(.dryRun) }
 
-    func print(_ row: ImportRow, _ result: ImportRow.Result) throws(ServerFailure) {
+    func print(_ row: ImportRow, _ result: ImportRow.Result) throws {
         if session.wantsJSON {
             try session.printer.line(.object(facts(row, result)))
         } else {
@@ -96,7 +90,7 @@ private struct ImportReport {
         }
     }
 
-    func summarise(_ results: [ImportRow.Result]) throws(ServerFailure) {
+    func summarise(_ results: [ImportRow.Result]) throws {
         let counts = ["imported", "present", "refused"].map { word in
             (word, results.count { $0.word == word })
         }

@@ -8,11 +8,9 @@ enum KeysCommand {
     /// Long enough for all decisions that began with the previous keys to finish.
     private static let pause = Duration.seconds(1)
 
-    static func list(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+    static func list(_ session: ServerSession) async throws -> ExitCode {
         let context = try ServerContext.open(ServerPaths(session.arguments), making: false)
-        let usage = try await verifying { () async throws(VerifierError) in
-            try await context.verifier.keyUsage()
-        }
+        let usage = try await context.verifier.keyUsage()
         let ring = context.keys.ring()
         let missing = usage.map(\.keyID).filter { id in !ring.versions.contains { $0.id == id } }
         for id in ring.versions.map(\.id) + missing {
@@ -27,13 +25,11 @@ enum KeysCommand {
 
     private static func printCredentials(
         under id: KeyID, _ verifier: Verifier, _ session: ServerSession
-    ) async throws(ServerFailure) {
+    ) async throws {
         var last: CredentialID?
         repeat {
             let after = last
-            let rows = try await verifying { () async throws(VerifierError) in
-                try await verifier.credentials(under: id, after: after, limit: 1_000)
-            }
+            let rows = try await verifier.credentials(under: id, after: after, limit: 1_000)
             for row in rows {
                 let (name, subject) = (row.id.text, row.subject.text)
                 if session.wantsJSON {
@@ -53,7 +49,7 @@ enum KeysCommand {
 
     private static func print(
         _ id: KeyID, _ usage: KeyUsage?, _ ring: KeyRing, _ session: ServerSession
-    ) throws(ServerFailure) {
+    ) throws {
         let state = state(of: id, ring)
         let counts =
             CredentialKind.allCases.map { (label($0), usage?.credentials[$0] ?? 0) }
@@ -86,13 +82,11 @@ enum KeysCommand {
     ///
     /// With PostgreSQL, a new key is first only added to the key file, so that it can be copied to
     /// the other machines.
-    static func rotate(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+    static func rotate(_ session: ServerSession) async throws -> ExitCode {
         let places = try ServerPaths(session.arguments)
         let context = try ServerContext.open(places, making: false)
         let keys = context.keys
-        let usage = try await verifying { () async throws(VerifierError) in
-            try await context.verifier.keyUsage()
-        }
+        let usage = try await context.verifier.keyUsage()
         let isInterrupted = isUnfinished(keys.ring(), usage)
         if !isInterrupted {
             // Every server must know the key before the first row uses it.
@@ -108,9 +102,7 @@ enum KeysCommand {
             }
             await rest()
         }
-        let rotation = try await verifying { () async throws(VerifierError) in
-            try await context.verifier.rotateKeys()
-        }
+        let rotation = try await context.verifier.rotateKeys()
         let current = keys.ring().current.id.number
         context.close()
         if session.wantsJSON {
@@ -133,7 +125,7 @@ enum KeysCommand {
     /// - Returns: whether a key was added.
     private static func stage(
         _ context: ServerContext, _ places: ServerPaths
-    ) throws(ServerFailure) -> Bool {
+    ) throws -> Bool {
         let before = context.keys.ring().versions.map(\.id)
         try context.keys.change { ring throws(VerifierError) in
             ring.versions.last.map { $0.id > ring.current.id } ?? false
@@ -147,7 +139,7 @@ enum KeysCommand {
                 for id in foreign where id > ring.current.id { ring = try ring.retiring(id) }
                 return ring
             }
-            throw .conflictingKeys(places.keyFile, foreign.sorted())
+            throw ServerFailure.conflictingKeys(places.keyFile, foreign.sorted())
         }
         return ring.versions.contains { !before.contains($0.id) }
     }
@@ -155,7 +147,7 @@ enum KeysCommand {
     /// Prints the steps that are needed before the new key can be used.
     private static func adviseCopying(
         _ ring: KeyRing, _ places: ServerPaths, _ session: ServerSession
-    ) throws(ServerFailure) {
+    ) throws {
         guard let staged = ring.versions.last else { return }
         if session.wantsJSON {
             try session.printer.line(.object([("staged", .number(Int64(staged.id.number)))]))
@@ -176,12 +168,10 @@ enum KeysCommand {
         }
     }
 
-    static func retire(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+    static func retire(_ session: ServerSession) async throws -> ExitCode {
         let places = try ServerPaths(session.arguments)
         let context = try ServerContext.open(places, making: false)
-        let usage = try await verifying { () async throws(VerifierError) in
-            try await context.verifier.keyUsage()
-        }
+        let usage = try await context.verifier.keyUsage()
         context.close()
         let used = Set(
             usage.filter { $0.answers > 0 || $0.credentials.values.contains { $0 > 0 } }

@@ -1,20 +1,21 @@
 internal import CCurl
-public import WatchwordSystem
+internal import Courier
+internal import WatchwordSystem
 
 /// Sends one request over an existing connection (libcurl).
 ///
 /// It does not look up hosts, open connections or open files, so that it works in a confined
 /// process; see ``ProcessConfinement/Confinement``. It does not follow redirects, ignores proxy
 /// settings in the environment, and stores nothing (cookies, passwords, sessions).
-@safe public struct CurlHandle: ~Copyable {
+@safe struct CurlHandle: ~Copyable {
     private let multi: UnsafeMutableRawPointer
     private let easy: UnsafeMutableRawPointer
 
     /// Loads what libcurl and its TLS library need from the system; must be called before
     /// confinement.
-    public init() throws(HTTPFailure) {
+    init() throws(HTTPHelperFailure) {
         let started = curl_global_init(curl_global_everything)
-        guard started == CURLE_OK else { throw HTTPFailure(started, verification: 0) }
+        guard started == CURLE_OK else { throw HTTPHelperFailure(started, verification: 0) }
         guard let multi = unsafe curl_multi_init() else { throw .outOfMemory }
         guard let easy = unsafe curl_easy_init() else {
             unsafe curl_multi_cleanup(multi)
@@ -36,10 +37,10 @@ public import WatchwordSystem
     /// `connection` stays open, but cannot be used for another request.
     ///
     /// - Parameter authorities: the trusted certificates, in PEM.
-    public consuming func send(
+    consuming func send(
         _ request: HTTPRequest, over connection: borrowing FileDescriptor, authorities: [UInt8],
         limits: HTTPLimits
-    ) throws(HTTPFailure) -> HTTPResponse {
+    ) throws(HTTPHelperFailure) -> HTTPResponse {
         let receiver = Receiver(socket: connection.number, limits: limits)
         let lines = HeaderLines()
         for header in request.headers { try lines.append("\(header.name): \(header.value)") }
@@ -48,19 +49,19 @@ public import WatchwordSystem
         let places = HeaderLines()
         // libcurl does not look up a host for which it has an address. The address is never used:
         // see `Receiver.provideSocket`.
-        try places.append("\(request.host):\(request.port):127.0.0.1")
+        try places.append("\(request.server.bracketedHost):\(request.server.port):127.0.0.1")
         // libcurl keeps pointers to all three.
         defer { withExtendedLifetime((receiver, lines, places)) {} }
         try setRules(limits)
         try setReceiver(receiver)
         try check(unsafe curl_set_list(easy, CURLOPT_HTTPHEADER, lines.list))
         try check(unsafe curl_set_list(easy, CURLOPT_RESOLVE, places.list))
-        try check(unsafe curl_set_text(easy, CURLOPT_PROTOCOLS_STR, request.scheme.rawValue))
+        try check(unsafe curl_set_text(easy, CURLOPT_PROTOCOLS_STR, request.server.scheme.rawValue))
         try check(unsafe curl_set_text(easy, CURLOPT_URL, request.address))
         try check(
             unsafe curl_set_size(
                 easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)))
-        try unsafe request.body.span.withUnsafeBytes { body throws(HTTPFailure) in
+        try unsafe request.body.span.withUnsafeBytes { body throws(HTTPHelperFailure) in
             // libcurl copies the body, so it cannot move while it is being sent.
             try check(
                 unsafe curl_set_pointer(
@@ -68,7 +69,7 @@ public import WatchwordSystem
                     UnsafeMutableRawPointer(mutating: body.baseAddress)
                 ))
         }
-        try unsafe authorities.span.withUnsafeBytes { bytes throws(HTTPFailure) in
+        try unsafe authorities.span.withUnsafeBytes { bytes throws(HTTPHelperFailure) in
             var blob = unsafe curl_blob(
                 data: UnsafeMutableRawPointer(mutating: bytes.baseAddress), len: bytes.count,
                 flags: UInt32(CURL_BLOB_COPY))
@@ -80,7 +81,7 @@ public import WatchwordSystem
 }
 
 extension CurlHandle {
-    private func setRules(_ limits: HTTPLimits) throws(HTTPFailure) {
+    private func setRules(_ limits: HTTPLimits) throws(HTTPHelperFailure) {
         let numbers: [(CURLoption, Int)] = [
             (CURLOPT_POST, 1), (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
             (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
@@ -100,7 +101,7 @@ extension CurlHandle {
         try check(unsafe curl_set_text(easy, CURLOPT_CAPATH, nil))
     }
 
-    private func setReceiver(_ receiver: Receiver) throws(HTTPFailure) {
+    private func setReceiver(_ receiver: Receiver) throws(HTTPHelperFailure) {
         let pointer = unsafe Unmanaged.passUnretained(receiver).toOpaque()
         try check(unsafe curl_set_pointer(easy, CURLOPT_WRITEDATA, pointer))
         try check(unsafe curl_set_receiver(easy, CURLOPT_WRITEFUNCTION, Receiver.takeBody))
@@ -112,7 +113,7 @@ extension CurlHandle {
         try check(unsafe curl_set_preparer(easy, Receiver.reportConnected))
     }
 
-    private func perform() throws(HTTPFailure) {
+    private func perform() throws(HTTPHelperFailure) {
         guard unsafe curl_multi_add_handle(multi, easy) == CURLM_OK else { throw .outOfMemory }
         var running: Int32 = 1
         while running > 0 {
@@ -128,27 +129,27 @@ extension CurlHandle {
         }
         let result = unsafe curl_message_result(message)
         guard result == CURLE_OK else {
-            throw HTTPFailure(result, verification: try number(of: CURLINFO_SSL_VERIFYRESULT))
+            throw HTTPHelperFailure(result, verification: try number(of: CURLINFO_SSL_VERIFYRESULT))
         }
     }
 
-    private func check(_ code: CURLcode) throws(HTTPFailure) {
-        guard code == CURLE_OK else { throw HTTPFailure(code, verification: 0) }
+    private func check(_ code: CURLcode) throws(HTTPHelperFailure) {
+        guard code == CURLE_OK else { throw HTTPHelperFailure(code, verification: 0) }
     }
 
-    private func number(of info: CURLINFO) throws(HTTPFailure) -> Int {
+    private func number(of info: CURLINFO) throws(HTTPHelperFailure) -> Int {
         var value = 0
         try check(unsafe curl_get_number(easy, info, &value))
         return value
     }
 
-    func retryAfter() throws(HTTPFailure) -> Int {
+    func retryAfter() throws(HTTPHelperFailure) -> Int {
         var value: curl_off_t = 0
         try check(unsafe curl_get_size(easy, CURLINFO_RETRY_AFTER, &value))
         return Int(value)
     }
 
-    func contentType() throws(HTTPFailure) -> String? {
+    func contentType() throws(HTTPHelperFailure) -> String? {
         var value: UnsafePointer<CChar>?
         try check(unsafe curl_get_text(easy, CURLINFO_CONTENT_TYPE, &value))
         guard let text = unsafe value else { return nil }
@@ -160,10 +161,94 @@ extension CurlHandle {
 @safe final class HeaderLines {
     private(set) var list: UnsafeMutablePointer<curl_slist>?
 
-    func append(_ line: String) throws(HTTPFailure) {
+    func append(_ line: String) throws(HTTPHelperFailure) {
         guard let longer = unsafe curl_slist_append(list, line) else { throw .outOfMemory }
         unsafe list = longer
     }
 
     deinit { unsafe curl_slist_free_all(list) }
+}
+
+/// One request with a JSON body to one server.
+///
+/// The strings must be valid in a URL or in a header field, respectively; they are not checked here.
+struct HTTPRequest {
+    /// The server; with plain HTTP, the caller must ensure that nobody can intercept the connection.
+    let server: ServerAddress
+    /// The path after the address, including the leading slash.
+    let path: String
+    /// Additional header fields.
+    let headers: [(name: String, value: String)]
+    /// The body.
+    let body: [UInt8]
+
+    var address: String {
+        let origin = "\(server.scheme.rawValue)://\(server.bracketedHost):\(server.port)"
+        return origin + server.prefix + path
+    }
+}
+
+/// A response to a request.
+struct HTTPResponse {
+    /// The status code.
+    let status: Int
+    /// The media type with its parameters, if the server sent one.
+    let contentType: String?
+    /// The number of seconds before a retry, as requested by the server; 0 if it did not specify
+    /// one.
+    let retryAfter: Int
+    /// The body.
+    let body: [UInt8]
+}
+
+/// Limits for a response.
+struct HTTPLimits {
+    /// How long the whole exchange may take, from the first byte sent to the last one received.
+    let timeout: Duration
+    /// The maximum length of all header lines in bytes.
+    let headerBytes: Int
+    /// The maximum length of the body in bytes.
+    let bodyBytes: Int
+}
+
+extension HTTPHelperFailure {
+    /// libcurl has no memory left.
+    fileprivate static let outOfMemory = HTTPHelperFailure.library(code: 0)
+
+    /// Converts libcurl's code; `verification` is OpenSSL's verification result.
+    fileprivate init(_ code: CURLcode, verification: Int) {
+        self =
+            switch code {
+            case CURLE_PEER_FAILED_VERIFICATION: .certificate(CertificateFault(verification))
+            // No common version or cipher, or no TLS at all.
+            case CURLE_SSL_CONNECT_ERROR: .handshake
+            case CURLE_SSL_CACERT_BADFILE: .authorities
+            case CURLE_OPERATION_TIMEDOUT: .timedOut
+            case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
+                .connectionLost
+            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
+                .badAnswer
+            // Our receivers abort a transfer that exceeds a limit.
+            case CURLE_WRITE_ERROR: .tooLarge
+            case CURLE_OUT_OF_MEMORY: .outOfMemory
+            default: .library(code: Int32(bitPattern: code.rawValue))
+            }
+    }
+}
+
+extension HTTPHelperFailure.CertificateFault {
+    /// Converts OpenSSL's result (`X509_V_ERR_…`).
+    ///
+    /// 0 means that the chain is valid, so the name is wrong. 1 is libcurl's initial value, which
+    /// remains if the name is wrong and libcurl has not asked for the chain's result.
+    fileprivate init(_ verification: Int) {
+        self =
+            switch verification {
+            case 0, 1, 62: .otherHost
+            case 2, 18, 19, 20, 21: .unknownAuthority
+            case 9: .notYetValid
+            case 10: .expired
+            default: .other
+            }
+    }
 }

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Courier
 
 /// Receives libcurl's data within the limits, and provides it with the connection.
 final class Receiver {
@@ -12,7 +13,7 @@ final class Receiver {
         self.limits = limits
     }
 
-    func response(status: Int, of client: borrowing CurlHandle) throws(HTTPFailure)
+    func response(status: Int, of client: borrowing CurlHandle) throws(HTTPHelperFailure)
         -> HTTPResponse
     {
         HTTPResponse(

@@ -68,7 +68,7 @@ final class AcknowledgedCheckpoints: Sendable {
     var isSound: Bool { content.withLock { !$0.isBehind } }
 
     /// Checks that the database contains everything that it acknowledged.
-    func compare(with session: PostgreSQLSession) throws(PostgreSQLFailure) {
+    func compare(with session: PostgreSQLSession) throws(StoreFailure) {
         guard isSound else { throw .behind }
         let known = ends
         guard !known.isEmpty else { return }
@@ -76,7 +76,7 @@ final class AcknowledgedCheckpoints: Sendable {
         arguments.add(known) { $0.mark.node }
         arguments.add(known) { $0.position }
         let stored = try session.run(.knownHeads, arguments)
-            .all { row throws(PostgreSQLFailure) in
+            .all { row throws(StoreFailure) in
                 (
                     try row.requiredBytes(), start: try row.read() as UInt64,
                     end: try row.read() as UInt64,
@@ -98,7 +98,7 @@ final class AcknowledgedCheckpoints: Sendable {
     }
 
     /// Records permanently that the database is behind.
-    func remember() -> PostgreSQLFailure {
+    func remember() -> StoreFailure {
         content.withLock { $0.isBehind = true }
         return .behind
     }

@@ -69,8 +69,8 @@ final class ClockComparison: Sendable {
     /// - Parameters:
     ///   - rows: the result of ``query``.
     ///   - sent: the reading before the query was sent.
-    func compare(_ rows: PostgreSQLRows, since sent: Reading) throws(PostgreSQLFailure) {
-        let database = try rows.first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
+    func compare(_ rows: PostgreSQLRows, since sent: Reading) throws(StoreFailure) {
+        let database = try rows.first { row throws(StoreFailure) in try row.requiredInteger() }
         guard let database else { throw .broken }
         let received = reading()
         // The database read its clock between the two readings.

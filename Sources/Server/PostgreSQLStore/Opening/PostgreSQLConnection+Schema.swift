@@ -4,43 +4,31 @@ internal import WatchwordSystem
 
 // Creates and migrates the tables, in the first process that connects.
 extension PostgreSQLConnection {
-    /// Opens the first connection; its error explains why the server cannot be reached.
-    static func connecting(
-        to address: PostgreSQLAddress
-    ) throws(PostgreSQLStoreError) -> PostgreSQLConnection {
-        do { return try PostgreSQLConnection(address) } catch { throw .unreachable(error.detail) }
-    }
-
     /// Runs the missing schema steps, in one process at a time.
     ///
     /// The connection must not be in pipeline mode yet.
-    func updateSchema(timeout: Duration) throws(PostgreSQLStoreError) {
+    func updateSchema(timeout: Duration) throws(SQLStoreError) {
         guard reported("server_encoding") == "UTF8" else { throw .notUTF8 }
         try requireOwnSchema()
-        if try opening({ () throws(PostgreSQLFailure) in try takenSteps() })
-            == PostgreSQLDialect.steps.count
-        {
-            return
-        }
+        let steps = PostgreSQLDialect.steps
+        guard try SQLStoreError.store(in: takenSteps()) != steps.count else { return }
         let lockTimeout = (timeout * 10).millisecondsRoundedUp
-        try opening { () throws(PostgreSQLFailure) in
-            try execute(
+        try SQLStoreError.store(
+            in: execute(
                 "BEGIN; SET LOCAL lock_timeout = \(lockTimeout); SET LOCAL client_min_messages = "
-                    + "warning; SELECT pg_advisory_xact_lock(\(PostgreSQLDialect.lockClass), 0)")
+                    + "warning; SELECT pg_advisory_xact_lock(\(PostgreSQLDialect.lockClass), 0)"))
+        let taken = try SQLStoreError.store(in: takenSteps())
+        guard taken <= steps.count else { throw .newer(schema: taken) }
+        for step in steps.dropFirst(taken) { try SQLStoreError.store(in: execute(step)) }
+        if taken < steps.count {
+            try SQLStoreError.store(
+                in: execute("UPDATE watchword.steps SET taken = \(steps.count)"))
         }
-        let taken = try opening { () throws(PostgreSQLFailure) in try takenSteps() }
-        guard taken <= PostgreSQLDialect.steps.count else { throw .newer(schema: taken) }
-        try opening { () throws(PostgreSQLFailure) in
-            for step in PostgreSQLDialect.steps.dropFirst(taken) { try execute(step) }
-            if taken < PostgreSQLDialect.steps.count {
-                try execute("UPDATE watchword.steps SET taken = \(PostgreSQLDialect.steps.count)")
-            }
-            try execute("COMMIT")
-        }
+        try SQLStoreError.store(in: execute("COMMIT"))
     }
 
     /// The number of schema steps that were applied to the database.
-    func takenSteps() throws(PostgreSQLFailure) -> Int {
+    func takenSteps() throws(StoreFailure) -> Int {
         // Query the system catalogue's tables, because a session's cache (which `to_regclass` uses)
         // may be older than the tables that another process created.
         let exists = try number(
@@ -53,10 +41,10 @@ extension PostgreSQLConnection {
 
     /// Returns the number of schema steps that were applied to the database.
     ///
-    /// - Throws: ``PostgreSQLStoreError/empty`` if the tables do not exist;
-    ///   ``PostgreSQLStoreError/changedSchema(object:)``.
-    @discardableResult func expectTables() throws(PostgreSQLStoreError) -> Int {
-        let taken = try opening { () throws(PostgreSQLFailure) in try takenSteps() }
+    /// - Throws: ``SQLStoreError/empty`` if the tables do not exist;
+    ///   ``SQLStoreError/changedSchema(object:)``.
+    @discardableResult func expectTables() throws(SQLStoreError) -> Int {
+        let taken = try SQLStoreError.store(in: takenSteps())
         guard taken > 0 else { throw .empty }
         guard taken <= PostgreSQLDialect.steps.count else { throw .newer(schema: taken) }
         try requireOwnSchema()
@@ -71,15 +59,14 @@ extension PostgreSQLConnection {
     ///
     /// Other tables in the schema, and plain indexes, have no effect on a decision and are allowed.
     ///
-    /// - Throws: ``PostgreSQLStoreError/changedSchema(object:)``.
-    func requireOwnSchema() throws(PostgreSQLStoreError) {
-        let object = try opening { () throws(PostgreSQLFailure) in
-            // The role's own search path could replace the operators of the query.
-            try execute("SET search_path = pg_catalog, pg_temp")
-            return try first(Self.foreignObjects) { row throws(PostgreSQLFailure) in
+    /// - Throws: ``SQLStoreError/changedSchema(object:)``.
+    func requireOwnSchema() throws(SQLStoreError) {
+        // The role's own search path could replace the operators of the query.
+        try SQLStoreError.store(in: execute("SET search_path = pg_catalog, pg_temp"))
+        let object = try SQLStoreError.store(
+            in: first(Self.foreignObjects) { row throws(StoreFailure) in
                 String(decoding: try row.requiredBytes(), as: UTF8.self)
-            }
-        }
+            })
         if let object { throw .changedSchema(object: object) }
     }
 

@@ -34,12 +34,16 @@ final class PostgreSQLSession: @unchecked Sendable {
     init(
         _ context: Context, _ statements: [StoreStatement], failsFast: Bool = false,
         steps: Int = PostgreSQLDialect.steps.count
-    ) throws(PostgreSQLFailure) {
+    ) throws(StoreFailure) {
         timeout = context.timeout
         clock = context.clock
         self.steps = steps
         let address = context.address
-        connection = try PostgreSQLConnection(failsFast ? address.failsFast : address)
+        do throws(SQLStoreError) {
+            connection = try PostgreSQLConnection(failsFast ? address.failsFast : address)
+        } catch {
+            throw .broken
+        }
         try connection.enterPipelineMode()
         let settings = Self.settings(timeout: timeout).map { PipelineCommand.text($0) }
         let prepared = statements.map { PipelineCommand.prepare($0) }
@@ -50,7 +54,7 @@ final class PostgreSQLSession: @unchecked Sendable {
         ).results()
         // Another machine may have migrated the tables to a newer version in the meantime.
         let taken = try results[settings.count]
-            .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
+            .first { row throws(StoreFailure) in try row.requiredInteger() }
         guard taken == Int64(steps) else { throw .newer }
         if let clock, let sent { try clock.compare(results[settings.count + 1].rows, since: sent) }
         try context.known.compare(with: self)
@@ -63,7 +67,7 @@ final class PostgreSQLSession: @unchecked Sendable {
     ///
     /// The timeout is short, because another connection has already timed out.
     var answers: Bool {
-        do throws(PostgreSQLFailure) {
+        do throws(StoreFailure) {
             _ = try connection.run([.text("SELECT 1")], timeout: max(timeout / 4, .milliseconds(1)))
             return true
         } catch {
@@ -76,26 +80,26 @@ final class PostgreSQLSession: @unchecked Sendable {
     /// Such a commit holds its connection and its event chain until the standby is back. Cancelling
     /// the wait would not help: the commit would become visible although no standby has it. Each
     /// later commit would also wait, until the server accepts no more connections.
-    func expectStandby() throws(PostgreSQLFailure) {
+    func expectStandby() throws(StoreFailure) {
         let query = """
             SELECT count(*) FROM pg_stat_activity
             WHERE wait_event = 'SyncRep' AND usename = current_user
             AND state_change < clock_timestamp() - interval '\(timeout.millisecondsRoundedUp) milliseconds'
             """
         let waiting = try run([.text(query)]).first?
-            .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
+            .first { row throws(StoreFailure) in try row.requiredInteger() }
         guard waiting == 0 else { throw .standby }
     }
 
     /// Runs commands that must all succeed.
-    func run(_ commands: [PipelineCommand]) throws(PostgreSQLFailure) -> [PostgreSQLResult] {
+    func run(_ commands: [PipelineCommand]) throws(StoreFailure) -> [PostgreSQLResult] {
         try connection.run(commands, timeout: timeout * 3).results()
     }
 
     /// Runs one statement.
     func run(
         _ statement: StoreStatement, _ arguments: StatementArguments = StatementArguments()
-    ) throws(PostgreSQLFailure) -> PostgreSQLResult {
+    ) throws(StoreFailure) -> PostgreSQLResult {
         guard let result = try run([.run(statement, arguments)]).first else { throw .broken }
         return result
     }
@@ -133,15 +137,56 @@ final class PostgreSQLSession: @unchecked Sendable {
 }
 
 extension PostgreSQLSession: StoreSnapshot {
-    typealias Failure = PostgreSQLFailure
     typealias Row = PostgreSQLRow
 
     var hasChallenges: Bool { steps >= PostgreSQLDialect.stepOfChallenges }
 
     func all<Value>(
         _ statement: StoreStatement, _ arguments: [StoredValue],
-        _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Value
-    ) throws(PostgreSQLFailure) -> [Value] {
+        _ read: (inout PostgreSQLRow) throws(StoreFailure) -> Value
+    ) throws(StoreFailure) -> [Value] {
         try run(statement, StatementArguments(arguments)).all(read)
     }
+}
+
+extension StoreStatement {
+    /// The statement's name on the connection.
+    var name: String { rawValue }
+
+    /// The statement's text in PostgreSQL.
+    var sql: String {
+        guard let sql = sql(in: PostgreSQLDialect()) else {
+            preconditionFailure("PostgreSQL has no statement \(self)")
+        }
+        return sql
+    }
+
+    /// The statements of a connection that reads.
+    static let reading: [StoreStatement] = [
+        .credentialByID, .credentialsAlive, .credentialsAliveOfEach, .credentialsRevoked,
+        .credentialByFingerprint, .credentialsUnderKey, .credentialsByID, .credentialUsage,
+        .answerUsage, .ticket, .challenge, .answer, .clientByDigest, .clients, .events, .chains,
+        .knownHeads,
+    ]
+
+    /// The statements of a connection that commits.
+    static let writing: [StoreStatement] = [
+        .lockSubjects, .requireCapacity, .insertCredentials, .updateCredentials, .seekCredentials,
+        .insertTickets, .spendTickets, .dropTickets, .insertChallenges, .spendChallenges,
+        .dropChallenges, .endAnswers, .insertAnswers, .seekAnswers, .insertClients,
+        .updateClients, .writeDummies, .appendEvents, .openChains,
+        .lockChain, .unlockChain, .chainHead, .beginChain, .knownHeads,
+    ]
+
+    /// The statements of an audit of a database with this number of schema steps.
+    static func auditing(steps: Int) -> [StoreStatement] {
+        [.chains, .events, .credentialsByID, .ticketsByDigest, .answersByKey, .clientsByID]
+            + (steps < PostgreSQLDialect.stepOfChallenges ? [] : [.challengesByDigest])
+    }
+
+    /// The statements of pruning.
+    static let pruning: [StoreStatement] = [
+        .events, .chains, .pruneCredentials, .pruneTickets, .pruneChallenges, .pruneAnswers,
+        .pruneEvents, .updateStart, .knownHeads,
+    ]
 }

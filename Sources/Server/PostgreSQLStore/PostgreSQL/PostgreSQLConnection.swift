@@ -19,18 +19,18 @@ internal import WatchwordSystem
 
     /// Connects and authenticates with the connection string.
     ///
-    /// - Throws: a failure whose detail is libpq's message.
-    init(_ address: PostgreSQLAddress) throws(PostgreSQLFailure) {
+    /// - Throws: ``SQLStoreError/unreachable(_:)``.
+    init(_ address: PostgreSQLAddress) throws(SQLStoreError) {
         let opened = unsafe address.settings.withCStrings { keywords, values in
             unsafe PQconnectdbParams(keywords, values, 1)
         }
         guard let ready = unsafe opened else {
-            throw .refused("out of memory")
+            throw .unreachable("out of memory")
         }
         guard unsafe PQstatus(ready) == CONNECTION_OK else {
             let message = unsafe String(cString: unsafe PQerrorMessage(ready))
             unsafe PQfinish(ready)
-            throw .refused(message)
+            throw .unreachable(message)
         }
         unsafe handle = ready
         unsafe PQsetNoticeReceiver(
@@ -55,14 +55,14 @@ internal import WatchwordSystem
     }
 
     /// Runs a script of several statements and ignores the rows they return.
-    func execute(_ script: String) throws(PostgreSQLFailure) {
+    func execute(_ script: String) throws(StoreFailure) {
         guard let result = unsafe PQexec(handle, script) else { throw .broken }
         try check(unsafe PostgreSQLResult(owning: result))
     }
 
     /// The number in the first row and column of a query's result.
-    func number(_ query: String) throws(PostgreSQLFailure) -> Int64 {
-        let number = try first(query) { row throws(PostgreSQLFailure) in
+    func number(_ query: String) throws(StoreFailure) -> Int64 {
+        let number = try first(query) { row throws(StoreFailure) in
             try row.requiredInteger()
         }
         guard let number else { throw .invalidRow }
@@ -73,8 +73,8 @@ internal import WatchwordSystem
     ///
     /// The connection must not be in pipeline mode.
     func first<Row>(
-        _ query: String, _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
-    ) throws(PostgreSQLFailure) -> Row? {
+        _ query: String, _ read: (inout PostgreSQLRow) throws(StoreFailure) -> Row
+    ) throws(StoreFailure) -> Row? {
         guard let result = unsafe PQexecParams(handle, query, 0, nil, nil, nil, nil, 1) else {
             throw .broken
         }
@@ -84,7 +84,7 @@ internal import WatchwordSystem
     }
 
     /// Sends all later commands in pipelines.
-    func enterPipelineMode() throws(PostgreSQLFailure) {
+    func enterPipelineMode() throws(StoreFailure) {
         guard unsafe PQsetnonblocking(handle, 1) == 0, unsafe PQenterPipelineMode(handle) == 1
         else { throw .notSent }
     }
@@ -100,7 +100,7 @@ internal import WatchwordSystem
     /// - Throws: if the connection is lost; it is then unknown whether the commands took effect.
     func run(
         _ commands: [PipelineCommand], timeout: Duration
-    ) throws(PostgreSQLFailure) -> [PipelineOutcome] {
+    ) throws(StoreFailure) -> [PipelineOutcome] {
         let deadline = ContinuousClock.Instant.now + timeout
         for command in commands { try send(command) }
         guard unsafe PQpipelineSync(handle) == 1 else { throw .notSent }
@@ -123,21 +123,21 @@ internal import WatchwordSystem
                 outcomes.append(.done(result))
             case PGRES_PIPELINE_ABORTED: outcomes.append(.skipped)
             default:
-                let failure = PostgreSQLFailure(result)
-                guard failure.extent == .transaction else { throw failure }
-                outcomes.append(.failed(failure))
+                let refused = RefusedCommand(result)
+                guard !refused.endsConnection else { throw refused.failure }
+                outcomes.append(.failed(refused))
             }
         }
     }
 
-    private func check(_ result: PostgreSQLResult) throws(PostgreSQLFailure) {
+    private func check(_ result: PostgreSQLResult) throws(StoreFailure) {
         switch result.status {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
-        default: throw PostgreSQLFailure(result)
+        default: throw RefusedCommand(result).failure
         }
     }
 
-    private func send(_ command: PipelineCommand) throws(PostgreSQLFailure) {
+    private func send(_ command: PipelineCommand) throws(StoreFailure) {
         let code: Int32
         switch command {
         case .prepare(let statement):
@@ -154,7 +154,7 @@ internal import WatchwordSystem
     }
 
     /// Sends pending data until a result can be read without blocking.
-    private func waitForResult(_ deadline: ContinuousClock.Instant) throws(PostgreSQLFailure) {
+    private func waitForResult(_ deadline: ContinuousClock.Instant) throws(StoreFailure) {
         while true {
             let left = unsafe PQflush(handle)
             guard left >= 0 else { throw lost() }
@@ -174,11 +174,11 @@ internal import WatchwordSystem
 
     /// Why the connection is lost; the server may have reported the reason before it closed the
     /// connection.
-    private func lost() -> PostgreSQLFailure {
+    private func lost() -> StoreFailure {
         while let next = unsafe PQgetResult(handle) {
-            let failure = PostgreSQLFailure(unsafe PostgreSQLResult(owning: next))
-            if failure.code.count == 5, failure.extent == .connection { return failure }
-            if failure.code == "connection" { break }
+            let refused = RefusedCommand(unsafe PostgreSQLResult(owning: next))
+            if refused.failure == .broken { break }
+            if refused.failure.code.count == 5, refused.endsConnection { return refused.failure }
         }
         return .broken
     }
@@ -203,5 +203,65 @@ private final class Warnings {
             unsafe PQresultErrorField(result, Int32(UInt8(ascii: "W"))) == nil
         else { return }
         unsafe Unmanaged<Warnings>.fromOpaque(board).takeUnretainedValue().exists = true
+    }
+}
+
+/// A command that is sent in a pipeline.
+enum PipelineCommand {
+    /// Prepares a statement.
+    case prepare(StoreStatement)
+    /// Runs a prepared statement.
+    case run(StoreStatement, StatementArguments = StatementArguments())
+    /// Runs a statement without arguments, once.
+    case text(String)
+}
+
+/// The result of a command in a pipeline.
+enum PipelineOutcome {
+    /// The command succeeded.
+    case done(PostgreSQLResult)
+    /// The command failed.
+    case failed(RefusedCommand)
+    /// An earlier command failed.
+    case skipped
+}
+
+extension [PipelineOutcome] {
+    /// The results, if every command succeeded.
+    func results() throws(StoreFailure) -> [PostgreSQLResult] {
+        var results: [PostgreSQLResult] = []
+        for outcome in self {
+            switch outcome {
+            case .done(let result): results.append(result)
+            case .failed(let refused): throw refused.failure
+            case .skipped: throw .broken
+            }
+        }
+        return results
+    }
+}
+
+extension StatementArguments {
+    /// Lends the arguments in the form that libpq takes; all are binary.
+    @unsafe func withPointers<Result>(
+        _ body: (
+            Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?,
+            UnsafePointer<Int32>?
+        ) -> Result
+    ) -> Result {
+        let lengths = places.map { Int32(truncatingIfNeeded: max($0.count, 0)) }
+        let formats = [Int32](repeating: 1, count: places.count)
+        return unsafe bytes.withUnsafeBytes { bytes in
+            // Even an empty value needs an address: without one it would be NULL.
+            var nothing: CChar = 0
+            return unsafe withUnsafePointer(to: &nothing) { nothing in
+                let values = unsafe places.map { place -> UnsafePointer<CChar>? in
+                    guard place.count >= 0 else { return nil }
+                    guard let start = bytes.baseAddress else { return unsafe nothing }
+                    return unsafe (start + place.start).assumingMemoryBound(to: CChar.self)
+                }
+                return unsafe body(Int32(places.count), values, lengths, formats)
+            }
+        }
     }
 }

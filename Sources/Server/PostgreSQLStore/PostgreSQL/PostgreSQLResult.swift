@@ -1,4 +1,5 @@
 internal import CPostgreSQL
+internal import SQLStore
 internal import Verification
 
 /// The result of a command, freed on deinitialisation.
@@ -36,13 +37,13 @@ internal import Verification
 
     /// Every row, decoded by `read`.
     func all<Row>(
-        _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
-    ) throws(PostgreSQLFailure) -> [Row] { try rows.all(read) }
+        _ read: (inout PostgreSQLRow) throws(StoreFailure) -> Row
+    ) throws(StoreFailure) -> [Row] { try rows.all(read) }
 
     /// The first row, decoded by `read`; `nil` if there is none.
     func first<Row>(
-        _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
-    ) throws(PostgreSQLFailure) -> Row? { try rows.first(read) }
+        _ read: (inout PostgreSQLRow) throws(StoreFailure) -> Row
+    ) throws(StoreFailure) -> Row? { try rows.first(read) }
 
     /// A value in the server's binary format; `nil` for NULL.
     fileprivate func value<Value>(
@@ -76,8 +77,8 @@ struct PostgreSQLRows {
 
     /// Every row, decoded by `read`.
     func all<Row>(
-        _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
-    ) throws(PostgreSQLFailure) -> [Row] {
+        _ read: (inout PostgreSQLRow) throws(StoreFailure) -> Row
+    ) throws(StoreFailure) -> [Row] {
         var rows: [Row] = []
         rows.reserveCapacity(range.count)
         for index in 0..<range.count {
@@ -89,8 +90,8 @@ struct PostgreSQLRows {
 
     /// The first row, decoded by `read`; `nil` if there is none.
     func first<Row>(
-        _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
-    ) throws(PostgreSQLFailure) -> Row? {
+        _ read: (inout PostgreSQLRow) throws(StoreFailure) -> Row
+    ) throws(StoreFailure) -> Row? {
         guard !range.isEmpty else { return nil }
         var row = row(0)
         return try read(&row)
@@ -99,8 +100,8 @@ struct PostgreSQLRows {
     /// Splits the rows among `count` readers, by the number, counted from 1, in each row's first
     /// column.
     ///
-    /// - Throws: ``PostgreSQLFailure/invalidRow`` if the rows are not ordered by that number.
-    func split(among count: Int) throws(PostgreSQLFailure) -> [PostgreSQLRows] {
+    /// - Throws: ``StoreFailure/invalidRow`` if the rows are not ordered by that number.
+    func split(among count: Int) throws(StoreFailure) -> [PostgreSQLRows] {
         var parts: [PostgreSQLRows] = []
         parts.reserveCapacity(count)
         var (start, next) = (range.lowerBound, range.lowerBound)
@@ -122,7 +123,7 @@ struct PostgreSQLRows {
 
 /// A row that is read from left to right, its columns in binary format.
 struct PostgreSQLRow: RowReader {
-    typealias Failure = PostgreSQLFailure
+    static let invalidRow = StoreFailure.invalidRow
 
     private let result: PostgreSQLResult
     private let row: Int32
@@ -141,7 +142,7 @@ struct PostgreSQLRow: RowReader {
     }
 
     /// The next column: an integer of two, four or eight bytes, or NULL.
-    mutating func integer() throws(PostgreSQLFailure) -> Int64? {
+    mutating func integer() throws(StoreFailure) -> Int64? {
         defer { column += 1 }
         let number = unsafe result.value(row, column) { bytes -> Int64? in
             guard [2, 4, 8].contains(bytes.count), let first = unsafe bytes.first else {
@@ -156,11 +157,90 @@ struct PostgreSQLRow: RowReader {
     }
 
     /// The next column, which must be a Boolean.
-    mutating func requiredFlag() throws(PostgreSQLFailure) -> Bool {
+    mutating func requiredFlag() throws(StoreFailure) -> Bool {
         switch try requiredBytes() {
         case [0]: false
         case [1]: true
         default: throw .invalidRow
         }
     }
+}
+
+/// A command that the server refused; it contains none of the command's data.
+struct RefusedCommand {
+    /// The server's five-character SQLSTATE, or `connection` if libpq has none.
+    let failure: StoreFailure
+    /// Whether the connection is lost, too; it is then unknown whether pending commands took effect.
+    let endsConnection: Bool
+    /// The table whose constraint was violated.
+    let table: String
+    /// The server's detail message, read only for this program's own error codes.
+    let detail: String
+
+    /// Reads the error from the server's result.
+    init(_ result: borrowing PostgreSQLResult) {
+        // FATAL and PANIC also end the connection.
+        let severity = result.field(UInt8(ascii: "V"))
+        let code = result.field(UInt8(ascii: "C")) ?? ""
+        failure = code.isEmpty ? .broken : StoreFailure(sqlState: code)
+        endsConnection = severity == "FATAL" || severity == "PANIC" || code.isEmpty
+        table = result.field(UInt8(ascii: "t")) ?? ""
+        detail = code.hasPrefix("WW") ? result.field(UInt8(ascii: "D")) ?? "" : ""
+    }
+}
+
+extension StoreFailure {
+    /// Classifies the server's SQLSTATE for the operator (PostgreSQL manual, appendix A).
+    init(sqlState code: String) {
+        let kind: FailureKind =
+            switch code {
+            case "53100": .full
+            // A read-only transaction, or a role without the right to write.
+            case "25006", "42501": .readOnly
+            case _ where Self.transientCodes.contains(code) || Self.busyCodes.contains(code): .busy
+            // Violated constraints that no change's condition covers, values that do not fit their
+            // column, missing tables, and unreadable pages.
+            case _ where ["22", "23", "42", "XX"].contains { code.hasPrefix($0) }: .damaged
+            default: .unavailable
+            }
+        self.init(kind, code: code)
+    }
+
+    /// A serialisation failure, and a deadlock.
+    private static let transientCodes = ["40001", "40P01"]
+    /// A lock was not granted in time, or a statement timed out.
+    private static let busyCodes = ["55P03", "57014", "25P03"]
+
+    /// Whether a retry may succeed.
+    var isTransient: Bool { Self.transientCodes.contains(code) }
+
+    /// Whether a lock was not granted in time or a statement timed out.
+    var isTimeout: Bool { Self.busyCodes.contains(code) }
+
+    /// Whether a uniqueness constraint was violated.
+    var isUniqueness: Bool { code == "23505" }
+
+    /// Whether a single row may be the cause.
+    var isOfOneMember: Bool {
+        ["22", "23", "54"].contains { code.hasPrefix($0) } || code == "53100"
+    }
+
+    /// The server did not answer in time.
+    static let timedOut = StoreFailure(.unavailable, code: "timeout")
+    /// The connection broke or could not be opened.
+    static let broken = StoreFailure(.unavailable, code: "connection")
+    /// The command could not be sent, for example because memory ran out.
+    static let notSent = StoreFailure(.unavailable, code: "send")
+    /// A row that this program cannot have written.
+    static let invalidRow = row
+    /// A number that does not fit its column.
+    static let outOfRange = StoreFailure(sqlState: "22003")
+    /// The tables belong to another version.
+    static let newer = StoreFailure(.newer, code: "newer")
+    /// Commits are waiting for a standby that does not answer.
+    static let standby = StoreFailure(.unavailable, code: "standby")
+    /// This machine's clock differs from the database's.
+    static let clock = StoreFailure(.unavailable, code: "clock-differs")
+    /// The transaction was committed, but may not survive a failover.
+    static let unconfirmed = StoreFailure(.unavailable, code: "unconfirmed")
 }

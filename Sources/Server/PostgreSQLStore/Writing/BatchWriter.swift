@@ -15,7 +15,7 @@ final class BatchWriter: @unchecked Sendable {
 
     init(
         _ session: PostgreSQLSession, key: AuditKey, known: AcknowledgedCheckpoints
-    ) throws(PostgreSQLFailure) {
+    ) throws(StoreFailure) {
         self.session = session
         self.key = key
         self.known = known
@@ -31,7 +31,7 @@ final class BatchWriter: @unchecked Sendable {
         /// The chain's end is not where this writer left it.
         case leaseLost
         /// Nothing was committed.
-        case failed(PostgreSQLFailure)
+        case failed(RefusedCommand)
     }
 
     /// Commits all members in one transaction; each member's changes take effect completely or not
@@ -47,12 +47,12 @@ final class BatchWriter: @unchecked Sendable {
             if job.changes.allSatisfy(\.change.fits) {
                 members.append((number, job))
             } else {
-                job.finish(.failure(StoreFailure(.outOfRange)))
+                job.finish(.failure(.outOfRange))
             }
         }
         var retries = Retries(timeout: session.timeout)
         while !members.isEmpty {
-            do throws(PostgreSQLFailure) {
+            do throws(StoreFailure) {
                 switch try attempt(members) {
                 case .done:
                     for (_, job) in members { job.finish(.success(.done)) }
@@ -63,23 +63,24 @@ final class BatchWriter: @unchecked Sendable {
                     }
                     members.removeAll { losers.contains($0.number) }
                 case .leaseLost:
-                    guard retries.wait() else { throw PostgreSQLFailure.chain }
+                    guard retries.wait() else { throw StoreFailure.chain }
                     try takeAnotherLease()
-                case .failed(let failure) where failure.isTransient && retries.wait(): continue
-                case .failed(let failure):
+                case .failed(let refused) where refused.failure.isTransient && retries.wait():
+                    continue
+                case .failed(let refused):
                     // One member may have made the transaction fail; the others can still succeed
                     // separately.
-                    if failure.isOfOneMember, members.count > 1 {
+                    if refused.failure.isOfOneMember, members.count > 1 {
                         return commitEachAlone(members.map(\.job))
                     }
-                    for (_, job) in members { job.finish(failure.answer) }
+                    for (_, job) in members { job.finish(refused.outcome) }
                     members = []
                 }
             } catch {
                 if error == .timedOut {
                     return Verdict(isLost: true, isUnresponsive: true, again: members.map(\.job))
                 }
-                for (_, job) in members { job.finish(.failure(StoreFailure(error))) }
+                for (_, job) in members { job.finish(.failure(error)) }
                 return Verdict(isLost: true)
             }
         }
@@ -94,7 +95,7 @@ final class BatchWriter: @unchecked Sendable {
     ///   committed.
     private func attempt(
         _ members: [(number: Int, job: CommitJob)]
-    ) throws(PostgreSQLFailure) -> Ending {
+    ) throws(StoreFailure) -> Ending {
         let plan = CommitPlan(members)
         var commands = plan.commands
         var chain = lease.chain
@@ -103,7 +104,7 @@ final class BatchWriter: @unchecked Sendable {
         }
         let outcomes = try session.connection.run(commands, timeout: session.timeout * 3)
         for outcome in outcomes {
-            if case .failed(let failure) = outcome { return try ending(failure) }
+            if case .failed(let refused) = outcome { return try ending(refused) }
         }
         // The wait for the standby was cancelled: the commit is durable here, but perhaps not on
         // the standby.
@@ -120,10 +121,10 @@ final class BatchWriter: @unchecked Sendable {
 extension BatchWriter {
     private func acknowledge(
         _ chain: EventChain, _ last: PostgreSQLResult
-    ) throws(PostgreSQLFailure) {
+    ) throws(StoreFailure) {
         let count = Int(clamping: chain.sequence - lease.chain.sequence)
         guard count > 0,
-            let position: UInt64 = try last.first({ row throws(PostgreSQLFailure) in
+            let position: UInt64 = try last.first({ row throws(StoreFailure) in
                 try row.read()
             })
         else { throw .invalidRow }
@@ -133,22 +134,22 @@ extension BatchWriter {
         lease.move(to: chain, at: position)
     }
 
-    private func takeAnotherLease() throws(PostgreSQLFailure) {
+    private func takeAnotherLease() throws(StoreFailure) {
         lease = try ChainLease(on: session, key: key, known: known)
     }
 }
 
 // Handles a transaction that failed.
 extension BatchWriter {
-    private func ending(_ failure: PostgreSQLFailure) throws(PostgreSQLFailure) -> Ending {
-        switch failure.code {
+    private func ending(_ refused: RefusedCommand) throws(StoreFailure) -> Ending {
+        switch refused.failure.code {
         case "WW409":
-            let losers = Set(failure.detail.split(separator: ",").compactMap { Int($0) })
+            let losers = Set(refused.detail.split(separator: ",").compactMap { Int($0) })
             // If no member lost, the same transaction would be repeated forever.
             guard !losers.isEmpty else { throw .invalidRow }
             return .conflict(losers)
         case "WW410": return .leaseLost
-        default: return .failed(failure)
+        default: return .failed(refused)
         }
     }
 
@@ -156,31 +157,22 @@ extension BatchWriter {
         var verdict = Verdict(isLost: false)
         for job in jobs {
             if verdict.isLost {
-                job.finish(.failure(StoreFailure(.broken)))
+                job.finish(.failure(.broken))
             } else {
                 verdict = commit([job])
             }
         }
         return verdict
     }
-
 }
 
-extension PostgreSQLFailure {
-    /// The transaction was committed, but may not survive a failover.
-    static let unconfirmed = PostgreSQLFailure(extent: .connection, code: "unconfirmed")
-
-    /// Whether a single row may be the cause.
-    var isOfOneMember: Bool {
-        ["22", "23", "54"].contains { code.hasPrefix($0) } || code == "53100"
-    }
-
-    /// The answer for a member that failed alone.
-    fileprivate var answer: Result<CommitOutcome, StoreFailure> {
+extension RefusedCommand {
+    /// The outcome of a member that failed alone.
+    fileprivate var outcome: Result<CommitOutcome, StoreFailure> {
         // A violated uniqueness constraint means that the change's condition does not hold. This
         // does not apply to the writer's own chain, to which no other process appends.
-        isUniqueness && !["chains", "events"].contains(table)
-            ? .success(.conflict) : .failure(StoreFailure(self))
+        failure.isUniqueness && !["chains", "events"].contains(table)
+            ? .success(.conflict) : .failure(failure)
     }
 }
 

@@ -14,7 +14,7 @@ struct ChainLease {
     /// Continues a chain that no writer uses, or begins one.
     init(
         on session: PostgreSQLSession, key: AuditKey, known: AcknowledgedCheckpoints
-    ) throws(PostgreSQLFailure) {
+    ) throws(StoreFailure) {
         while true {
             // Read before the stored ends, because other threads of this process keep appending to
             // their chains.
@@ -42,7 +42,7 @@ struct ChainLease {
     /// Begins a chain that is not yet visible to other sessions.
     init(
         beginning node: [UInt8], on session: PostgreSQLSession, key: AuditKey
-    ) throws(PostgreSQLFailure) {
+    ) throws(StoreFailure) {
         number = try Self.begin(node, on: session, key: key)
         chain = EventChain(node: node, key: key)
     }
@@ -79,8 +79,8 @@ struct ChainLease {
     /// The chains that can be appended to, and their ends.
     private static func open(
         on session: PostgreSQLSession
-    ) throws(PostgreSQLFailure) -> [(number: Int64, head: ChainCheckpoint)] {
-        try session.run(.openChains).all { row throws(PostgreSQLFailure) in
+    ) throws(StoreFailure) -> [(number: Int64, head: ChainCheckpoint)] {
+        try session.run(.openChains).all { row throws(StoreFailure) in
             let number = try row.requiredInteger()
             let node = try row.requiredBytes()
             return (number, try row.mark(of: node))
@@ -89,16 +89,16 @@ struct ChainLease {
 
     private static func lock(
         _ number: Int64, on session: PostgreSQLSession
-    ) throws(PostgreSQLFailure) -> Bool {
+    ) throws(StoreFailure) -> Bool {
         try session.run(.lockChain, StatementArguments(number))
-            .first { row throws(PostgreSQLFailure) in try row.requiredInteger() } == 1
+            .first { row throws(StoreFailure) in try row.requiredInteger() } == 1
     }
 
     private static func head(
         of number: Int64, on session: PostgreSQLSession
-    ) throws(PostgreSQLFailure) -> (head: ChainCheckpoint, position: UInt64)? {
+    ) throws(StoreFailure) -> (head: ChainCheckpoint, position: UInt64)? {
         try session.run(.chainHead, StatementArguments(number)).first {
-            row throws(PostgreSQLFailure) in
+            row throws(StoreFailure) in
             let node = try row.requiredBytes()
             let (head, position) = (try row.mark(of: node), try row.read() as UInt64)
             // Whether the chain's last event is at the position that the chain's record names.
@@ -110,13 +110,13 @@ struct ChainLease {
     /// - Returns: the new chain's number.
     private static func begin(
         _ node: [UInt8], on session: PostgreSQLSession, key: AuditKey
-    ) throws(PostgreSQLFailure) -> Int64 {
+    ) throws(StoreFailure) -> Int64 {
         let chain = EventChain(node: node, key: key)
         let (start, head) = (chain.start(), chain.head())
         let arguments = StatementArguments(
             head.node, head.digest, start.authentication, head.authentication)
         let number = try session.run(.beginChain, arguments)
-            .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
+            .first { row throws(StoreFailure) in try row.requiredInteger() }
         guard let number else { throw .invalidRow }
         return number
     }
@@ -129,7 +129,7 @@ extension AcknowledgedCheckpoints {
     /// - Parameter marks: the checkpoints that were acknowledged before the stored end was read.
     func check(
         _ head: ChainCheckpoint, against marks: [[UInt8]: ChainCheckpoint], key: AuditKey
-    ) throws(PostgreSQLFailure) {
+    ) throws(StoreFailure) {
         let isAuthentic = key.isAuthentic(head)
         guard isAuthentic else { throw .chain }
         if let known = marks[head.node], known.sequence > head.sequence {

@@ -21,7 +21,7 @@ extension SQLiteConnection {
     ///
     /// Every commit waits for the disk (`synchronous`); deleted content is overwritten
     /// (`secure_delete`); damaged pages are detected (`cell_size_check`).
-    func prepareForWriting() throws(SQLiteFailure) {
+    func prepareForWriting() throws(StoreFailure) {
         try execute(
             """
             PRAGMA synchronous = FULL;
@@ -37,43 +37,46 @@ extension SQLiteConnection {
     /// - Parameter makeNode: generates the name of a new event chain.
     func updateSchema(
         key: AuditKey, makeNode: () -> [UInt8]
-    ) throws(SQLiteStoreError) {
+    ) throws(SQLStoreError) {
         let version = try requireOwnFile()
-        try opening { () throws(SQLiteFailure) in
-            if version == 0 { try execute("PRAGMA page_size = \(Schema.pageSize)") }
-            try useWriteAheadLog()
-            guard version < Schema.steps.count else { return }
-            try execute("BEGIN IMMEDIATE")
-            for step in Schema.steps[Int(version)...] { try execute(step) }
-            try execute(
-                "PRAGMA application_id = \(Schema.applicationID);"
-                    + "PRAGMA user_version = \(Schema.steps.count);")
-            if version == 0 { try beginChain(key: key, node: makeNode, position: 0) }
-            try execute("COMMIT")
-        }
+        try SQLStoreError.store(in: updateSchema(from: version, key: key, makeNode: makeNode))
+    }
+
+    private func updateSchema(
+        from version: Int, key: AuditKey, makeNode: () -> [UInt8]
+    ) throws(StoreFailure) {
+        if version == 0 { try execute("PRAGMA page_size = \(Schema.pageSize)") }
+        try useWriteAheadLog()
+        guard version < Schema.steps.count else { return }
+        try execute("BEGIN IMMEDIATE")
+        for step in Schema.steps[version...] { try execute(step) }
+        try execute(
+            "PRAGMA application_id = \(Schema.applicationID);"
+                + "PRAGMA user_version = \(Schema.steps.count);")
+        if version == 0 { try beginChain(key: key, node: makeNode, position: 0) }
+        try execute("COMMIT")
     }
 
     /// Returns the number of schema steps that were applied to the file; 0 for an empty file.
     ///
     /// Refuses the file of another program or of a newer version, and a changed schema.
-    func requireOwnFile() throws(SQLiteStoreError) -> Int64 {
+    @discardableResult func requireOwnFile() throws(SQLStoreError) -> Int {
         let id: Int64
-        let version: Int64
+        let version: Int
         let objects: Int64
-        do throws(SQLiteFailure) {
+        do throws(StoreFailure) {
             id = try number("PRAGMA application_id")
-            version = try number("PRAGMA user_version")
+            version = Int(try number("PRAGMA user_version"))
             objects = try number("SELECT count(*) FROM sqlite_schema")
         } catch {
             // A file that is not a database belongs to another program; it is not a damaged
             // database of ours.
-            if StoreFailure(error).code == "SQLITE_NOTADB" { throw .foreignFile }
-            throw SQLiteStoreError(error)
+            throw error.code == "SQLITE_NOTADB" ? .foreignFile : .store(error)
         }
         if id == 0, version == 0, objects == 0 { return 0 }
         guard id == Schema.applicationID, version > 0 else { throw .foreignFile }
         guard version <= Schema.steps.count else { throw .newer(schema: version) }
-        try requireSchema(Schema.steps[..<Int(version)])
+        try requireSchema(Schema.steps[..<version])
         return version
     }
 
@@ -81,23 +84,28 @@ extension SQLiteConnection {
     ///
     /// An index or a constraint that somebody added could make decisions fail. Triggers and views
     /// are off in any case, also those that are added while the file is open.
-    private func requireSchema(_ steps: ArraySlice<String>) throws(SQLiteStoreError) {
-        let changed = try opening { () throws(SQLiteFailure) in
-            let expected = try SQLiteConnection(path: ":memory:", .readWrite, timeout: .zero)
-            for step in steps { try expected.execute(step) }
-            return try schemaObjects().symmetricDifference(expected.schemaObjects())
-        }
+    private func requireSchema(_ steps: ArraySlice<String>) throws(SQLStoreError) {
+        let changed = try SQLStoreError.store(in: schemaObjects(unlike: steps))
         if let name = changed.map(\.name).min() { throw .changedSchema(object: name) }
     }
 
+    /// What the file's schema, or the one that these steps create, contains alone.
+    private func schemaObjects(
+        unlike steps: ArraySlice<String>
+    ) throws(StoreFailure) -> Set<SchemaObject> {
+        let expected = try SQLiteConnection(path: ":memory:", .readWrite, timeout: .zero)
+        for step in steps { try expected.execute(step) }
+        return try schemaObjects().symmetricDifference(expected.schemaObjects())
+    }
+
     /// What the file's schema contains, without the statistics that `ANALYZE` stores.
-    private func schemaObjects() throws(SQLiteFailure) -> Set<SchemaObject> {
+    private func schemaObjects() throws(StoreFailure) -> Set<SchemaObject> {
         Set(
             try prepare(
                 "SELECT name, type || ' ' || tbl_name || ' ' || coalesce(sql, '') "
                     + "FROM sqlite_schema "
                     + "WHERE NOT (type = 'table' AND name GLOB 'sqlite_stat[134]')"
-            ).all { row throws(SQLiteFailure) in
+            ).all { row throws(StoreFailure) in
                 SchemaObject(name: try row.requiredText(), definition: try row.requiredText())
             })
     }
@@ -105,7 +113,7 @@ extension SQLiteConnection {
     /// Begins an event chain, to which all later events are appended.
     func beginChain(
         key: AuditKey, node: () -> [UInt8], position: UInt64
-    ) throws(SQLiteFailure) {
+    ) throws(StoreFailure) {
         let chain = EventChain(node: node(), position: position, key: key)
         let (start, head) = (chain.start(), chain.head())
         try prepare(StoreStatement.beginChain.sql).bind(start.arguments).bind(head.sequence).bind(
@@ -115,23 +123,23 @@ extension SQLiteConnection {
     }
 
     /// Returns the number that a query selects.
-    func number(_ sql: String) throws(SQLiteFailure) -> Int64 {
-        let found = try prepare(sql).first { row throws(SQLiteFailure) in
+    func number(_ sql: String) throws(StoreFailure) -> Int64 {
+        let found = try prepare(sql).first { row throws(StoreFailure) in
             try row.requiredInteger()
         }
         guard let found else { throw .invalidRow }
         return found
     }
 
-    private func useWriteAheadLog() throws(SQLiteFailure) { try useJournal("wal") }
+    private func useWriteAheadLog() throws(StoreFailure) { try useJournal("wal") }
 
     /// Checkpoints the log into the database file and leaves WAL mode, so that the file is
     /// complete.
-    func leaveWriteAheadLog() throws(SQLiteFailure) { try useJournal("delete") }
+    func leaveWriteAheadLog() throws(StoreFailure) { try useJournal("delete") }
 
-    private func useJournal(_ wanted: String) throws(SQLiteFailure) {
+    private func useJournal(_ wanted: String) throws(StoreFailure) {
         let mode = try prepare("PRAGMA journal_mode = \(wanted)")
-            .first { row throws(SQLiteFailure) in try row.requiredText() }
+            .first { row throws(StoreFailure) in try row.requiredText() }
         // If WAL mode is impossible (a file system without shared memory), SQLite keeps the old
         // mode.
         guard mode == wanted else { throw .noWriteAheadLog }

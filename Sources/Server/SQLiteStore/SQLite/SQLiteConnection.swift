@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Verification
 internal import WatchwordSystem
 
 /// An open database file, closed on deinitialisation.
@@ -29,7 +30,7 @@ internal import WatchwordSystem
     /// Opens the existing file at `path`.
     ///
     /// - Parameter timeout: how long to wait for a lock that another connection holds.
-    init(path: String, _ access: Access, timeout: Duration) throws(SQLiteFailure) {
+    init(path: String, _ access: Access, timeout: Duration) throws(StoreFailure) {
         let flags =
             access.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         var opened: OpaquePointer?
@@ -37,13 +38,13 @@ internal import WatchwordSystem
         guard code == SQLITE_OK, let ready = unsafe opened else {
             // SQLite returns a handle even when it fails.
             unsafe sqlite3_close_v2(opened)
-            throw SQLiteFailure(call: .open, code: code)
+            throw StoreFailure(sqlite: code)
         }
         // Whoever can write the file can add triggers and views; none of ours needs them.
         let distrusted = unsafe watchword_distrust(ready)
         guard distrusted == SQLITE_OK else {
             unsafe sqlite3_close_v2(ready)
-            throw SQLiteFailure(call: .open, code: distrusted)
+            throw StoreFailure(sqlite: distrusted)
         }
         unsafe handle = ready
         unsafe logCount = .allocate(capacity: 1)
@@ -58,8 +59,8 @@ internal import WatchwordSystem
 
     /// Runs `body` without waiting for locks that other connections hold.
     func withoutWaiting<Done>(
-        _ body: () throws(SQLiteFailure) -> Done
-    ) throws(SQLiteFailure) -> Done {
+        _ body: () throws(StoreFailure) -> Done
+    ) throws(StoreFailure) -> Done {
         setLockTimeout(.zero)
         defer { setLockTimeout(timeout) }
         return try body()
@@ -73,20 +74,20 @@ internal import WatchwordSystem
     }
 
     /// Runs the statements of a script and ignores the rows they return.
-    func execute(_ script: String) throws(SQLiteFailure) {
+    func execute(_ script: String) throws(StoreFailure) {
         let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
-        guard code == SQLITE_OK else { throw SQLiteFailure(call: .execute, code: code) }
+        guard code == SQLITE_OK else { throw StoreFailure(sqlite: code) }
     }
 
     /// Prepares one statement.
     ///
     /// - Parameter isKept: whether the statement will be reused often.
-    func prepare(_ sql: String, isKept: Bool = false) throws(SQLiteFailure) -> SQLiteStatement {
+    func prepare(_ sql: String, isKept: Bool = false) throws(StoreFailure) -> SQLiteStatement {
         var made: OpaquePointer?
         let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
         let code = unsafe sqlite3_prepare_v3(handle, sql, -1, flags, &made, nil)
         guard code == SQLITE_OK, let ready = unsafe made else {
-            throw SQLiteFailure(call: .prepare, code: code == SQLITE_OK ? SQLITE_ERROR : code)
+            throw StoreFailure(sqlite: code == SQLITE_OK ? SQLITE_ERROR : code)
         }
         return unsafe SQLiteStatement(owning: ready)
     }
@@ -95,17 +96,17 @@ internal import WatchwordSystem
     ///
     /// SQLite checks this with one `stat` call.
     var hasMoved: Bool {
-        get throws(SQLiteFailure) {
+        get throws(StoreFailure) {
             var moved: Int32 = 0
             let code = unsafe sqlite3_file_control(
                 handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
-            guard code == SQLITE_OK else { throw SQLiteFailure(call: .open, code: code) }
+            guard code == SQLITE_OK else { throw StoreFailure(sqlite: code) }
             return moved != 0
         }
     }
 
-    /// - Throws: ``SQLiteFailure/moved``.
-    func expectInPlace() throws(SQLiteFailure) { if try hasMoved { throw .moved } }
+    /// - Throws: ``StoreFailure/moved``.
+    func expectInPlace() throws(StoreFailure) { if try hasMoved { throw .moved } }
 
     /// Whether a transaction is open.
     ///
@@ -115,14 +116,14 @@ internal import WatchwordSystem
     /// Copies a snapshot of the whole database `source` into this one.
     ///
     /// Writers of `source` can continue: in WAL mode, a reader does not block writers.
-    func copy(from source: borrowing SQLiteConnection) throws(SQLiteFailure) {
+    func copy(from source: borrowing SQLiteConnection) throws(StoreFailure) {
         guard let backup = unsafe sqlite3_backup_init(handle, "main", source.handle, "main") else {
-            throw SQLiteFailure(call: .backup, code: unsafe sqlite3_extended_errcode(handle))
+            throw StoreFailure(sqlite: unsafe sqlite3_extended_errcode(handle))
         }
         let code = unsafe sqlite3_backup_step(backup, -1)
         let end = unsafe sqlite3_backup_finish(backup)
         guard code == SQLITE_DONE, end == SQLITE_OK else {
-            throw SQLiteFailure(call: .backup, code: end == SQLITE_OK ? code : end)
+            throw StoreFailure(sqlite: end == SQLITE_OK ? code : end)
         }
     }
 }
@@ -142,22 +143,45 @@ extension SQLiteConnection {
     /// The number of pages in the log after its last commit, by any process.
     var logLength: Int32 { unsafe logCount.pointee }
 
+    /// How a checkpoint ended.
+    enum CheckpointOutcome {
+        case done
+        /// Another connection is running one.
+        case busy
+        case failed(StoreFailure)
+        /// The disk did not confirm a write and may have dropped it.
+        ///
+        /// A retry could report success although the data is lost
+        /// (https://wiki.postgresql.org/wiki/Fsync_Errors).
+        case unconfirmed(StoreFailure)
+
+        init(_ code: Int32) {
+            let failure = StoreFailure(sqlite: code)
+            self =
+                switch code {
+                case SQLITE_OK: .done
+                // SQLITE_IOERR_FSYNC, a macro that Swift does not import.
+                case SQLITE_IOERR | (4 << 8): .unconfirmed(failure)
+                default: failure.kind == .busy ? .busy : .failed(failure)
+                }
+        }
+    }
+
     /// Checkpoints all pages that no reader needs in the log, and waits for the disk.
     ///
     /// While a writer is active, SQLite counts pages as checkpointed before the disk confirms them;
     /// the connection that checkpoints the last page waits for the disk.
-    func checkpoint() throws(SQLiteFailure) {
+    func checkpoint() -> CheckpointOutcome {
         let code = unsafe sqlite3_wal_checkpoint_v2(
             handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-        guard code == SQLITE_OK else { throw SQLiteFailure(call: .checkpoint, code: code) }
+        guard code == SQLITE_OK else { return CheckpointOutcome(code) }
         var file: UnsafeMutablePointer<sqlite3_file>?
         let found = unsafe sqlite3_file_control(
             handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
         guard found == SQLITE_OK, let file = unsafe file,
             let sync = unsafe file.pointee.pMethods?.pointee.xSync
-        else { throw SQLiteFailure(call: .checkpoint, code: found) }
-        let synced = unsafe sync(file, SQLITE_SYNC_NORMAL)
-        guard synced == SQLITE_OK else { throw SQLiteFailure(call: .checkpoint, code: synced) }
+        else { return .failed(StoreFailure(sqlite: found)) }
+        return CheckpointOutcome(unsafe sync(file, SQLITE_SYNC_NORMAL))
     }
 
     /// Keeps the log file if this is the last connection to close.
@@ -165,4 +189,41 @@ extension SQLiteConnection {
         // Only versions before 3.16, which are not supported, refuse this call.
         _ = unsafe watchword_keep_log(handle)
     }
+}
+
+/// The failures of SQLite; they contain none of the data.
+extension StoreFailure {
+    /// Classifies SQLite's extended result code (https://sqlite.org/rescode.html) for the operator,
+    /// and names the primary one, such as `SQLITE_FULL`.
+    init(sqlite code: Int32) {
+        let (kind, name): (FailureKind, String) =
+            switch code & 0xff {
+            case SQLITE_BUSY: (.busy, "SQLITE_BUSY")
+            case SQLITE_LOCKED: (.busy, "SQLITE_LOCKED")
+            case SQLITE_FULL: (.full, "SQLITE_FULL")
+            case SQLITE_READONLY: (.readOnly, "SQLITE_READONLY")
+            case SQLITE_PERM: (.readOnly, "SQLITE_PERM")
+            case SQLITE_CORRUPT: (.damaged, "SQLITE_CORRUPT")
+            case SQLITE_NOTADB: (.damaged, "SQLITE_NOTADB")
+            // A violated constraint that no change's condition covers, or an invalid value.
+            case SQLITE_CONSTRAINT: (.damaged, "SQLITE_CONSTRAINT")
+            case SQLITE_MISMATCH, SQLITE_TOOBIG: (.damaged, "SQLITE_\(code & 0xff)")
+            // A failing disk, and errors that SQLite does not distinguish from it: a quota, a file
+            // size limit, a file system that became read-only.
+            case SQLITE_CANTOPEN: (.unavailable, "SQLITE_CANTOPEN")
+            case SQLITE_NOMEM: (.unavailable, "SQLITE_NOMEM")
+            case SQLITE_IOERR: (.unavailable, "SQLITE_IOERR")
+            default: (.unavailable, "SQLITE_\(code & 0xff)")
+            }
+        self.init(kind, code: name)
+    }
+
+    /// The file was deleted or moved away; anything written to it is lost.
+    static let moved = StoreFailure(.unavailable, code: "file-gone")
+
+    /// A row that this program cannot have written.
+    static let invalidRow = StoreFailure(sqlite: SQLITE_CORRUPT)
+
+    /// The file system does not support shared memory between processes, which WAL mode needs.
+    static let noWriteAheadLog = StoreFailure(sqlite: SQLITE_PROTOCOL)
 }

@@ -12,7 +12,7 @@ final class SQLiteSession: @unchecked Sendable {
 
     /// The statement, prepared at its first use.
     subscript(_ statement: StoreStatement) -> SQLiteStatement {
-        get throws(SQLiteFailure) {
+        get throws(StoreFailure) {
             if let ready = prepared[statement] { return ready }
             let made = try connection.prepare(statement.sql, isKept: true)
             prepared[statement] = made
@@ -33,7 +33,7 @@ extension StoreStatement {
 
 extension SQLiteSession: StoreSnapshot {
     var hasChallenges: Bool {
-        get throws(SQLiteFailure) {
+        get throws(StoreFailure) {
             try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'challenges'")
                 > 0
         }
@@ -41,8 +41,8 @@ extension SQLiteSession: StoreSnapshot {
 
     func all<Value>(
         _ statement: StoreStatement, _ arguments: [StoredValue],
-        _ read: (inout SQLiteRow) throws(SQLiteFailure) -> Value
-    ) throws(SQLiteFailure) -> [Value] {
+        _ read: (inout SQLiteRow) throws(StoreFailure) -> Value
+    ) throws(StoreFailure) -> [Value] {
         try self[statement].bind(arguments).all(read)
     }
 }

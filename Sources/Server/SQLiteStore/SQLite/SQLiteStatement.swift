@@ -9,7 +9,8 @@ internal import Verification
 @safe final class SQLiteStatement {
     fileprivate let handle: OpaquePointer
     private var argument: Int32 = 0
-    private var refused: SQLiteFailure?
+    /// The result of binding the arguments: that of the first one that SQLite refused.
+    private var bound = SQLITE_OK
 
     init(owning handle: OpaquePointer) { unsafe self.handle = handle }
 
@@ -56,47 +57,65 @@ internal import Verification
     private func note(_ bind: (Int32) -> Int32) -> Self {
         argument += 1
         let code = bind(argument)
-        if code != SQLITE_OK, refused == nil { refused = SQLiteFailure(call: .bind, code: code) }
+        if bound == SQLITE_OK { bound = code }
         return self
     }
 
     /// Runs the statement to completion and returns how many rows it changed.
-    @discardableResult func run() throws(SQLiteFailure) -> Int {
+    @discardableResult func run() throws(StoreFailure) -> Int {
         defer { reset() }
-        while try step() {}
-        return Int(unsafe sqlite3_changes64(unsafe sqlite3_db_handle(handle)))
+        while try hasRow(step()) {}
+        return changed
     }
+
+    /// Runs the statement to completion; returns whether it changed one row.
+    ///
+    /// A violated uniqueness constraint means that a change's condition does not hold: an update can
+    /// also collide with another row's fingerprint or digest.
+    func changesOneRow() throws(StoreFailure) -> Bool {
+        defer { reset() }
+        var code = step()
+        while code == SQLITE_ROW { code = step() }
+        if Self.violatedUniqueness.contains(code) { return false }
+        return try !hasRow(code) && changed == 1
+    }
+
+    // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, macros that Swift does not import.
+    private static let violatedUniqueness = [6, 8, 10].map { SQLITE_CONSTRAINT | ($0 << 8) }
+
+    private var changed: Int { Int(unsafe sqlite3_changes64(unsafe sqlite3_db_handle(handle))) }
 
     /// The first row, decoded by `read`; `nil` if there is none.
     func first<Row>(
-        _ read: (inout SQLiteRow) throws(SQLiteFailure) -> Row
-    ) throws(SQLiteFailure) -> Row? {
+        _ read: (inout SQLiteRow) throws(StoreFailure) -> Row
+    ) throws(StoreFailure) -> Row? {
         defer { reset() }
-        guard try step() else { return nil }
+        guard try hasRow(step()) else { return nil }
         var row = SQLiteRow(self)
         return try read(&row)
     }
 
     /// Every row, decoded by `read`.
     func all<Row>(
-        _ read: (inout SQLiteRow) throws(SQLiteFailure) -> Row
-    ) throws(SQLiteFailure) -> [Row] {
+        _ read: (inout SQLiteRow) throws(StoreFailure) -> Row
+    ) throws(StoreFailure) -> [Row] {
         defer { reset() }
         var rows: [Row] = []
-        while try step() {
+        while try hasRow(step()) {
             var row = SQLiteRow(self)
             rows.append(try read(&row))
         }
         return rows
     }
 
-    private func step() throws(SQLiteFailure) -> Bool {
-        if let refused { throw refused }
-        let code = unsafe sqlite3_step(handle)
+    private func step() -> Int32 { bound == SQLITE_OK ? unsafe sqlite3_step(handle) : bound }
+
+    /// Whether a step with this result found a row.
+    private func hasRow(_ code: Int32) throws(StoreFailure) -> Bool {
         switch code {
-        case SQLITE_ROW: return true
-        case SQLITE_DONE: return false
-        default: throw SQLiteFailure(call: .step, code: code)
+        case SQLITE_ROW: true
+        case SQLITE_DONE: false
+        default: throw StoreFailure(sqlite: code)
         }
     }
 
@@ -106,7 +125,7 @@ internal import Verification
         unsafe sqlite3_reset(handle)
         unsafe sqlite3_clear_bindings(handle)
         argument = 0
-        refused = nil
+        bound = SQLITE_OK
     }
 
     // SQLITE_TRANSIENT, a macro that Swift does not import: SQLite copies the argument.
@@ -117,7 +136,7 @@ internal import Verification
 
 /// The current row of a statement, read from left to right; valid until the statement's next step.
 struct SQLiteRow: RowReader {
-    typealias Failure = SQLiteFailure
+    static let invalidRow = StoreFailure.invalidRow
 
     private let statement: SQLiteStatement
     private var column: Int32 = 0
@@ -125,7 +144,7 @@ struct SQLiteRow: RowReader {
     fileprivate init(_ statement: SQLiteStatement) { self.statement = statement }
 
     /// The next column: an integer or NULL.
-    mutating func integer() throws(SQLiteFailure) -> Int64? {
+    mutating func integer() throws(StoreFailure) -> Int64? {
         defer { column += 1 }
         switch unsafe sqlite3_column_type(statement.handle, column) {
         case SQLITE_NULL: return nil
@@ -135,7 +154,7 @@ struct SQLiteRow: RowReader {
     }
 
     /// The next column: bytes or NULL; text is returned as UTF-8.
-    mutating func bytes() throws(SQLiteFailure) -> [UInt8]? {
+    mutating func bytes() throws(StoreFailure) -> [UInt8]? {
         defer { column += 1 }
         switch unsafe sqlite3_column_type(statement.handle, column) {
         case SQLITE_NULL: return nil

@@ -21,8 +21,8 @@ struct ChainWriter {
     ///
     /// - Parameter known: the end that this process last saw. A stored end that does not continue
     ///   it, or is not authentic, is refused: appending to it would hide that events were cut off.
-    init(in session: SQLiteSession, key: AuditKey, known: ChainTail?) throws(SQLiteFailure) {
-        let stored = try session[.lastChain].first { row throws(SQLiteFailure) in
+    init(in session: SQLiteSession, key: AuditKey, known: ChainTail?) throws(StoreFailure) {
+        let stored = try session[.lastChain].first { row throws(StoreFailure) in
             let number = try row.requiredInteger()
             let node = try row.requiredBytes()
             let head = try row.mark(of: node)
@@ -45,7 +45,7 @@ struct ChainWriter {
     /// Links an event to the end of the chain and inserts it.
     mutating func append(
         _ event: RecordedEvent, to session: SQLiteSession
-    ) throws(SQLiteFailure) {
+    ) throws(StoreFailure) {
         var next = chain
         let tied = next.append(event, position: chain.position + 1)
         chain = next
@@ -57,7 +57,7 @@ struct ChainWriter {
     /// Does the work of ``append(_:to:)``, but leaves the chain as it is.
     mutating func appendNothing(
         insteadOf event: Event, to session: SQLiteSession
-    ) throws(SQLiteFailure) {
+    ) throws(StoreFailure) {
         var unused = chain
         _ = unused.append(RecordedEvent(event), position: chain.position + 1)
         isChanged = true
@@ -66,7 +66,7 @@ struct ChainWriter {
     }
 
     /// Writes the new end, once for all events of the transaction, and returns it.
-    func finish(in session: SQLiteSession) throws(SQLiteFailure) -> ChainTail? {
+    func finish(in session: SQLiteSession) throws(StoreFailure) -> ChainTail? {
         guard isChanged else { return nil }
         let head = chain.head()
         try session[.updateHead].bind(number).bind(head.sequence).bind(head.digest)
@@ -78,7 +78,7 @@ struct ChainWriter {
 extension SQLiteSession {
     /// Whether a chain's last event is at the position that the chain's record names; for a chain
     /// without events, whether that is the position of its start.
-    func holds(_ tail: ChainTail) throws(SQLiteFailure) -> Bool {
+    func holds(_ tail: ChainTail) throws(StoreFailure) -> Bool {
         guard let start = try chains().first(where: { $0.head.node == tail.head.node })?.start
         else {
             return false
@@ -87,7 +87,7 @@ extension SQLiteSession {
         return try event(at: tail.position)?.digest == tail.head.digest
     }
 
-    func event(at position: UInt64) throws(SQLiteFailure) -> ChainedEvent? {
+    func event(at position: UInt64) throws(StoreFailure) -> ChainedEvent? {
         guard position > 0 else { return nil }
         let next = try events(after: position - 1, limit: 1).first
         return next?.position == position ? next : nil

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import Verification
 internal import WatchwordSystem
 
 /// Checkpoints the write-ahead log while the writer continues, on its own connection and its own
@@ -13,7 +14,8 @@ final class Checkpointer: Sendable {
         var isWanted = false
         var isOver = false
         /// Why the last checkpoint failed; `nil` if it succeeded.
-        var failure: SQLiteFailure?
+        var failure: StoreFailure?
+        var mustKeepLog = false
     }
 
     private let state = Mutex(State())
@@ -23,10 +25,10 @@ final class Checkpointer: Sendable {
     init(path: String) { self.path = path }
 
     /// Why the last checkpoint failed; `nil` if it succeeded.
-    var failure: SQLiteFailure? { state.withLock { $0.failure } }
+    var failure: StoreFailure? { state.withLock { $0.failure } }
 
     /// Whether the log may contain pages that the database file lacks.
-    var mustKeepLog: Bool { failure?.isUnconfirmed ?? false }
+    var mustKeepLog: Bool { state.withLock { $0.mustKeepLog } }
 
     /// Requests a checkpoint without waiting for it.
     func ask() {
@@ -45,13 +47,9 @@ final class Checkpointer: Sendable {
     /// - Returns: false if a checkpoint is already running.
     func checkpoint(on connection: borrowing SQLiteConnection) -> Bool {
         guard !mustKeepLog else { return true }
-        do throws(SQLiteFailure) {
-            try connection.checkpoint()
-            note(nil)
-        } catch {
-            if error.isBusy { return false }
-            note(error)
-        }
+        let outcome = connection.checkpoint()
+        note(outcome)
+        if case .busy = outcome { return false }
         return true
     }
 
@@ -66,9 +64,17 @@ final class Checkpointer: Sendable {
         ending?.join()
     }
 
-    func note(_ failure: SQLiteFailure?) {
+    func note(_ outcome: SQLiteConnection.CheckpointOutcome) {
         state.withLock { state in
-            if state.failure?.isUnconfirmed != true { state.failure = failure }
+            guard !state.mustKeepLog else { return }
+            switch outcome {
+            case .done: state.failure = nil
+            case .busy: break
+            case .failed(let failure): state.failure = failure
+            case .unconfirmed(let failure):
+                state.failure = failure
+                state.mustKeepLog = true
+            }
         }
     }
 
@@ -82,16 +88,16 @@ final class Checkpointer: Sendable {
                 return state.isOver
             }
             if isOver { return }
-            do throws(SQLiteFailure) {
+            do throws(StoreFailure) {
                 let session: SQLiteSession
                 if let opened { session = opened } else { session = try open() }
                 opened = session
                 _ = checkpoint(on: session.connection)
-            } catch { note(error) }
+            } catch { note(.failed(error)) }
         }
     }
 
-    private func open() throws(SQLiteFailure) -> SQLiteSession {
+    private func open() throws(StoreFailure) -> SQLiteSession {
         // No lock timeout: another process that holds the lock is running a checkpoint itself.
         let connection = try SQLiteConnection(path: path, .readWrite, timeout: .zero)
         try connection.execute("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;")

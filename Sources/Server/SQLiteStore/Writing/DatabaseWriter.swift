@@ -47,17 +47,17 @@ final class DatabaseWriter: @unchecked Sendable {
         _ members: [[AuthenticatedChange]], guardingAll: Bool
     ) -> [Answer] {
         guard !members.isEmpty else { return [] }
-        func all(_ failure: SQLiteFailure) -> [Answer] {
-            members.map { _ in .failure(StoreFailure(failure)) }
+        func all(_ failure: StoreFailure) -> [Answer] {
+            members.map { _ in .failure(failure) }
         }
         do { try perform(.begin) } catch { return all(error) }
-        do throws(SQLiteFailure) {
+        do throws(StoreFailure) {
             return try complete(members, guardingAll: guardingAll)
         } catch {
             guard members.count > 1 else { return all(error) }
             // A single large member may have filled the disk; smaller ones may still fit on their
             // own.
-            if StoreFailure(error).kind == .full { return members.flatMap { commit([$0]) } }
+            if error.kind == .full { return members.flatMap { commit([$0]) } }
             // One member's failure may have rolled back the other members.
             return guardingAll ? all(error) : commit(members, guardingAll: true)
         }
@@ -65,21 +65,21 @@ final class DatabaseWriter: @unchecked Sendable {
 
     /// Commits one member's changes; returns `nil` if another process is writing.
     func commitImmediately(_ changes: [AuthenticatedChange]) -> Answer? {
-        do throws(SQLiteFailure) {
+        do throws(StoreFailure) {
             guard try beginImmediately() else { return nil }
             return try complete([changes], guardingAll: false)[0]
         } catch {
-            return .failure(StoreFailure(error))
+            return .failure(error)
         }
     }
 
-    private func beginImmediately() throws(SQLiteFailure) -> Bool {
-        do throws(SQLiteFailure) {
-            try session.connection.withoutWaiting { () throws(SQLiteFailure) in
+    private func beginImmediately() throws(StoreFailure) -> Bool {
+        do throws(StoreFailure) {
+            try session.connection.withoutWaiting { () throws(StoreFailure) in
                 try perform(.begin)
             }
             return true
-        } catch  where error.isBusy {
+        } catch  where error.kind == .busy {
             return false
         }
     }
@@ -90,8 +90,8 @@ final class DatabaseWriter: @unchecked Sendable {
     ///   would leave nothing to undo.
     private func complete(
         _ members: [[AuthenticatedChange]], guardingAll: Bool
-    ) throws(SQLiteFailure) -> [Answer] {
-        do throws(SQLiteFailure) {
+    ) throws(StoreFailure) -> [Answer] {
+        do throws(StoreFailure) {
             try session.connection.expectInPlace()
             var chain = try ChainWriter(in: session, key: key, known: known)
             var answers: [Answer] = []
@@ -121,16 +121,16 @@ final class DatabaseWriter: @unchecked Sendable {
     /// - Throws: the failure that ended the transaction for all members.
     private func member(
         _ changes: [AuthenticatedChange], _ chain: inout ChainWriter, isGuarded: Bool
-    ) throws(SQLiteFailure) -> Answer {
+    ) throws(StoreFailure) -> Answer {
         let before = chain
         if isGuarded { try perform(.savepoint) }
         let answer: Answer
-        do throws(SQLiteFailure) {
+        do throws(StoreFailure) {
             answer = .success(try apply(changes, &chain) ? .done : .conflict)
         } catch {
             // Some failures roll back the whole transaction.
             guard session.connection.isInTransaction, isGuarded else { throw error }
-            answer = .failure(StoreFailure(error))
+            answer = .failure(error)
         }
         if answer != .success(.done) {
             chain = before
@@ -141,7 +141,7 @@ final class DatabaseWriter: @unchecked Sendable {
     }
 
     private func apply(_ changes: [AuthenticatedChange], _ chain: inout ChainWriter)
-        throws(SQLiteFailure) -> Bool
+        throws(StoreFailure) -> Bool
     {
         for change in changes {
             guard try session.apply(change, &chain) else { return false }
@@ -150,9 +150,9 @@ final class DatabaseWriter: @unchecked Sendable {
     }
 
     /// Runs `body` in its own transaction.
-    func transaction<Done>(_ body: () throws(SQLiteFailure) -> Done) throws(SQLiteFailure) -> Done {
+    func transaction<Done>(_ body: () throws(StoreFailure) -> Done) throws(StoreFailure) -> Done {
         try perform(.begin)
-        do throws(SQLiteFailure) {
+        do throws(StoreFailure) {
             let done = try body()
             try endTransaction()
             return done
@@ -162,12 +162,12 @@ final class DatabaseWriter: @unchecked Sendable {
         }
     }
 
-    private func endTransaction() throws(SQLiteFailure) {
+    private func endTransaction() throws(StoreFailure) {
         try perform(.commit)
         log?.tend(session.connection)
     }
 
-    private func perform(_ statement: StoreStatement) throws(SQLiteFailure) {
+    private func perform(_ statement: StoreStatement) throws(StoreFailure) {
         try session[statement].run()
     }
 
@@ -181,7 +181,7 @@ final class DatabaseWriter: @unchecked Sendable {
 
 extension DatabaseWriter {
     /// Deletes expired rows and old events within the open transaction.
-    func prune(_ pruning: Pruning) throws(SQLiteFailure) -> PruningOutcome {
+    func prune(_ pruning: Pruning) throws(StoreFailure) -> PruningOutcome {
         let (now, limit) = (pruning.now, pruning.limit)
         _ = try prune(.endLapsedAnswers, at: now, limit)
         let credentials = try prune(.pruneCredentials, at: now, limit)
@@ -198,16 +198,75 @@ extension DatabaseWriter {
 
     private func prune(
         _ statement: StoreStatement, at time: UnixTime?, _ limit: Int
-    ) throws(SQLiteFailure) -> Int {
+    ) throws(StoreFailure) -> Int {
         try session[statement].bind(time).bind(limit).run()
     }
 
     /// The events to delete: from the oldest up to, but not including, the first one that is recent
     /// enough to keep.
-    private func oldEvents(_ pruning: Pruning) throws(SQLiteFailure) -> ExpiredEvents {
+    private func oldEvents(_ pruning: Pruning) throws(StoreFailure) -> ExpiredEvents {
         let limit = pruning.eventsBefore == nil ? 0 : pruning.limit
         let first = try session.events(after: 0, limit: limit)
         let chains = try session.chains()
         return ExpiredEvents(first, chains: chains, pruning: pruning, key: key)
+    }
+}
+
+extension SQLiteSession {
+    /// Applies one change if its condition holds.
+    ///
+    /// - Returns: whether the change was applied.
+    func apply(
+        _ authenticated: AuthenticatedChange, _ chain: inout ChainWriter
+    ) throws(StoreFailure) -> Bool {
+        let code = authenticated.code
+        switch authenticated.change {
+        case .requireCapacity(let subject, let limit):
+            return try self[.requireCapacity].bind(subject).bind(limit)
+                .first { row throws(StoreFailure) in try row.requiredInteger() } == 1
+        case .insertCredential(let row):
+            return try self[.insertCredentials].bind(row, code: code).changesOneRow()
+        case .updateCredential(let row):
+            if try self[.updateBody].bind(row, code: code).run() == 1 { return true }
+            return try self[.updateCredentials].bind(row, code: code).changesOneRow()
+        case .insertTicket(let row):
+            return try self[.insertTickets].bind(row, code: code).changesOneRow()
+        case .spendTicket(let digest):
+            return try self[.spendTickets].bind(digest).run() == 1
+        case .dropTickets(let credential):
+            try self[.dropTickets].bind(credential).run()
+            return true
+        case .insertChallenge(let row):
+            return try self[.insertChallenges].bind(row, code: code).changesOneRow()
+        case .spendChallenge(let digest):
+            return try self[.spendChallenges].bind(digest).run() == 1
+        case .dropChallenge(let digest):
+            try self[.spendChallenges].bind(digest).run()
+            return true
+        case .insertAnswer(let row):
+            return try self[.insertAnswers].bind(row, code: code).changesOneRow()
+        case .endAnswers(let credential):
+            try self[.endAnswers].bind(credential).run()
+            return true
+        case .insertClient(let row):
+            return try self[.insertClients].bind(row, code: code).changesOneRow()
+        case .updateClient(let row):
+            return try self[.updateClients].bind(row, code: code).changesOneRow()
+        case .writeDummy(let row):
+            try self[.updateBody].bind(row.sought, code: code).run()
+            try self[.writeDummies].bind(row.slot).bind(row.body).run()
+            return true
+        case .appendEvent:
+            if let event = authenticated.event { try chain.append(event, to: self) }
+            return true
+        case .writeDummyEvent(let event):
+            try chain.appendNothing(insteadOf: event, to: self)
+            return true
+        case .writeDummyAnswer(let row):
+            guard try self[.insertAnswers].bind(row, code: code).changesOneRow() else {
+                return false
+            }
+            return try self[.deleteAnswer].bind(row.key).run() == 1
+        }
     }
 }

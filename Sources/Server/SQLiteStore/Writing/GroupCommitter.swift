@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SQLStore
 internal import Synchronization
 internal import Verification
 internal import WatchwordSystem
@@ -56,7 +57,7 @@ final class GroupCommitter: Sendable {
     func start(with writer: DatabaseWriter) throws(StoreFailure) {
         queue.withLock { $0.idle = writer }
         guard let started = WorkerThread({ self.run() }) else {
-            throw StoreFailure(.unavailable, code: "thread")
+            throw .noThread
         }
         thread.withLock { $0 = started }
     }
@@ -81,7 +82,7 @@ final class GroupCommitter: Sendable {
     private func withTurn(_ changes: [AuthenticatedChange]) async -> Answer {
         await withCheckedContinuation { continuation in
             if !submit(.commit(changes, continuation)) {
-                continuation.resume(returning: .failure(Self.isClosed))
+                continuation.resume(returning: .failure(.closed))
             }
         }
     }
@@ -89,8 +90,8 @@ final class GroupCommitter: Sendable {
     /// Reads on the write connection, whose cache holds the pages that it wrote most recently;
     /// returns `nil` if the writer is busy.
     func readHere<Found>(
-        _ body: (SQLiteSession) throws(SQLiteFailure) -> Found
-    ) throws(SQLiteFailure) -> Found? {
+        _ body: (SQLiteSession) throws(StoreFailure) -> Found
+    ) throws(StoreFailure) -> Found? {
         guard let writer = borrow() else { return nil }
         defer { giveBack(writer, isQuiet: true) }
         try writer.session.connection.expectInPlace()
@@ -126,7 +127,7 @@ final class GroupCommitter: Sendable {
                     continuation.resume(
                         returning: Result { () throws(StoreFailure) in try work(writer) })
                 })
-            if !isTaken { continuation.resume(returning: .failure(Self.isClosed)) }
+            if !isTaken { continuation.resume(returning: .failure(.closed)) }
         }.get()
     }
 
@@ -150,8 +151,6 @@ final class GroupCommitter: Sendable {
 
     /// The number of jobs waiting for the thread.
     var waiting: Int { queue.withLock { $0.jobs.count } }
-
-    private static let isClosed = StoreFailure(.unavailable, code: "closed")
 
     private func submit(_ job: Job) -> Bool {
         let (isTaken, isFirst) = queue.withLock { queue in

@@ -60,7 +60,7 @@ package protocol ColumnRow: StoredRow {
     static var columns: [Column<Self>] { get }
 
     /// Reads the columns in the same order.
-    init<Reader: RowReader>(reading row: inout Reader) throws(Reader.Failure)
+    init(reading row: inout some RowReader) throws(StoreFailure)
 }
 
 extension ColumnRow {

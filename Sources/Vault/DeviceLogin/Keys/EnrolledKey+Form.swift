@@ -96,10 +96,7 @@ extension EnrolledKey {
         self = try form.withBytes { bytes throws(Unreadable) in
             var fields = FieldReader(.bigEndian)
             guard try fields.byte(bytes) == EnrolledKey.version else { throw Unreadable() }
-            let server: ServerAddress
-            do {
-                server = try ServerAddress(parsing: try fields.text(bytes, limit: .max))
-            } catch {
+            guard let server = ServerAddress(try fields.text(bytes, limit: .max)) else {
                 throw Unreadable()
             }
             let authorities = try fields.string(bytes, limit: .max).map { bytes[$0] }

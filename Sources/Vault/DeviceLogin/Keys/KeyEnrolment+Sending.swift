@@ -35,7 +35,7 @@ extension KeyEnrolment {
         guard let saved = key.registration, saved.attestation != nil else {
             throw .unexpectedResponse
         }
-        guard let tpm = place.tpm else { throw .token(.refused(.noDevice)) }
+        guard let tpm = place.tpm else { throw .token(.noDevice) }
         let secret = try TPMSigner.secret(protectedBy: activation, in: tpm)
         let request = HelperRequest(
             server: key.server, authorities: key.authorities,

@@ -30,7 +30,7 @@ public struct StartedTokenHelper: TokenRequestHandler {
     /// Carries out one request in a process of its own.
     public func carryOut(
         _ request: TokenRequest, with person: inout some TokenHelper.Person
-    ) throws(TokenHelper.Failure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResult {
         try TokenHelper().carryOut(request, with: &person)
     }
 }
@@ -73,7 +73,7 @@ public enum KeyPlace: Sendable {
         case .tpmOrVault(let tpm):
             do throws(DeviceLoginError) { return try TPMSigner.make(in: tpm, pin: nil) } catch {
                 switch error {
-                case .token(.refused(.noDevice)), .token(.refused(.noPermission)),
+                case .token(.noDevice), .token(.noPermission),
                     .token(.helper(.notFound)):
                     return try SoftwareSigner.make()
                 default: throw error

@@ -52,12 +52,8 @@ package struct ClipboardClearing {
     package func run() throws(ClipboardFailure) {
         let end = Moment.now + .seconds(seconds)
         while end.timeRemaining > .zero {
-            do {
-                _ = try Polling.wait(
-                    for: [], timeout: min(end.timeRemaining, ClipboardClearing.step))
-            } catch {
-                throw .system(error)
-            }
+            _ = try ClipboardFailure.system(
+                in: Polling.wait(for: [], timeout: min(end.timeRemaining, ClipboardClearing.step)))
         }
         guard try isStillThere() else { return }
         try tool.clear()

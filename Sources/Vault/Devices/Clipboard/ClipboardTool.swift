@@ -76,13 +76,10 @@ package enum ClipboardTool: UInt8, CaseIterable, Sendable {
     package func read() throws(ClipboardFailure) -> WipedBuffer? {
         let (program, arguments) = reading
         guard let path = RunningProgram.find(program) else { throw .notInstalled([package]) }
-        do {
-            return try ProgramOutput.of(
+        return try ClipboardFailure.system(
+            in: ProgramOutput.of(
                 path, arguments, environment: ClipboardTool.environment,
-                limit: ClipboardTool.contentLimit, timeout: ClipboardTool.timeout)
-        } catch {
-            throw .system(error)
-        }
+                limit: ClipboardTool.contentLimit, timeout: ClipboardTool.timeout))
     }
 
     /// Empties the clipboard.
@@ -93,13 +90,10 @@ package enum ClipboardTool: UInt8, CaseIterable, Sendable {
 
     private func run(_ arguments: [String], input: Span<UInt8>) throws(ClipboardFailure) -> Int32? {
         guard let path = RunningProgram.find(program) else { throw .notInstalled([package]) }
-        do {
-            return try ProgramInput.run(
+        return try ClipboardFailure.system(
+            in: ProgramInput.run(
                 path, arguments, input: input, environment: ClipboardTool.environment,
-                timeout: ClipboardTool.timeout)
-        } catch {
-            throw .system(error)
-        }
+                timeout: ClipboardTool.timeout))
     }
 }
 
@@ -117,6 +111,13 @@ package enum ClipboardFailure: Error, Hashable, Sendable {
     case noHelper
     /// A system call failed.
     case system(SystemCallFailure)
+
+    /// Converts the failure of a system call.
+    static func system<Result>(
+        in call: @autoclosure () throws(SystemCallFailure) -> Result
+    ) throws(ClipboardFailure) -> Result {
+        do { return try call() } catch { throw .system(error) }
+    }
 }
 
 /// The clipboard of the terminal, which an escape sequence sets (OSC 52 of xterm).
@@ -128,18 +129,67 @@ package enum TerminalClipboard {
     package static func write(_ text: Span<UInt8>) throws(ClipboardFailure) {
         let encoded = String(decoding: Base64.encode(text), as: UTF8.self)
         do throws(TerminalError) {
-            try send("\u{1B}]52;c;\(encoded)\u{7}")
+            let terminal = try Terminal()
+            try terminal.write("\u{1B}]52;c;\(encoded)\u{7}")
         } catch {
-            throw failure(error)
+            if case .system(let failure) = error { throw .system(failure) }
+            throw .noTerminal
+        }
+    }
+}
+
+/// A way to the user's clipboard.
+package enum ClipboardRoute: Hashable, Sendable {
+    /// A program of the desktop.
+    case tool(ClipboardTool)
+    /// An escape sequence (OSC 52) that asks the terminal, which may be at the other end of a
+    /// connection by SSH, to set the clipboard.
+    case terminal
+
+    /// The words by which users choose one, apart from `auto`.
+    package static let words = ClipboardTool.allCases.map(\.program) + ["osc52"]
+
+    /// The route that one of ``words`` names.
+    package init?(word: String) {
+        if word == "osc52" {
+            self = .terminal
+        } else if let tool = ClipboardTool.allCases.first(where: { $0.program == word }) {
+            self = .tool(tool)
+        } else {
+            return nil
         }
     }
 
-    private static func send(_ sequence: String) throws(TerminalError) {
-        let terminal = try Terminal()
-        try terminal.write(sequence)
+    /// The word that names the route.
+    package var word: String {
+        switch self {
+        case .tool(let tool): tool.program
+        case .terminal: "osc52"
+        }
     }
 
-    private static func failure(_ error: TerminalError) -> ClipboardFailure {
-        if case .system(let failure) = error { .system(failure) } else { .noTerminal }
+    /// Chooses the first program that is installed and has a display; without a display, the
+    /// terminal of a connection by SSH.
+    package static func chosen() throws(ClipboardFailure) -> ClipboardRoute {
+        try chosen(
+            environment: { Environment.value($0) },
+            isInstalled: { RunningProgram.find($0) != nil })
+    }
+
+    /// Chooses as ``chosen()`` does.
+    ///
+    /// - Parameters:
+    ///   - environment: the value of an environment variable.
+    ///   - isInstalled: whether a program is installed.
+    static func chosen(
+        environment: (String) -> String?, isInstalled: (String) -> Bool
+    ) throws(ClipboardFailure) -> ClipboardRoute {
+        let usable = ClipboardTool.allCases.filter { environment($0.display) != nil }
+        if let tool = usable.first(where: { isInstalled($0.program) }) { return .tool(tool) }
+        // The display of a connection by SSH may be a forwarded one, without a program here.
+        if ["SSH_TTY", "SSH_CONNECTION"].contains(where: { environment($0) != nil }) {
+            return .terminal
+        }
+        throw usable.isEmpty ? .noDisplay : .notInstalled(usable.map(\.package))
     }
 }

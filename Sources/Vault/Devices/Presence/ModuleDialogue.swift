@@ -1,3 +1,5 @@
+internal import WatchwordCoding
+package import WatchwordCryptography
 package import WatchwordSystem
 
 /// Interprets and limits the messages from the program that runs the modules.
@@ -59,17 +61,14 @@ struct ModuleDialogue {
         switch verdict {
         case .granted: return true
         case .denied: return false
-        case .noServiceFile: throw .noServiceFile
-        case .noUserName: throw .noUserName
-        case .accountRefused(let failure):
-            // The user was authenticated, so this was not an attempt to guess.
-            mayHaveBeenAttempted = false
-            throw .accountRefused(failure)
-        case .failed(let failure):
+        case .failed(.failed(let failure)) where isAnswered && failure.cause != .moduleNotLoaded:
             // One module may have refused the answer, and another one failed: unless a module cannot
             // run at all, a guess counts.
-            guard isAnswered, failure.cause != .moduleNotLoaded else { throw .failed(failure) }
             return false
+        case .failed(let reason):
+            // The user was authenticated, so this was not an attempt to guess.
+            if case .accountRefused = reason { mayHaveBeenAttempted = false }
+            throw reason
         }
     }
 
@@ -84,64 +83,85 @@ struct ModuleDialogue {
     }
 }
 
-/// Shows the modules' messages and questions to the person at the terminal.
-package final class ModuleTerminal {
-    private let purpose: String
-    private let deadline: Moment
-    private var hasShownPurpose = false
+/// Relays messages between the system's modules, which run in another process, and the user of a
+/// client.
+package final class ModuleRelay {
+    /// Whether a question was answered, or a module reported an error.
+    package var mayHaveBeenAttempted: Bool { dialogue.mayHaveBeenAttempted }
 
-    /// - Parameters:
-    ///   - purpose: shown before the first message.
-    ///   - deadline: when a question is no longer answered.
-    package init(purpose: String, until deadline: Moment) {
-        self.purpose = purpose
+    private var dialogue = ModuleDialogue()
+    private let program: FileDescriptor
+    private let deadline: Moment
+
+    /// The longest answer in bytes.
+    package static let longestAnswer = ModuleFrame.longestAnswer
+    /// What an answer leaves to the modules for their verdict, which they may delay.
+    static let timeForVerdict = Duration.seconds(5)
+
+    /// - Parameter program: the connection to `watchword-presence`.
+    package init(
+        _ program: borrowing FileDescriptor, until deadline: Moment
+    ) throws(PAMCheckFailure.Reason) {
+        self.program = try PAMCheckFailure.Reason.system(in: program.duplicate())
         self.deadline = deadline
     }
 
-    /// Shows a message; without a terminal there is nobody to read it.
-    package func show(_ text: String) throws(PAMCheckFailure.Reason) {
-        do throws(TerminalError) {
-            let terminal = try Terminal()
-            try showPurpose(on: terminal)
-            try terminal.write(ModuleTerminal.fit(text) + "\n")
-        } catch .none {
-            return
-        } catch {
-            throw PAMCheckFailure.Reason(error)
-        }
-    }
-
-    /// Asks a question.
+    /// Passes messages between the modules and the person until there is a verdict: yes or no.
+    ///
+    /// Once the modules have an answer, they decide, whatever becomes of the person: nobody can guess
+    /// and leave before the refusal. Further questions then get an empty answer.
     ///
     /// - Parameters:
-    ///   - other: becomes ready when the answer is no longer needed.
-    ///   - beforeSignal: as for ``Terminal``.
-    package func ask(
-        _ text: String, isEchoed: Bool, unless other: Polling.Interest?,
-        into answer: inout OutputSpan<UInt8>,
-        beforeSignal: @escaping (SignalQueue.Signal) -> Void = { _ in }
-    ) throws(PAMCheckFailure.Reason) -> Terminal.PromptOutcome {
-        do throws(TerminalError) {
-            let terminal = try Terminal()
-            try showPurpose(on: terminal)
-            return try terminal.ask(
-                ModuleTerminal.fit(text), echo: isEchoed, until: deadline, unless: other,
-                into: &answer, beforeSignal: beforeSignal)
-        } catch {
-            throw PAMCheckFailure.Reason(error)
+    ///   - person: becomes ready when the person's program ends while nothing is asked.
+    ///   - show: shows a message.
+    ///   - ask: asks a question until this moment, and returns the answer of at most
+    ///     ``longestAnswer`` bytes.
+    package func verdict(
+        unless person: Polling.Interest,
+        showing show: (String) throws(PAMCheckFailure.Reason) -> Void,
+        asking ask: (String, Bool, Moment) throws(PAMCheckFailure.Reason) -> SecretBytes
+    ) throws(PAMCheckFailure.Reason) -> Bool {
+        let lastAnswer = Moment.now + (deadline.timeRemaining - ModuleRelay.timeForVerdict)
+        try dialogue.greet(next(unless: person))
+        while true {
+            switch try dialogue.step(next(unless: dialogue.isAnswered ? nil : person)) {
+            case .show(let text):
+                do { try show(text) } catch { guard dialogue.isAnswered else { throw error } }
+            case .ask(let text, let isEchoed):
+                var answer = SecretBytes(capacity: 0) { _ in }
+                do { answer = try ask(text, isEchoed, lastAnswer) } catch {
+                    guard dialogue.isAnswered else { throw error }
+                }
+                dialogue.noteAnswer()
+                do { try FrameWriter(answer).write(to: program) } catch {
+                    // If the program has ended, the next frame will show it.
+                    guard error.isConnectionLost else { throw .system(error) }
+                }
+            case .end(let isPresent): return isPresent
+            }
         }
     }
 
-    private func showPurpose(on terminal: borrowing Terminal) throws(TerminalError) {
-        guard !hasShownPurpose, !purpose.isEmpty else { return }
-        try terminal.write(purpose.visibleOnTerminal + "\n")
-        hasShownPurpose = true
-    }
-
-    /// A module's text, made safe for a terminal: line breaks are the only control characters left.
-    private static func fit(_ text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { line in String(line.map { $0 == "\t" ? " " : $0 }).visibleOnTerminal }
-            .joined(separator: "\n")
+    /// The program's next frame.
+    private func next(
+        unless person: Polling.Interest?
+    ) throws(PAMCheckFailure.Reason) -> WipedBuffer {
+        var incoming = try PAMCheckFailure.Reason.system(
+            in: IncomingFrame(limit: ModuleFrame.largestFrame))
+        while true {
+            // A verdict that comes too late does not count either.
+            guard deadline.timeRemaining > .zero else { throw .timedOut }
+            switch try PAMCheckFailure.Reason.system(in: incoming.advance(from: program)) {
+            case .complete(let frame): return frame
+            case .ended: throw .ended(.unknown)
+            case .bad: throw .nonsense
+            case .wouldWait: break
+            }
+            let ready = try PAMCheckFailure.Reason.system(
+                in: Polling.ready(
+                    of: [.reading(program)] + [person].compactMap { $0 },
+                    timeout: deadline.timeRemaining))
+            if !ready[0], ready.contains(true) { throw .cancelled }
+        }
     }
 }

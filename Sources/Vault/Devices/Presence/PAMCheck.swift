@@ -1,4 +1,6 @@
-public import WatchwordSystem
+internal import WatchwordCoding
+internal import WatchwordCryptography
+package import WatchwordSystem
 
 /// Asks the system's modules, those of the PAM service `watchword`, whether the user is present: by
 /// password, fingerprint, face or security key, depending on what the administrator configured in
@@ -73,77 +75,173 @@ public enum PAMService {
     }
 }
 
-/// Why the system's modules returned no verdict.
-public struct PAMCheckFailure: PresenceFailure, Hashable {
-    /// The reason.
-    public let reason: Reason
-    /// Whether, before the failure, a question had been answered or a module had reported an error.
-    public let mayConcealAttempt: Bool
+/// One run of the program that runs the PAM modules, with the person at the terminal.
+final class ModuleConversation {
+    /// Whether a question was answered, or a module reported an error.
+    var mayHaveBeenAttempted: Bool { dialogue.mayHaveBeenAttempted }
 
-    /// The failure of a check, perhaps in another process.
-    package init(reason: Reason, mayConcealAttempt: Bool) {
-        self.reason = reason
-        self.mayConcealAttempt = mayConcealAttempt
+    private var dialogue = ModuleDialogue()
+    private let helper: HelperProcess
+    private let signals: SignalQueue
+    private let terminal: ModuleTerminal
+    private let deadline: Moment
+
+    private static let limits = HelperProcess.Limits(
+        greeting: ModuleFrame.largestFrame, frame: ModuleFrame.largestFrame,
+        outgoing: 4 + ModuleAnswer.largestFrame)
+
+    /// Starts the program at `path`; the whole conversation may last until `deadline`.
+    init(
+        running path: String, purpose: String, until deadline: Moment
+    ) throws(PAMCheckFailure.Reason) {
+        self.deadline = deadline
+        terminal = ModuleTerminal(purpose: purpose, until: deadline)
+        // From here on, Ctrl-C first ends the program that is started here, then this process.
+        signals = try PAMCheckFailure.Reason.system(
+            in: SignalQueue([.interrupt, .terminate, .hangUp, .quit, .stop]))
+        do throws(HelperFailure) {
+            // Programs that the modules start are killed with the helper: nothing outlives the
+            // conversation.
+            helper = try HelperProcess(
+                running: path, limits: ModuleConversation.limits, timeout: deadline.timeRemaining,
+                killsGroup: true)
+        } catch {
+            throw PAMCheckFailure.Reason(error)
+        }
     }
 
-    /// Why there is no verdict.
-    public enum Reason: Error, Hashable, Sendable {
-        /// The timeout expired.
-        case timedOut
-        /// The person cancelled, or closed the terminal.
-        case cancelled
-        /// There is no service file, so there are no modules to ask.
-        case noServiceFile
-        /// A module has a question, and there is no terminal.
-        case noTerminal
-        /// The answer is longer than PAM allows.
-        case answerTooLong
-        /// The terminal failed.
-        case terminal(SystemCallFailure)
-        /// The user of this process has no name.
-        case noUserName
-        /// The person was recognised, but the account is locked or has expired.
-        case accountRefused(PAMCallFailure)
-        /// No module could decide.
-        case failed(PAMCallFailure)
-        /// The program that runs the modules ended before its verdict, most likely because of a
-        /// module.
-        case ended(ChildProcess.Ending)
-        /// The modules sent too many messages.
-        case talksTooMuch
-        /// The program that runs the modules broke the protocol.
-        case nonsense
-        /// The program is neither beside the running one nor where an installation puts it.
-        case programNotFound
-        /// The program has a different version.
-        case otherVersion
-        /// The agent already checks this user's presence, for this entry or purpose: one answer or touch
-        /// must not satisfy several checks.
-        case alreadyAsking(for: String)
-        /// A system call in this process failed.
-        case system(SystemCallFailure)
+    /// Passes messages between the modules and the person until there is a verdict: yes or no.
+    func verdict() throws(PAMCheckFailure.Reason) -> Bool {
+        while true {
+            guard deadline.timeRemaining > .zero else { throw .timedOut }
+            switch try PAMCheckFailure.Reason.system(in: helper.receive()) {
+            case .wouldWait:
+                // If this process ignores the signal and survives, the check is cancelled all the
+                // same.
+                guard try PAMCheckFailure.Reason.system(in: wait()) else { throw .cancelled }
+            case .malformed: throw .nonsense
+            case .ended: throw .ended(helper.end().0)
+            case .greeting(let frame): try dialogue.greet(frame)
+            case .frame(let frame):
+                switch try dialogue.step(frame) {
+                case .show(let text): try terminal.show(text)
+                case .ask(let text, let isEchoed): try ask(text, isEchoed: isEchoed)
+                case .end(let isPresent): return isPresent
+                }
+            }
+        }
     }
 }
 
-extension PAMCheckFailure.Reason {
-    init(_ error: TerminalError) {
-        self =
-            switch error {
-            case .none: .noTerminal
-            case .ended, .interrupted: .cancelled
-            case .tooLong: .answerTooLong
-            case .system(let failure): .terminal(failure)
-            }
+extension ModuleConversation {
+    /// Waits for the program while handling signals.
+    ///
+    /// - Returns: whether the conversation goes on.
+    private func wait() throws(SystemCallFailure) -> Bool {
+        _ = try signals.wait(for: [helper.readable], timeout: deadline.timeRemaining)
+        switch try signals.next() {
+        case nil: return true
+        case .stop:
+            try signals.deliver(.stop)
+            return true
+        case .some(let signal):
+            endHelper(before: signal)
+            try signals.postpone(signal)
+            return false
+        }
     }
 
-    init(_ failure: HelperFailure) {
-        self =
-            switch failure {
-            case .notFound: .programNotFound
-            case .otherVersion: .otherVersion
-            case .died(let ending): .ended(ending)
-            case .cannotStart(let failure), .notConfined(let failure), .system(let failure):
-                .system(failure)
-            }
+    private func endHelper(before signal: SignalQueue.Signal) {
+        if signal != .stop { helper.end() }
+    }
+
+    private func ask(_ text: String, isEchoed: Bool) throws(PAMCheckFailure.Reason) {
+        var outcome = Terminal.PromptOutcome.timedOut
+        // The line ending needs a byte until it is removed.
+        let answer = try SecretBytes(capacity: ModuleFrame.longestAnswer + 1) {
+            output throws(PAMCheckFailure.Reason) in
+            outcome = try terminal.ask(
+                text, isEchoed: isEchoed, unless: helper.readable, into: &output,
+                beforeSignal: endHelper)
+        }
+        switch outcome {
+        case .timedOut: throw .timedOut
+        // The program did not wait for the answer: it has ended or has broken the protocol.
+        case .overtaken: return
+        case .answered: try PAMCheckFailure.Reason.system(in: send(answer))
+        }
+    }
+
+    private func send(_ answer: SecretBytes) throws(SystemCallFailure) {
+        dialogue.noteAnswer()
+        // Sent or not, the answer is wiped.
+        defer { helper.removeOutgoing() }
+        // The pipe is empty while the program waits for an answer, so it takes the whole answer. If
+        // it does not, the program has ended or has broken the protocol, which the next frame will
+        // show.
+        try helper.appendFrame(answer)
+        _ = try helper.flush()
+    }
+}
+
+/// Shows the modules' messages and questions to the person at the terminal.
+package final class ModuleTerminal {
+    private let purpose: String
+    private let deadline: Moment
+    private var hasShownPurpose = false
+
+    /// - Parameters:
+    ///   - purpose: shown before the first message.
+    ///   - deadline: when a question is no longer answered.
+    package init(purpose: String, until deadline: Moment) {
+        self.purpose = purpose
+        self.deadline = deadline
+    }
+
+    /// Shows a message; without a terminal there is nobody to read it.
+    package func show(_ text: String) throws(PAMCheckFailure.Reason) {
+        do throws(TerminalError) {
+            let terminal = try Terminal()
+            try showPurpose(on: terminal)
+            try terminal.write(ModuleTerminal.fit(text) + "\n")
+        } catch .none {
+            return
+        } catch {
+            throw PAMCheckFailure.Reason(error)
+        }
+    }
+
+    /// Asks a question.
+    ///
+    /// - Parameters:
+    ///   - other: becomes ready when the answer is no longer needed.
+    ///   - beforeSignal: as for ``Terminal``.
+    package func ask(
+        _ text: String, isEchoed: Bool, unless other: Polling.Interest?,
+        into answer: inout OutputSpan<UInt8>,
+        beforeSignal: @escaping (SignalQueue.Signal) -> Void = { _ in }
+    ) throws(PAMCheckFailure.Reason) -> Terminal.PromptOutcome {
+        do throws(TerminalError) {
+            let terminal = try Terminal()
+            try showPurpose(on: terminal)
+            return try terminal.ask(
+                ModuleTerminal.fit(text), echo: isEchoed, until: deadline, unless: other,
+                into: &answer, beforeSignal: beforeSignal)
+        } catch {
+            throw PAMCheckFailure.Reason(error)
+        }
+    }
+
+    private func showPurpose(on terminal: borrowing Terminal) throws(TerminalError) {
+        guard !hasShownPurpose, !purpose.isEmpty else { return }
+        try terminal.write(purpose.visibleOnTerminal + "\n")
+        hasShownPurpose = true
+    }
+
+    /// A module's text, made safe for a terminal: line breaks are the only control characters left.
+    private static func fit(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { line in String(line.map { $0 == "\t" ? " " : $0 }).visibleOnTerminal }
+            .joined(separator: "\n")
     }
 }

@@ -62,17 +62,17 @@ public struct PresenceProof<Grade: PresenceGrade>: ~Copyable, Sendable {
     /// - Parameters:
     ///   - purpose: the purpose that it was created for.
     ///   - now: the current time, by the same clock as when it was created.
-    /// - Throws: ``PresenceProofError``.
+    /// - Returns: why the proof is refused; `nil` if it is valid.
     public consuming func spend(
         on purpose: PresencePurpose, now: Duration
-    ) throws(PresenceProofError) {
-        guard purpose === self.purpose else { throw .otherPurpose }
-        guard now < expiry else { throw .expired }
+    ) -> PresenceProofRefusal? {
+        guard purpose === self.purpose else { return .otherPurpose }
+        return now < expiry ? nil : .expired
     }
 }
 
 /// Why a proof was refused.
-public enum PresenceProofError: Error, CaseIterable, Hashable, Sendable {
+public enum PresenceProofRefusal: CaseIterable, Hashable, Sendable {
     /// The proof has expired.
     case expired
     /// It was created for another purpose, or for an earlier check with the same purpose.

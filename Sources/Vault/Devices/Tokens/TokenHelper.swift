@@ -1,5 +1,5 @@
 public import WatchwordCryptography
-public import WatchwordSystem
+package import WatchwordSystem
 
 /// Carries out requests with devices, in a process of `watchword-token`.
 public protocol TokenRequestHandler: Sendable {
@@ -8,7 +8,7 @@ public protocol TokenRequestHandler: Sendable {
     /// - Parameter person: is asked for the PIN, and to touch the device.
     func carryOut(
         _ request: TokenRequest, with person: inout some TokenHelper.Person
-    ) throws(TokenHelper.Failure) -> TokenResult
+    ) throws(TokenFailure) -> TokenResult
 }
 
 /// Starts `watchword-token`, one process per request, and validates every answer.
@@ -16,18 +16,6 @@ public protocol TokenRequestHandler: Sendable {
 /// Only this process loads the libraries for TPMs and authenticators and reads what the devices
 /// send. It learns the PIN and one slot's secret, and nothing else from the vault.
 public struct TokenHelper: TokenRequestHandler {
-    /// Why there is no result.
-    public enum Failure: Error, Hashable, Sendable {
-        /// The helper did not do its work.
-        case helper(HelperFailure)
-        /// The device did not answer in time.
-        case timedOut
-        /// The helper broke the protocol.
-        case badAnswer
-        /// The device refused.
-        case refused(TokenRefusal)
-    }
-
     /// What the helper needs from the person.
     public protocol Person {
         /// Asks for the PIN, again after a wrong one; `nil` cancels.
@@ -47,6 +35,7 @@ public struct TokenHelper: TokenRequestHandler {
     private static let limits = HelperProcess.Limits(
         greeting: TokenMessage.largestFrame, frame: TokenMessage.largestFrame,
         outgoing: 4 + TokenRequest.largestFrame)
+
     /// Sets the program to start.
     ///
     /// - Parameters:
@@ -54,7 +43,7 @@ public struct TokenHelper: TokenRequestHandler {
     ///     installation puts it (`../libexec/watchword/`).
     ///   - timeout: for each step of the device, not counting the time that a person takes to type.
     /// - Throws: ``HelperFailure/notFound`` if no path is given and the program is not found.
-    public init(path: String? = nil, timeout: Duration = standardTimeout) throws(Failure) {
+    public init(path: String? = nil, timeout: Duration = standardTimeout) throws(TokenFailure) {
         guard let path = path ?? RunningProgram.companion("watchword-token") else {
             throw .helper(.notFound)
         }
@@ -67,7 +56,7 @@ public struct TokenHelper: TokenRequestHandler {
     /// The calling thread must outlive the call: the kernel kills the helper when that thread ends.
     public func carryOut(
         _ request: TokenRequest, with person: inout some Person
-    ) throws(Failure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResult {
         let helper: HelperProcess
         do throws(HelperFailure) {
             helper = try HelperProcess(
@@ -75,38 +64,63 @@ public struct TokenHelper: TokenRequestHandler {
         } catch {
             throw .helper(error)
         }
-        let result: Result<TokenResult, Failure>
-        do throws(SystemCallFailure) {
-            var connection = OwnHelperConnection(helper, timeout: timeout)
-            result = try TokenHelper.conversation(
-                over: &connection, about: request, person: &person)
-        } catch {
-            throw .helper(.system(error))
-        }
-        return try result.get()
+        var connection = OwnHelperConnection(helper, timeout: timeout)
+        return try TokenHelper.converse(over: &connection, about: request, person: &person)
+    }
+
+    /// Carries out one request with the helper at the other end of `connection`, a non-blocking
+    /// socket that is its standard input and output.
+    ///
+    /// - Parameter timeout: for each step of the device.
+    package static func carryOut(
+        _ request: TokenRequest, with person: inout some Person,
+        over connection: borrowing FileDescriptor, timeout: Duration
+    ) throws(TokenFailure) -> TokenResult {
+        var lent = try TokenFailure.system(
+            in: LentHelperConnection(
+                connection, limit: TokenMessage.largestFrame, timeout: timeout))
+        return try converse(over: &lent, about: request, person: &person)
     }
 }
 
-extension TokenHelper.Failure: Transferable {
-    private enum Kind: UInt8, Transferable {
-        case helper, timedOut, badAnswer, refused
-    }
+extension TokenHelper {
+    /// More questions than this are an attack or a bug.
+    private static let mostQuestions = 8
 
-    package func write(to output: FrameWriter) {
-        switch self {
-        case .helper(let failure): output.append(Kind.helper, failure)
-        case .timedOut: output.append(Kind.timedOut)
-        case .badAnswer: output.append(Kind.badAnswer)
-        case .refused(let refusal): output.append(Kind.refused, refusal)
+    /// Sends the request after the helper's greeting, and answers its questions.
+    private static func converse(
+        over connection: inout some HelperConnection, about request: TokenRequest,
+        person: inout some Person
+    ) throws(TokenFailure) -> TokenResult {
+        guard case .ready(let version) = try message(over: &connection) else { throw .badAnswer }
+        guard version == TokenMessage.version else { throw .helper(.otherVersion) }
+        try TokenFailure.system(in: connection.send(request))
+        for _ in 0...mostQuestions {
+            switch try message(over: &connection) {
+            case .done(let result): return result
+            case .refused(let failure): throw failure
+            case .asksPIN(let isRepeated, let left):
+                let pin = person.pin(isRepeated: isRepeated, left: left)
+                try TokenFailure.system(in: connection.send(OptionalPIN(pin)))
+            case .touch(let number, let count):
+                person.touch(number: Int(number), of: Int(count))
+                connection.restartTimeout()
+            case .ready: throw .badAnswer
+            }
         }
+        throw .badAnswer
     }
 
-    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
-        switch try fields.value(bytes) as Kind {
-        case .helper: self = try fields.make(Self.helper, from: bytes)
-        case .timedOut: self = .timedOut
-        case .badAnswer: self = .badAnswer
-        case .refused: self = try fields.make(Self.refused, from: bytes)
+    private static func message(
+        over connection: inout some HelperConnection
+    ) throws(TokenFailure) -> TokenMessage {
+        switch try TokenFailure.system(in: connection.receive()) {
+        case .frame(let frame):
+            guard let message = frame.value(as: TokenMessage.self) else { throw .badAnswer }
+            return message
+        case .ended: throw .helper(.died(connection.ending()))
+        case .malformed: throw .badAnswer
+        case .timedOut: throw .timedOut
         }
     }
 }

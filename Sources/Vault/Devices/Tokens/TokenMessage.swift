@@ -34,7 +34,7 @@ package enum TokenMessage {
     /// The person must touch the authenticator; `count` touches in total.
     case touch(number: UInt8, count: UInt8)
     case done(TokenResult)
-    case refused(TokenRefusal)
+    case refused(TokenFailure)
 
     package static let version: UInt8 = 4
     /// The maximum size of a frame in bytes.
@@ -66,7 +66,10 @@ extension TokenMessage: Transferable {
         case .asksPIN: self = try fields.make(Self.asksPIN, from: bytes)
         case .touch: self = try fields.make(Self.touch, from: bytes)
         case .done: self = try fields.make(Self.done, from: bytes)
-        case .refused: self = try fields.make(Self.refused, from: bytes)
+        case .refused:
+            let failure: TokenFailure = try fields.value(bytes)
+            guard failure.isReportedByHelper else { throw Unreadable() }
+            self = .refused(failure)
         }
     }
 }

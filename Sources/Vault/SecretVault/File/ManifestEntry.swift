@@ -206,10 +206,10 @@ extension EntryTraits {
         let algorithm = try fields.number(bytes, width: 1)
         guard (1...3).contains(algorithm) else { throw FieldReader.Unreadable() }
         let digits = try fields.number(bytes, width: 1)
-        let length = CodeLength(digits: Int(digits))
-        guard let style = digits == 0 ? .steam : length.map(CodeStyle.decimal) else {
+        guard digits > 0 else { return (algorithms[Int(algorithm) - 1], .steam) }
+        guard let length = CodeLength(digits: Int(digits)) else {
             throw FieldReader.Unreadable()
         }
-        return (algorithms[Int(algorithm) - 1], style)
+        return (algorithms[Int(algorithm) - 1], .decimal(length))
     }
 }

@@ -23,7 +23,7 @@ internal import WatchwordCryptography
     static func prepare() { fido_init(FIDO_DISABLE_U2F_FALLBACK) }
 
     /// Throws if the authenticator has no PIN.
-    func expectPIN() throws(TokenRefusal) {
+    func expectPIN() throws(TokenFailure) {
         guard unsafe fido_dev_has_pin(device) else { throw .noPINSet }
     }
 
@@ -37,7 +37,7 @@ internal import WatchwordCryptography
     /// Whether the authenticator knows the credential; `nil` if it does not tell without a touch or
     /// a PIN.
     func knows(_ credential: FIDOCredential) -> Bool? {
-        do throws(TokenRefusal) {
+        do throws(TokenFailure) {
             let assertion = try Assertion(of: credential)
             try assertion.check("fido_assert_set_up", assertion.skipTouch())
             switch unsafe assertion.get(from: device, pin: nil) {
@@ -53,7 +53,7 @@ internal import WatchwordCryptography
     /// The credential's secret; waits for a touch.
     func secret(
         of credential: FIDOCredential, pin: SecretBytes?
-    ) throws(TokenRefusal) -> SecretBytes {
+    ) throws(TokenFailure) -> SecretBytes {
         let assertion = try Assertion(of: credential)
         try assertion.requestSecret(salt: credential.salt)
         try unsafe assertion.check("fido_dev_get_assert", assertion.get(from: device, pin: pin))
@@ -63,7 +63,7 @@ internal import WatchwordCryptography
     /// Makes a credential that the authenticator does not store; waits for a touch.
     ///
     /// - Returns: its ID.
-    func makeCredential(pin: SecretBytes?) throws(TokenRefusal) -> [UInt8] {
+    func makeCredential(pin: SecretBytes?) throws(TokenFailure) -> [UInt8] {
         guard let credential = unsafe fido_cred_new() else {
             throw .failed(call: "fido_cred_new", code: 0)
         }
@@ -95,9 +95,9 @@ internal import WatchwordCryptography
         try unsafe Assertion.check(
             "fido_dev_make_cred",
             Assertion.lend(pin) { unsafe fido_dev_make_cred(device, credential, $0) })
-        guard let id = unsafe fido_cred_id_ptr(credential) else { throw .badAnswer }
+        guard let id = unsafe fido_cred_id_ptr(credential) else { throw .badDeviceAnswer }
         let count = unsafe fido_cred_id_len(credential)
-        guard (1...FIDOCredential.largestID).contains(count) else { throw .badAnswer }
+        guard (1...FIDOCredential.largestID).contains(count) else { throw .badDeviceAnswer }
         return unsafe Array(UnsafeBufferPointer(start: id, count: count))
     }
 }
@@ -111,7 +111,7 @@ internal import WatchwordCryptography
     /// The signature is not used: only the right authenticator computes the right secret.
     static let clientData = [UInt8](repeating: 0, count: 32)
 
-    init(of credential: FIDOCredential) throws(TokenRefusal) {
+    init(of credential: FIDOCredential) throws(TokenFailure) {
         guard let assertion = unsafe fido_assert_new() else {
             throw .failed(call: "fido_assert_new", code: 0)
         }
@@ -135,7 +135,7 @@ internal import WatchwordCryptography
 
     func skipTouch() -> Int32 { unsafe fido_assert_set_up(assertion, FIDO_OPT_FALSE) }
 
-    func requestSecret(salt: [UInt8]) throws(TokenRefusal) {
+    func requestSecret(salt: [UInt8]) throws(TokenFailure) {
         try check(
             "fido_assert_set_extensions",
             unsafe fido_assert_set_extensions(assertion, FIDO_EXT_HMAC_SECRET))
@@ -149,18 +149,18 @@ internal import WatchwordCryptography
     }
 
     /// The secret of the assertion, after ``get(from:pin:)``.
-    func secret() throws(TokenRefusal) -> SecretBytes {
-        guard unsafe fido_assert_count(assertion) == 1 else { throw .badAnswer }
+    func secret() throws(TokenFailure) -> SecretBytes {
+        guard unsafe fido_assert_count(assertion) == 1 else { throw .badDeviceAnswer }
         let count = unsafe fido_assert_hmac_secret_len(assertion, 0)
         guard count > 0, let bytes = unsafe fido_assert_hmac_secret_ptr(assertion, 0) else {
             throw .notSupported
         }
-        guard count == TokenRequest.secretCount else { throw .badAnswer }
+        guard count == TokenRequest.secretCount else { throw .badDeviceAnswer }
         let lent = unsafe UnsafeBufferPointer(start: bytes, count: count)
         return SecretBytes(copying: unsafe Span(_unsafeElements: lent))
     }
 
-    func check(_ call: String, _ code: Int32) throws(TokenRefusal) {
+    func check(_ call: String, _ code: Int32) throws(TokenFailure) {
         try Assertion.check(call, code)
     }
 
@@ -181,7 +181,7 @@ internal import WatchwordCryptography
     }
 
     /// Throws the refusal for a library's code (CTAP 2.1, section 8.2, or negative).
-    static func check(_ call: String, _ code: Int32) throws(TokenRefusal) {
+    static func check(_ call: String, _ code: Int32) throws(TokenFailure) {
         switch code {
         case FIDO_OK: return
         case FIDO_ERR_PIN_INVALID: throw .wrongPIN(left: nil)
@@ -196,7 +196,7 @@ internal import WatchwordCryptography
         case FIDO_ERR_UNSUPPORTED_EXTENSION, FIDO_ERR_UNSUPPORTED_ALGORITHM: throw .notSupported
         case FIDO_ERR_RX_NOT_CBOR, FIDO_ERR_RX_INVALID_CBOR, FIDO_ERR_INVALID_CBOR,
             FIDO_ERR_CBOR_UNEXPECTED_TYPE:
-            throw .badAnswer
+            throw .badDeviceAnswer
         default: throw .failed(call: call, code: UInt32(bitPattern: code))
         }
     }

@@ -12,7 +12,7 @@ public enum AuthenticatorProgram {
     public static func answer(
         _ request: TokenRequest, over channel: borrowing TokenChannel,
         from source: some AuthenticatorSource = ConnectedAuthenticators()
-    ) throws(TokenRefusal) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResult {
         do { try prepareConfinedCryptography() } catch {
             throw .failed(call: "OPENSSL_init_crypto", code: 0)
         }
@@ -26,7 +26,7 @@ public enum AuthenticatorProgram {
             guard let device = holder(of: credential, among: devices) else { throw .otherDevice }
             if credential.requiresPIN { try device.expectPIN() }
             let secret = try withPIN(credential.requiresPIN, on: device, over: channel) {
-                pin throws(TokenRefusal) in
+                pin throws(TokenFailure) in
                 try channel.askToTouch(number: 1, of: 1)
                 return try device.secret(of: credential, pin: pin)
             }
@@ -39,7 +39,7 @@ public enum AuthenticatorProgram {
     /// too.
     private static func opened(
         _ path: String?, from source: some AuthenticatorSource, over channel: borrowing TokenChannel
-    ) throws(TokenRefusal) -> [Authenticator] {
+    ) throws(TokenFailure) -> [Authenticator] {
         Authenticator.prepare()
         try channel.confineToOpening()
         let devices = try source.open(path)
@@ -66,14 +66,14 @@ public enum AuthenticatorProgram {
     private static func make(
         salt: [UInt8], requiresPIN: Bool, on device: Authenticator,
         over channel: borrowing TokenChannel
-    ) throws(TokenRefusal) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResult {
         if requiresPIN { try device.expectPIN() }
-        func id(pin: SecretBytes?) throws(TokenRefusal) -> [UInt8] {
+        func id(pin: SecretBytes?) throws(TokenFailure) -> [UInt8] {
             try channel.askToTouch(number: 1, of: 2)
             return try device.makeCredential(pin: pin)
         }
         let made: ([UInt8], pin: SecretBytes?)
-        do throws(TokenRefusal) {
+        do throws(TokenFailure) {
             made = try withPIN(requiresPIN, on: device, over: channel, id)
         } catch .noPIN where !requiresPIN {
             // Some authenticators with a PIN make no credential without it.
@@ -83,7 +83,7 @@ public enum AuthenticatorProgram {
             let credential = FIDOCredential(
                 id: made.0, salt: salt, relyingParty: FIDOCredential.standardRelyingParty,
                 requiresPIN: requiresPIN)
-        else { throw .badAnswer }
+        else { throw .badDeviceAnswer }
         try channel.askToTouch(number: 2, of: 2)
         return .made(
             credential, try device.secret(of: credential, pin: requiresPIN ? made.pin : nil))
@@ -92,8 +92,8 @@ public enum AuthenticatorProgram {
     /// Calls `body` with the PIN, again after a wrong one.
     private static func withPIN<Result>(
         _ requiresPIN: Bool, on device: Authenticator, over channel: borrowing TokenChannel,
-        _ body: (SecretBytes?) throws(TokenRefusal) -> Result
-    ) throws(TokenRefusal) -> (Result, pin: SecretBytes?) {
+        _ body: (SecretBytes?) throws(TokenFailure) -> Result
+    ) throws(TokenFailure) -> (Result, pin: SecretBytes?) {
         guard requiresPIN else { return (try body(nil), nil) }
         for attempt in 1...TokenChannel.mostAttempts {
             let left = device.attemptsLeft()
@@ -101,7 +101,7 @@ public enum AuthenticatorProgram {
             guard let pin = try channel.askPIN(isRepeated: attempt > 1, left: left) else {
                 throw attempt > 1 ? .wrongPIN(left: left) : .noPIN
             }
-            do throws(TokenRefusal) {
+            do throws(TokenFailure) {
                 return (try body(pin), pin)
             } catch .wrongPIN {
                 continue
@@ -114,7 +114,7 @@ public enum AuthenticatorProgram {
 /// Where authenticators are.
 public protocol AuthenticatorSource {
     /// Opens the authenticator at `path`, or all of them.
-    func open(_ path: String?) throws(TokenRefusal) -> [Authenticator]
+    func open(_ path: String?) throws(TokenFailure) -> [Authenticator]
 }
 
 /// The authenticators that are connected to this computer.
@@ -126,7 +126,7 @@ public struct ConnectedAuthenticators: AuthenticatorSource {
     public init() {}
 
     /// Opens the authenticator at `path`, or all of them.
-    public func open(_ path: String?) throws(TokenRefusal) -> [Authenticator] {
+    public func open(_ path: String?) throws(TokenFailure) -> [Authenticator] {
         var opened: [Authenticator] = []
         var isDenied = false
         for path in path.map({ [$0] }) ?? ConnectedAuthenticators.paths() {

@@ -5,7 +5,7 @@ internal import WatchwordCryptography
 // What a TPM says about its keys (TCG “TPM 2.0 Keys for Device Identity and Attestation”).
 extension TPMConnection {
     /// A key that signs only what the TPM itself generates; the same one each time.
-    func attestationKey() throws(TokenRefusal) -> PrimaryKey {
+    func attestationKey() throws(TokenFailure) -> PrimaryKey {
         var template = TPM2B_PUBLIC()
         template.publicArea.type = TPM2_ALG_ECC
         template.publicArea.nameAlg = TPM2_ALG_SHA256
@@ -23,7 +23,7 @@ extension TPMConnection {
 
     func endorsementPrimary(
         _ template: inout TPM2B_PUBLIC
-    ) throws(TokenRefusal) -> PrimaryKey {
+    ) throws(TokenFailure) -> PrimaryKey {
         var sensitive = TPM2B_SENSITIVE_CREATE()
         var (outside, pcrs, number) = (TPM2B_DATA(), TPML_PCR_SELECTION(), ESYS_TR())
         var publicPart: UnsafeMutablePointer<TPM2B_PUBLIC>?
@@ -44,7 +44,7 @@ extension TPMConnection {
     func certify(
         _ key: TPMHandle, by attestationKey: TPMHandle, for message: [UInt8],
         _ authorization: SecretBytes, under parent: TPMHandle
-    ) throws(TokenRefusal) -> (certification: [UInt8], signature: [UInt8]) {
+    ) throws(TokenFailure) -> (certification: [UInt8], signature: [UInt8]) {
         try setAuthorization(authorization, of: key)
         var outside = TPM2B_DATA()
         let digest = hash(message)
@@ -65,7 +65,7 @@ extension TPMConnection {
             unsafe Esys_Free(signature)
         }
         guard let found = unsafe statement, let signed = unsafe signature else {
-            throw .badAnswer
+            throw .badDeviceAnswer
         }
         let certification = try unsafe take(
             found.pointee.size, from: found.pointee.attestationData)
@@ -76,7 +76,7 @@ extension TPMConnection {
     /// Reveals a secret that was protected for the attestation key.
     func activate(
         _ activation: KeyActivation, for attestationKey: TPMHandle, _ endorsementKey: TPMHandle
-    ) throws(TokenRefusal) -> SecretBytes {
+    ) throws(TokenFailure) -> SecretBytes {
         let session = try endorsementSession()
         // This one only encrypts what is revealed.
         let encryption = try self.session(TPM2_SE(TPM2_SE_HMAC), under: endorsementKey)
@@ -92,16 +92,16 @@ extension TPMConnection {
             unsafe Esys_ActivateCredential(
                 context, attestationKey.number, endorsementKey.number, ESYS_TR_PASSWORD,
                 session.number, encryption.number, &blob, &seed, &secret))
-        guard let found = unsafe secret else { throw .badAnswer }
+        guard let found = unsafe secret else { throw .badDeviceAnswer }
         defer { unsafe Esys_Free(found) }
         // The secret is good for one registration.
         let bytes = try unsafe take(found.pointee.size, from: found.pointee.buffer)
-        guard bytes.count == TokenRequest.secretCount else { throw .badAnswer }
+        guard bytes.count == TokenRequest.secretCount else { throw .badDeviceAnswer }
         return SecretBytes(copying: bytes.span)
     }
 
     /// A session that satisfies the policy of endorsement keys.
-    private func endorsementSession() throws(TokenRefusal) -> TPMHandle {
+    private func endorsementSession() throws(TokenFailure) -> TPMHandle {
         var algorithm = TPMT_SYM_DEF()
         algorithm.algorithm = TPM2_ALG_NULL
         var number = ESYS_TR()

@@ -45,7 +45,7 @@ extension TPMConnection {
         (KeyAttestation.mostCertificates - 1) * KeyAttestation.largestCertificate
 
     /// The endorsement key to use, and its certificate in DER.
-    func endorsement() throws(TokenRefusal) -> (EndorsementKind, certificate: [UInt8]) {
+    func endorsement() throws(TokenFailure) -> (EndorsementKind, certificate: [UInt8]) {
         for kind in EndorsementKind.allCases {
             guard let content = try content(ofIndex: kind.certificateIndex) else { continue }
             if let certificate = storedCertificates(in: [content]).first {
@@ -63,7 +63,7 @@ extension TPMConnection {
         var count = 0
         for index in handles(from: TPMConnection.issuerIndices.lowerBound)
         where TPMConnection.issuerIndices.contains(index) {
-            do throws(TokenRefusal) {
+            do throws(TokenFailure) {
                 guard let content = try content(ofIndex: index) else { continue }
                 count += content.count
                 guard count <= TPMConnection.mostIssuerBytes else { break }
@@ -77,7 +77,7 @@ extension TPMConnection {
     }
 
     /// The endorsement key, which the TPM derives from its seed again each time.
-    func endorsementKey(_ kind: EndorsementKind) throws(TokenRefusal) -> PrimaryKey {
+    func endorsementKey(_ kind: EndorsementKind) throws(TokenFailure) -> PrimaryKey {
         var template = TPM2B_PUBLIC()
         template.publicArea.nameAlg = TPM2_ALG_SHA256
         template.publicArea.objectAttributes =
@@ -105,14 +105,14 @@ extension TPMConnection {
     }
 
     /// The content of an index of the TPM's memory; `nil` if there is no such index.
-    private func content(ofIndex number: TPM2_HANDLE) throws(TokenRefusal) -> [UInt8]? {
+    private func content(ofIndex number: TPM2_HANDLE) throws(TokenFailure) -> [UInt8]? {
         var found = ESYS_TR()
         let result = unsafe Esys_TR_FromTPMPublic(
             context, number, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &found)
         guard result == 0 else { return nil }
         let index = TPMHandle(found, in: self, isPersistent: true)
         let size = try size(of: index)
-        guard size <= KeyAttestation.largestCertificate else { throw .badAnswer }
+        guard size <= KeyAttestation.largestCertificate else { throw .badDeviceAnswer }
         var bytes: [UInt8] = []
         while bytes.count < size {
             let part = min(size - bytes.count, TPMConnection.readCount)
@@ -122,30 +122,30 @@ extension TPMConnection {
         return bytes
     }
 
-    private func size(of index: TPMHandle) throws(TokenRefusal) -> Int {
+    private func size(of index: TPMHandle) throws(TokenFailure) -> Int {
         var description: UnsafeMutablePointer<TPM2B_NV_PUBLIC>?
         try check(
             "Esys_NV_ReadPublic",
             unsafe Esys_NV_ReadPublic(
                 context, index.number, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &description, nil))
-        guard let found = unsafe description else { throw .badAnswer }
+        guard let found = unsafe description else { throw .badDeviceAnswer }
         defer { unsafe Esys_Free(found) }
         return Int(unsafe found.pointee.nvPublic.dataSize)
     }
 
     private func read(
         _ count: Int, at offset: Int, of index: TPMHandle
-    ) throws(TokenRefusal) -> [UInt8] {
+    ) throws(TokenFailure) -> [UInt8] {
         var data: UnsafeMutablePointer<TPM2B_MAX_NV_BUFFER>?
         try check(
             "Esys_NV_Read",
             unsafe Esys_NV_Read(
                 context, index.number, index.number, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE,
                 UInt16(count), UInt16(offset), &data))
-        guard let found = unsafe data else { throw .badAnswer }
+        guard let found = unsafe data else { throw .badDeviceAnswer }
         defer { unsafe Esys_Free(found) }
         let bytes = try unsafe take(found.pointee.size, from: found.pointee.buffer)
-        guard bytes.count == count else { throw .badAnswer }
+        guard bytes.count == count else { throw .badDeviceAnswer }
         return bytes
     }
 }

@@ -10,16 +10,16 @@ extension TPMConnection {
     /// The parent of new keys: the persistent storage root key, or else one that is derived anew.
     ///
     /// - Returns: the parent, and its persistent handle or 0.
-    func parentOfNewKeys() throws(TokenRefusal) -> (TPMHandle, UInt32) {
+    func parentOfNewKeys() throws(TokenFailure) -> (TPMHandle, UInt32) {
         if let root = persistentParent(TPMConnection.persistentRoot) {
             return (root, TPMConnection.persistentRoot)
         }
         return (try storageRoot(), 0)
     }
 
-    /// The parent of a key; throws ``TokenRefusal/otherDevice`` if it is not the one that the key
+    /// The parent of a key; throws ``TokenFailure/otherDevice`` if it is not the one that the key
     /// was made under.
-    func parent(of key: TPMKey) throws(TokenRefusal) -> TPMHandle {
+    func parent(of key: TPMKey) throws(TokenFailure) -> TPMHandle {
         var parent: TPMHandle?
         if key.parent == 0 {
             parent = try storageRoot()
@@ -38,10 +38,10 @@ extension TPMConnection {
     }
 
     /// The Name of an object, a digest of its public area.
-    private func name(of object: TPMHandle) throws(TokenRefusal) -> [UInt8] {
+    private func name(of object: TPMHandle) throws(TokenFailure) -> [UInt8] {
         var name: UnsafeMutablePointer<TPM2B_NAME>?
         try check("Esys_TR_GetName", unsafe Esys_TR_GetName(context, object.number, &name))
-        guard let found = unsafe name else { throw .badAnswer }
+        guard let found = unsafe name else { throw .badDeviceAnswer }
         defer { unsafe Esys_Free(found) }
         return try unsafe take(found.pointee.size, from: found.pointee.name)
     }
@@ -53,7 +53,7 @@ extension TPMConnection {
     /// lock-out, which would also lock other programs' keys.
     func makeKey(
         _ authorization: SecretBytes, requiresPIN: Bool, under parent: TPMHandle, _ handle: UInt32
-    ) throws(TokenRefusal) -> (TPMKey, point: [UInt8]) {
+    ) throws(TokenFailure) -> (TPMKey, point: [UInt8]) {
         var template = TPM2B_PUBLIC()
         template.publicArea.type = TPM2_ALG_ECC
         template.publicArea.nameAlg = TPM2_ALG_SHA256
@@ -77,26 +77,26 @@ extension TPMConnection {
         let key = TPMKey(
             publicArea: created.publicArea, privateArea: created.privateArea, parent: handle,
             parentName: try name(of: parent), requiresPIN: requiresPIN)
-        guard let key else { throw .badAnswer }
+        guard let key else { throw .badDeviceAnswer }
         return (key, point: [4] + (try coordinate(point.x)) + (try coordinate(point.y)))
     }
 
     /// A number of 32 bytes; a TPM may leave out zeros at its start.
-    private func coordinate(_ number: TPM2B_ECC_PARAMETER) throws(TokenRefusal) -> [UInt8] {
+    private func coordinate(_ number: TPM2B_ECC_PARAMETER) throws(TokenFailure) -> [UInt8] {
         let bytes = try take(number.size, from: number.buffer)
-        guard bytes.count <= 32 else { throw .badAnswer }
+        guard bytes.count <= 32 else { throw .badDeviceAnswer }
         return [UInt8](repeating: 0, count: 32 - bytes.count) + bytes
     }
 
     /// Loads a key.
-    func load(_ key: TPMKey, under parent: TPMHandle) throws(TokenRefusal) -> TPMHandle {
+    func load(_ key: TPMKey, under parent: TPMHandle) throws(TokenFailure) -> TPMHandle {
         try load(key.publicArea, key.privateArea, of: TPM2_ALG_ECC, under: parent).0
     }
 
     /// Sets the value with which the next commands use a key.
     func setAuthorization(
         _ authorization: SecretBytes, of key: TPMHandle
-    ) throws(TokenRefusal) {
+    ) throws(TokenFailure) {
         var value = TPM2B_AUTH()
         defer { wipe(&value) }
         value.size = authorization.withBytes { put($0, into: &value.buffer) }
@@ -112,7 +112,7 @@ extension TPMConnection {
     func sign(
         _ message: [UInt8], with key: TPMHandle, _ authorization: SecretBytes,
         under parent: TPMHandle
-    ) throws(TokenRefusal) -> [UInt8] {
+    ) throws(TokenFailure) -> [UInt8] {
         try setAuthorization(authorization, of: key)
         var digest = TPM2B_DIGEST()
         let hash = hash(message)
@@ -129,14 +129,14 @@ extension TPMConnection {
             unsafe Esys_Sign(
                 context, key.number, session.number, ESYS_TR_NONE, ESYS_TR_NONE, &digest, &scheme,
                 &ticket, &signature))
-        guard let found = unsafe signature else { throw .badAnswer }
+        guard let found = unsafe signature else { throw .badDeviceAnswer }
         defer { unsafe Esys_Free(found) }
         return try der(unsafe found.pointee)
     }
 
     /// A signature with ECDSA, in DER.
-    func der(_ signature: TPMT_SIGNATURE) throws(TokenRefusal) -> [UInt8] {
-        guard signature.sigAlg == TPM2_ALG_ECDSA else { throw .badAnswer }
+    func der(_ signature: TPMT_SIGNATURE) throws(TokenFailure) -> [UInt8] {
+        guard signature.sigAlg == TPM2_ALG_ECDSA else { throw .badDeviceAnswer }
         let numbers = unsafe signature.signature.ecdsa
         let r = try coordinate(numbers.signatureR)
         let s = try coordinate(numbers.signatureS)

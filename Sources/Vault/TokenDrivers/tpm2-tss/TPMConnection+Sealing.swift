@@ -40,7 +40,7 @@ extension TPMConnection {
     ///
     /// It is made from the template for ECC of the TCG's “TPM v2.0 Provisioning Guidance”, section
     /// 7.5.1.
-    func storageRoot() throws(TokenRefusal) -> TPMHandle {
+    func storageRoot() throws(TokenFailure) -> TPMHandle {
         var template = TPM2B_PUBLIC()
         template.publicArea.type = TPM2_ALG_ECC
         template.publicArea.nameAlg = TPM2_ALG_SHA256
@@ -69,7 +69,7 @@ extension TPMConnection {
     /// With a PIN, failures count towards the TPM's own lock-out.
     func seal(
         _ secret: SecretBytes, pin: SecretBytes?, isBoundToPCR7: Bool, under root: TPMHandle
-    ) throws(TokenRefusal) -> TPMObject {
+    ) throws(TokenFailure) -> TPMObject {
         var template = TPM2B_PUBLIC()
         template.publicArea.type = TPM2_ALG_KEYEDHASH
         template.publicArea.nameAlg = TPM2_ALG_SHA256
@@ -99,7 +99,7 @@ extension TPMConnection {
         let object = TPMObject(
             publicArea: created.publicArea, privateArea: created.privateArea,
             requiresPIN: pin != nil, isBoundToPCR7: isBoundToPCR7)
-        guard let object else { throw .badAnswer }
+        guard let object else { throw .badDeviceAnswer }
         return object
     }
 
@@ -117,7 +117,7 @@ extension TPMConnection {
     func create(
         _ template: inout TPM2B_PUBLIC, _ sensitive: inout TPM2B_SENSITIVE_CREATE,
         under parent: TPMHandle
-    ) throws(TokenRefusal) -> CreatedObject {
+    ) throws(TokenFailure) -> CreatedObject {
         var (outside, pcrs) = (TPM2B_DATA(), TPML_PCR_SELECTION())
         var privatePart: UnsafeMutablePointer<TPM2B_PRIVATE>?
         var publicPart: UnsafeMutablePointer<TPM2B_PUBLIC>?
@@ -131,7 +131,7 @@ extension TPMConnection {
             unsafe Esys_Free(privatePart)
             unsafe Esys_Free(publicPart)
         }
-        guard let found = unsafe publicPart else { throw .badAnswer }
+        guard let found = unsafe publicPart else { throw .badDeviceAnswer }
         return CreatedObject(
             publicArea: try unsafe bytes {
                 unsafe Tss2_MU_TPM2B_PUBLIC_Marshal(publicPart, $0, $1, $2)
@@ -142,7 +142,7 @@ extension TPMConnection {
     }
 
     /// Loads a sealed secret.
-    func load(_ object: TPMObject, under root: TPMHandle) throws(TokenRefusal) -> LoadedObject {
+    func load(_ object: TPMObject, under root: TPMHandle) throws(TokenFailure) -> LoadedObject {
         let (handle, publicPart) = try load(
             object.publicArea, object.privateArea, of: TPM2_ALG_KEYEDHASH, under: root)
         let policy = publicPart.publicArea.authPolicy
@@ -153,7 +153,7 @@ extension TPMConnection {
     /// Loads an object of this type.
     func load(
         _ publicArea: [UInt8], _ privateArea: [UInt8], of type: TPM2_ALG_ID, under parent: TPMHandle
-    ) throws(TokenRefusal) -> (TPMHandle, TPM2B_PUBLIC) {
+    ) throws(TokenFailure) -> (TPMHandle, TPM2B_PUBLIC) {
         var (publicPart, privatePart) = (TPM2B_PUBLIC(), TPM2B_PRIVATE())
         var (used, otherUsed) = (0, 0)
         guard
@@ -174,10 +174,10 @@ extension TPMConnection {
         return (TPMHandle(number, in: self), publicPart)
     }
 
-    /// Unseals a loaded secret; throws ``TokenRefusal/wrongPIN(left:)`` for a wrong PIN.
+    /// Unseals a loaded secret; throws ``TokenFailure/wrongPIN(left:)`` for a wrong PIN.
     func unseal(
         _ loaded: LoadedObject, pin: SecretBytes?, under root: TPMHandle
-    ) throws(TokenRefusal) -> SecretBytes {
+    ) throws(TokenFailure) -> SecretBytes {
         // The TPM compares the PIN without zeros at its end.
         var authorization = TPM2B_AUTH()
         defer { wipe(&authorization) }
@@ -200,12 +200,12 @@ extension TPMConnection {
             "Esys_Unseal",
             unsafe Esys_Unseal(
                 context, loaded.handle.number, session.number, ESYS_TR_NONE, ESYS_TR_NONE, &data))
-        guard let found = unsafe data else { throw .badAnswer }
+        guard let found = unsafe data else { throw .badDeviceAnswer }
         defer {
             unsafe explicit_bzero(found, MemoryLayout<TPM2B_SENSITIVE_DATA>.size)
             unsafe Esys_Free(found)
         }
-        guard unsafe found.pointee.size == TokenRequest.secretCount else { throw .badAnswer }
+        guard unsafe found.pointee.size == TokenRequest.secretCount else { throw .badDeviceAnswer }
         return unsafe withUnsafeBytes(of: &found.pointee.buffer) { buffer in
             let start = unsafe buffer.bindMemory(to: UInt8.self)
             let part = unsafe UnsafeBufferPointer(rebasing: start[..<TokenRequest.secretCount])
@@ -215,7 +215,7 @@ extension TPMConnection {
 
     func bytes(
         _ marshal: (UnsafeMutablePointer<UInt8>, Int, UnsafeMutablePointer<Int>) -> TSS2_RC
-    ) throws(TokenRefusal) -> [UInt8] {
+    ) throws(TokenFailure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: TPMObject.largestArea)
         var count = 0
         let result = unsafe bytes.withUnsafeMutableBufferPointer { buffer -> TSS2_RC in

@@ -12,7 +12,7 @@ extension TPMConnection {
     }
 
     /// Starts a session that is salted with the key `root` and encrypts parameters.
-    func session(_ kind: TPM2_SE, under root: TPMHandle) throws(TokenRefusal) -> TPMHandle {
+    func session(_ kind: TPM2_SE, under root: TPMHandle) throws(TokenFailure) -> TPMHandle {
         var algorithm = TPMT_SYM_DEF()
         algorithm.algorithm = TPM2_ALG_AES
         unsafe algorithm.keyBits.aes = 128
@@ -36,7 +36,7 @@ extension TPMConnection {
     /// failure is counted.
     func expectUnchangedPCR7(
         for loaded: LoadedObject, under root: TPMHandle
-    ) throws(TokenRefusal) {
+    ) throws(TokenFailure) {
         try requirePCR7()
         let trial = try session(TPM2_SE(TPM2_SE_TRIAL), under: root)
         let policy = try digest(ofPolicyIn: trial, requiresPIN: loaded.object.requiresPIN)
@@ -48,7 +48,7 @@ extension TPMConnection {
     /// - Returns: the policy's digest.
     func digest(
         ofPolicyIn session: TPMHandle, requiresPIN: Bool
-    ) throws(TokenRefusal) -> [UInt8] {
+    ) throws(TokenFailure) -> [UInt8] {
         var (current, pcrs) = (TPM2B_DIGEST(), TPMConnection.pcr7)
         try check(
             "Esys_PolicyPCR",
@@ -65,20 +65,20 @@ extension TPMConnection {
             "Esys_PolicyGetDigest",
             unsafe Esys_PolicyGetDigest(
                 context, session.number, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &digest))
-        guard let found = unsafe digest else { throw .badAnswer }
+        guard let found = unsafe digest else { throw .badDeviceAnswer }
         defer { unsafe Esys_Free(found) }
         return try unsafe take(found.pointee.size, from: found.pointee.buffer)
     }
 
     /// Throws if the TPM has no PCR 7 for SHA-256: a policy that names it would protect nothing.
-    func requirePCR7() throws(TokenRefusal) {
+    func requirePCR7() throws(TokenFailure) {
         var (pcrs, counter) = (TPMConnection.pcr7, UInt32(0))
         var digests: UnsafeMutablePointer<TPML_DIGEST>?
         try check(
             "Esys_PCR_Read",
             unsafe Esys_PCR_Read(
                 context, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &pcrs, &counter, nil, &digests))
-        guard let found = unsafe digests else { throw .badAnswer }
+        guard let found = unsafe digests else { throw .badDeviceAnswer }
         defer { unsafe Esys_Free(found) }
         guard unsafe found.pointee.count == 1 else { throw .noPCR7 }
     }
@@ -104,9 +104,9 @@ extension TPMConnection {
     }
 
     /// Copies the first `count` bytes of an array; they are not secret.
-    func take<Storage>(_ count: UInt16, from storage: Storage) throws(TokenRefusal) -> [UInt8] {
+    func take<Storage>(_ count: UInt16, from storage: Storage) throws(TokenFailure) -> [UInt8] {
         let bytes = unsafe withUnsafeBytes(of: storage) { unsafe Array($0.prefix(Int(count))) }
-        guard bytes.count == Int(count) else { throw .badAnswer }
+        guard bytes.count == Int(count) else { throw .badDeviceAnswer }
         return bytes
     }
 

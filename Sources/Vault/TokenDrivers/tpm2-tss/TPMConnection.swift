@@ -12,7 +12,7 @@ internal import WatchwordCryptography
     private(set) var context: OpaquePointer?
 
     /// Opens the device, without sending anything to it.
-    init(_ address: TPMAddress) throws(TokenRefusal) {
+    init(_ address: TPMAddress) throws(TokenFailure) {
         var transport: OpaquePointer?
         guard unsafe Tss2_TctiLdr_Initialize(address.text, &transport) == 0 else {
             throw TPMConnection.obstacle(at: address)
@@ -25,7 +25,7 @@ internal import WatchwordCryptography
     }
 
     /// Why a TPM could not be opened; the library does not say.
-    private static func obstacle(at address: TPMAddress) -> TokenRefusal {
+    private static func obstacle(at address: TPMAddress) -> TokenFailure {
         guard let path = address.devicePath else { return .noDevice }
         let file = unsafe open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         let reason = errno
@@ -46,7 +46,7 @@ internal import WatchwordCryptography
     }
 
     /// Throws unless a call succeeded.
-    func check(_ call: String, _ code: TSS2_RC) throws(TokenRefusal) {
+    func check(_ call: String, _ code: TSS2_RC) throws(TokenFailure) {
         guard code != 0 else { return }
         throw TPMCode(code).refusal(of: call)
     }
@@ -106,7 +106,7 @@ struct TPMCode {
     init(_ value: TSS2_RC) { self.value = value }
 
     /// The refusal if `call` returned this code.
-    func refusal(of call: String) -> TokenRefusal {
+    func refusal(of call: String) -> TokenFailure {
         switch value & 0xffff {
         case WATCHWORD_RC_LOCKOUT: .lockedOut(seconds: nil)
         // Still so after the library has repeated the command; or other programs have filled the

@@ -8,12 +8,14 @@ public enum TPMProgram {
     public static func seal(
         _ secret: SecretBytes, pin: SecretBytes?, isBoundToPCR7: Bool, in address: TPMAddress,
         over channel: borrowing TokenChannel
-    ) throws(TokenRefusal) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResult {
         let tpm = try confinedConnection(to: address, over: channel)
         let root = try tpm.storageRoot()
         let object = try tpm.seal(secret, pin: pin, isBoundToPCR7: isBoundToPCR7, under: root)
         let loaded = try tpm.load(object, under: root)
-        guard try tpm.unseal(loaded, pin: pin, under: root) == secret else { throw .badAnswer }
+        guard try tpm.unseal(loaded, pin: pin, under: root) == secret else {
+            throw .badDeviceAnswer
+        }
         return .sealed(object)
     }
 
@@ -22,7 +24,7 @@ public enum TPMProgram {
     /// Everything that can fail without the PIN fails before the person is asked.
     public static func unseal(
         _ object: TPMObject, in address: TPMAddress, over channel: borrowing TokenChannel
-    ) throws(TokenRefusal) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResult {
         let tpm = try confinedConnection(to: address, over: channel)
         let root = try tpm.storageRoot()
         let loaded = try tpm.load(object, under: root)
@@ -30,7 +32,7 @@ public enum TPMProgram {
         guard object.requiresPIN else {
             return .secret(try tpm.unseal(loaded, pin: nil, under: root))
         }
-        return try withPIN(for: tpm, over: channel) { pin throws(TokenRefusal) in
+        return try withPIN(for: tpm, over: channel) { pin throws(TokenFailure) in
             .secret(try tpm.unseal(loaded, pin: pin, under: root))
         }
     }
@@ -40,8 +42,8 @@ public enum TPMProgram {
     /// - Parameter spares: whether to leave a quarter of the attempts to other objects.
     private static func withPIN(
         for tpm: TPMConnection, sparing spares: Bool = false, over channel: borrowing TokenChannel,
-        _ use: (SecretBytes) throws(TokenRefusal) -> TokenResult
-    ) throws(TokenRefusal) -> TokenResult {
+        _ use: (SecretBytes) throws(TokenFailure) -> TokenResult
+    ) throws(TokenFailure) -> TokenResult {
         for attempt in 1...TokenChannel.mostAttempts {
             let left = tpm.attemptsLeft(sparing: spares)
             guard left != 0 else {
@@ -51,7 +53,7 @@ public enum TPMProgram {
             guard let pin = try channel.askPIN(isRepeated: attempt > 1, left: left) else {
                 throw attempt > 1 ? .wrongPIN(left: left) : .noPIN
             }
-            do throws(TokenRefusal) {
+            do throws(TokenFailure) {
                 return try use(pin)
             } catch {
                 switch error {
@@ -68,7 +70,7 @@ public enum TPMProgram {
     public static func makeKey(
         authorization: SecretBytes, pin: SecretBytes?, in address: TPMAddress,
         over channel: borrowing TokenChannel
-    ) throws(TokenRefusal) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResult {
         let tpm = try confinedConnection(to: address, over: channel)
         let (parent, handle) = try tpm.parentOfNewKeys()
         let (key, point) = try tpm.makeKey(
@@ -86,7 +88,7 @@ public enum TPMProgram {
     public static func sign(
         _ message: [UInt8], with key: TPMKey, authorization: SecretBytes, in address: TPMAddress,
         over channel: borrowing TokenChannel
-    ) throws(TokenRefusal) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResult {
         let tpm = try confinedConnection(to: address, over: channel)
         let parent = try tpm.parent(of: key)
         let loaded = try tpm.load(key, under: parent)
@@ -94,7 +96,7 @@ public enum TPMProgram {
             return .signature(try tpm.sign(message, with: loaded, authorization, under: parent))
         }
         // Whoever has the key, and guesses, does not lock those whose vaults the TPM opens.
-        return try withPIN(for: tpm, sparing: true, over: channel) { pin throws(TokenRefusal) in
+        return try withPIN(for: tpm, sparing: true, over: channel) { pin throws(TokenFailure) in
             .signature(
                 try tpm.sign(message, with: loaded, value(authorization, pin), under: parent))
         }
@@ -104,7 +106,7 @@ public enum TPMProgram {
     public static func attest(
         _ key: TPMKey, for message: [UInt8], authorization: SecretBytes, in address: TPMAddress,
         over channel: borrowing TokenChannel
-    ) throws(TokenRefusal) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResult {
         let tpm = try confinedConnection(to: address, over: channel)
         let (kind, certificate) = try tpm.endorsement()
         let certificates = [certificate] + tpm.issuerCertificates()
@@ -113,18 +115,18 @@ public enum TPMProgram {
         let parent = try tpm.parent(of: key)
         let loaded = try tpm.load(key, under: parent)
         let attestationKey = try tpm.attestationKey()
-        func attested(_ value: SecretBytes) throws(TokenRefusal) -> TokenResult {
+        func attested(_ value: SecretBytes) throws(TokenFailure) -> TokenResult {
             let (certification, signature) = try tpm.certify(
                 loaded, by: attestationKey.handle, for: message, value, under: parent)
             let attestation = KeyAttestation(
                 certificates: certificates, endorsementKey: endorsementKey,
                 attestationKey: attestationKey.publicArea, deviceKey: key.structure,
                 certification: certification, signature: signature)
-            guard let attestation else { throw .badAnswer }
+            guard let attestation else { throw .badDeviceAnswer }
             return .attested(attestation)
         }
         guard key.requiresPIN else { return try attested(authorization) }
-        return try withPIN(for: tpm, sparing: true, over: channel) { pin throws(TokenRefusal) in
+        return try withPIN(for: tpm, sparing: true, over: channel) { pin throws(TokenFailure) in
             try attested(value(authorization, pin))
         }
     }
@@ -132,7 +134,7 @@ public enum TPMProgram {
     /// Reveals a secret that a server protected for this TPM.
     public static func activate(
         _ activation: KeyActivation, in address: TPMAddress, over channel: borrowing TokenChannel
-    ) throws(TokenRefusal) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResult {
         let tpm = try confinedConnection(to: address, over: channel)
         let attestationKey = try tpm.attestationKey()
         let endorsementKey = try tpm.endorsementKey(tpm.endorsement().0)
@@ -144,7 +146,7 @@ public enum TPMProgram {
     /// message.
     private static func confinedConnection(
         to address: TPMAddress, over channel: borrowing TokenChannel
-    ) throws(TokenRefusal) -> TPMConnection {
+    ) throws(TokenFailure) -> TPMConnection {
         do { try prepareConfinedCryptography() } catch {
             throw .failed(call: "OPENSSL_init_crypto", code: 0)
         }

@@ -111,12 +111,10 @@ extension RequestContext {
     /// The server's address, which is not a secret.
     private func server(of id: RecordID) throws -> ServerAddress {
         try vault.entry(id).requireEnrolledSecret()
-        let text = try vault.server(of: id)
-        do throws(ServerAddressError) {
-            return try ServerAddress(parsing: text ?? "")
-        } catch {
+        guard let server = try vault.server(of: id).flatMap(ServerAddress.init) else {
             throw DeviceLoginError.unreadable
         }
+        return server
     }
 
     /// Signs a text, or else in.

@@ -1,16 +1,6 @@
-internal import SQLStore
+public import SQLStore
 public import Verification
 internal import WatchwordSystem
-
-/// The revoked and disabled credentials that could be read from a database.
-public struct EndedCredentials: Hashable, Sendable {
-    /// Their ids, in ascending order.
-    public let credentials: [CredentialID]
-    /// Whether everything could be read.
-    ///
-    /// If not, the list may be incomplete.
-    public let isComplete: Bool
-}
 
 extension SQLiteVerificationStore {
     /// Checks all events and rows in one snapshot; other connections can keep writing.
@@ -20,11 +10,12 @@ extension SQLiteVerificationStore {
     /// these events was kept.
     ///
     /// - Parameter checkpoints: further checkpoints, kept elsewhere; see ``ChainCheckpoint/text``.
-    public func audit(checkpoints: [ChainCheckpoint] = []) throws(SQLiteStoreError) -> AuditReport {
+    public func audit(checkpoints: [ChainCheckpoint] = []) throws(SQLStoreError) -> AuditReport {
         let folder = try location.openFolder(making: false)
         let session = try location.openForReading()
         let kept = try location.savedCheckpoint(in: folder)
-        return try session.audit((kept.map { [$0] } ?? []) + checkpoints, key: key)
+        return try SQLStoreError.store(
+            in: session.audit((kept.map { [$0] } ?? []) + checkpoints, key: key))
     }
 
     /// Audits a database, or a copy of one, that is not open in this process.
@@ -32,14 +23,15 @@ extension SQLiteVerificationStore {
     /// Writes nothing except SQLite's own files beside the database.
     public static func audit(
         at path: String, key: AuditKey, checkpoints: [ChainCheckpoint] = []
-    ) throws(SQLiteStoreError) -> AuditReport {
+    ) throws(SQLStoreError) -> AuditReport {
         let location = DatabaseLocation(path)
         let folder = try location.openFolder(making: false)
         guard try location.exists(in: folder) else { throw .notPrivate(.missing) }
         let session = try location.openForReading()
-        _ = try session.connection.requireOwnFile()
+        try session.connection.requireOwnFile()
         let kept = try location.savedCheckpoint(in: folder)
-        return try session.audit((kept.map { [$0] } ?? []) + checkpoints, key: key)
+        return try SQLStoreError.store(
+            in: session.audit((kept.map { [$0] } ?? []) + checkpoints, key: key))
     }
 
     /// Lists the credentials that were revoked or disabled, as far as the database at `path` can be
@@ -49,46 +41,50 @@ extension SQLiteVerificationStore {
     /// these credentials. Reads rows and events as far as possible, even if they are not authentic:
     /// at worst, a forged one ends a credential. Writes nothing except SQLite's own files beside
     /// the database.
-    public static func endedCredentials(at path: String) throws(SQLiteStoreError)
+    public static func endedCredentials(at path: String) throws(SQLStoreError)
         -> EndedCredentials
     {
         let location = DatabaseLocation(path)
         let folder = try location.openFolder(making: false)
         guard try location.exists(in: folder) else { throw .notPrivate(.missing) }
         let session = try location.openForReading()
-        _ = try session.connection.requireOwnFile()
+        try session.connection.requireOwnFile()
         var found: Set<CredentialID> = []
         var isComplete = true
         do { try session.readEndedRows(into: &found) } catch { isComplete = false }
         do { try session.readEndingEvents(into: &found) } catch { isComplete = false }
-        return EndedCredentials(credentials: found.sorted(), isComplete: isComplete)
+        return EndedCredentials(credentials: found, isComplete: isComplete)
     }
 }
 
 extension DatabaseLocation {
+    /// Opens the existing file.
+    func openSession(timeout: Duration = .seconds(2)) throws(StoreFailure) -> SQLiteSession {
+        SQLiteSession(try SQLiteConnection(path: path, .readWrite, timeout: timeout))
+    }
+
     /// Opens the file for one long read.
     ///
     /// Needs write access: SQLite first recovers a log that a crash left behind.
-    func openForReading() throws(SQLiteStoreError) -> SQLiteSession {
-        try opening { () throws(SQLiteFailure) in
-            let connection = try SQLiteConnection(path: path, .readWrite, timeout: .seconds(2))
-            try connection.execute("PRAGMA query_only = ON")
-            return SQLiteSession(connection)
-        }
+    func openForReading() throws(SQLStoreError) -> SQLiteSession {
+        let session = try SQLStoreError.store(in: openSession())
+        try SQLStoreError.store(in: session.connection.execute("PRAGMA query_only = ON"))
+        return session
     }
 }
 
 extension SQLiteSession {
     fileprivate func audit(
         _ marks: [ChainCheckpoint], key: AuditKey
-    ) throws(SQLiteStoreError) -> AuditReport {
-        try opening { () throws(SQLiteFailure) in
-            // A transaction reads a single snapshot, even if events are appended in the meantime.
-            try connection.execute("BEGIN")
-            let isSound =
-                try connection.prepare("PRAGMA integrity_check(1)")
-                .first { row throws(SQLiteFailure) in try row.requiredText() } == "ok"
-            return try audit(isSound: isSound, checkpoints: marks, key: key)
-        }
+    ) throws(StoreFailure) -> AuditReport {
+        // A transaction reads a single snapshot, even if events are appended in the meantime.
+        try connection.execute("BEGIN")
+        return try audit(isSound: isSound(), checkpoints: marks, key: key)
+    }
+
+    /// Whether the structure of the file is intact.
+    func isSound() throws(StoreFailure) -> Bool {
+        try connection.prepare("PRAGMA integrity_check(1)")
+            .first { row throws(StoreFailure) in try row.requiredText() } == "ok"
     }
 }

@@ -1,7 +1,15 @@
 public import WatchwordSystem
 
-/// Why a device did not do what was asked.
-public enum TokenRefusal: Error, Hashable, Sendable {
+/// Why a device, or the helper that talks to it, did not do what was asked.
+public enum TokenFailure: Error, Hashable, Sendable {
+    // The helper.
+    /// The helper did not do its work.
+    case helper(HelperFailure)
+    /// The device did not answer in time.
+    case timedOut
+    /// The helper broke the protocol.
+    case badAnswer
+
     // Any device.
     /// There is no such device.
     case noDevice
@@ -20,7 +28,7 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     /// The helper could not give up its privileges, so it did nothing.
     case notConfined(SystemCallFailure)
     /// The device's answer makes no sense.
-    case badAnswer
+    case badDeviceAnswer
     /// What the vault file holds for the device is malformed.
     case badRequest
 
@@ -53,17 +61,34 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case severalDevices
 }
 
-extension TokenRefusal: Transferable {
+extension TokenFailure {
+    /// Whether the helper can report it; the others are found out in the process that started it.
+    package var isReportedByHelper: Bool {
+        switch self {
+        case .helper, .timedOut, .badAnswer: false
+        default: true
+        }
+    }
+
+    /// Converts the failure of a system call in this process.
+    static func system<Result: ~Copyable>(
+        in call: @autoclosure () throws(SystemCallFailure) -> Result
+    ) throws(TokenFailure) -> Result {
+        do { return try call() } catch { throw .helper(.system(error)) }
+    }
+}
+
+extension TokenFailure: Transferable {
     private enum Kind: UInt8, Transferable {
-        case plain, wrongPIN, failed, notConfined, lockedOut
+        case plain, wrongPIN, failed, notConfined, lockedOut, helper
     }
 
     /// The cases without further facts.
-    private static let plain: [TokenRefusal] = [
-        .noDevice, .noPermission, .busy, .otherDevice, .noPIN, .badAnswer, .badRequest,
+    private static let plain: [TokenFailure] = [
+        .noDevice, .noPermission, .busy, .otherDevice, .noPIN, .badDeviceAnswer, .badRequest,
         .changedPCR7, .noPCR7, .ownerPassword, .noCertificate,
         .blockedPIN, .needsReinsertion, .noPINSet, .notTouched, .declined, .notSupported,
-        .severalDevices,
+        .severalDevices, .timedOut, .badAnswer,
     ]
 
     package func write(to output: FrameWriter) {
@@ -73,21 +98,23 @@ extension TokenRefusal: Transferable {
             output.append(Kind.failed, ShortWord(showing: call), code)
         case .notConfined(let failure): output.append(Kind.notConfined, failure)
         case .lockedOut(let seconds): output.append(Kind.lockedOut, seconds)
+        case .helper(let failure): output.append(Kind.helper, failure)
         default:
             output.append(Kind.plain)
-            output.append(self, in: TokenRefusal.plain)
+            output.append(self, in: TokenFailure.plain)
         }
     }
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         switch try fields.value(bytes) as Kind {
-        case .plain: self = try fields.value(bytes, in: TokenRefusal.plain)
+        case .plain: self = try fields.value(bytes, in: TokenFailure.plain)
         case .wrongPIN: self = try fields.make(Self.wrongPIN, from: bytes)
         case .failed:
             let call: ShortWord = try fields.value(bytes)
             self = .failed(call: call.text, code: try fields.value(bytes))
         case .notConfined: self = try fields.make(Self.notConfined, from: bytes)
         case .lockedOut: self = try fields.make(Self.lockedOut, from: bytes)
+        case .helper: self = try fields.make(Self.helper, from: bytes)
         }
     }
 }

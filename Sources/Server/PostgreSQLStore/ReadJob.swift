@@ -13,7 +13,7 @@ struct ReadJob: Sendable {
 
     let question: Query
     /// Receives the rows, or the failure, on the connection's thread.
-    let finish: @Sendable (Result<PostgreSQLRows, PostgreSQLFailure>) -> Void
+    let finish: @Sendable (Result<PostgreSQLRows, StoreFailure>) -> Void
     /// Whether the read is a repetition.
     ///
     /// A read that failed with its connection, or with another read, is repeated once; that is
@@ -36,7 +36,7 @@ extension PostgreSQLSession {
     func read(_ jobs: [ReadJob]) -> ConnectionPool<PostgreSQLSession, ReadJob>.Verdict {
         let groups = ReadGroup.gather(jobs)
         let outcomes: [PipelineOutcome]
-        do throws(PostgreSQLFailure) {
+        do throws(StoreFailure) {
             let sent = clock?.due()
             let query = sent == nil ? [] : [ClockComparison.query]
             outcomes = try connection.run(
@@ -53,13 +53,13 @@ extension PostgreSQLSession {
         for (group, outcome) in zip(groups, outcomes) {
             switch outcome {
             case .done(let result): group.finish(result)
-            case .failed(let failure) where failure.isTransient:
-                again += giveUp(group.jobs, because: failure)
+            case .failed(let refused) where refused.failure.isTransient:
+                again += giveUp(group.jobs, because: refused.failure)
             // One read may have made the statement fail; the others can still succeed separately.
-            case .failed(let failure) where group.jobs.count > 1 && !failure.isBusy:
-                again += refuse(group.jobs, because: failure)
-            case .failed(let failure):
-                for job in group.jobs { job.finish(.failure(failure)) }
+            case .failed(let refused) where group.jobs.count > 1 && !refused.failure.isTimeout:
+                again += refuse(group.jobs, because: refused.failure)
+            case .failed(let refused):
+                for job in group.jobs { job.finish(.failure(refused.failure)) }
             case .skipped: again += group.jobs
             }
         }
@@ -67,7 +67,7 @@ extension PostgreSQLSession {
     }
 
     /// - Returns: the jobs to retry.
-    private func giveUp(_ jobs: [ReadJob], because failure: PostgreSQLFailure) -> [ReadJob] {
+    private func giveUp(_ jobs: [ReadJob], because failure: StoreFailure) -> [ReadJob] {
         var again: [ReadJob] = []
         for var job in jobs {
             job.timesAborted += 1
@@ -81,7 +81,7 @@ extension PostgreSQLSession {
     }
 
     /// - Returns: the jobs to repeat.
-    private func refuse(_ jobs: [ReadJob], because failure: PostgreSQLFailure) -> [ReadJob] {
+    private func refuse(_ jobs: [ReadJob], because failure: StoreFailure) -> [ReadJob] {
         var again: [ReadJob] = []
         for var job in jobs {
             if job.isRetry {
@@ -150,7 +150,7 @@ struct ReadGroup {
 
     /// Passes each read its rows.
     func finish(_ result: PostgreSQLResult) {
-        do throws(PostgreSQLFailure) {
+        do throws(StoreFailure) {
             let parts = isShared ? try result.rows.split(among: jobs.count) : [result.rows]
             for (job, rows) in zip(jobs, parts) { job.finish(.success(rows)) }
         } catch {

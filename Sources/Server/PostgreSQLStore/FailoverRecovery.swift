@@ -1,0 +1,130 @@
+public import SQLStore
+public import Verification
+internal import WatchwordCryptography
+
+extension PostgreSQLVerificationStore {
+    /// Returns whether the tables exist.
+    public static func exists(_ address: PostgreSQLAddress) throws(SQLStoreError) -> Bool {
+        let connection = try PostgreSQLConnection(address)
+        return try SQLStoreError.store(in: connection.takenSteps()) > 0
+    }
+
+    /// Ends everything that may have been spent in commits that were lost when a database was
+    /// rolled back.
+    ///
+    /// A database needs this if it was restored from a backup, or if its standby took over without
+    /// the last commits. Afterwards it refuses every code and secret that could have been accepted
+    /// before the current time; ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this for each kind of
+    /// credential. Tickets, challenges and recorded responses are deleted. The existing event chains
+    /// are closed; new events go into new chains.
+    ///
+    /// The recovery is one transaction; other commits wait for it.
+    ///
+    /// - Returns: a report that includes the new chain's end, which replaces all stored ends; see
+    ///   ``ends``.
+    /// - Throws: ``SQLStoreError/clockBehind(_:)`` if an event is newer than `now`.
+    public static func settle(
+        _ address: PostgreSQLAddress, key: AuditKey, _ options: RestoreOptions,
+        timeout: Duration = .seconds(60)
+    ) throws(SQLStoreError) -> (report: RestoreReport, end: AcknowledgedCheckpoint) {
+        let connection = try PostgreSQLConnection(address)
+        try connection.expectTables()
+        try connection.updateSchema(timeout: timeout)
+        let session = try SQLStoreError.store(
+            in: PostgreSQLSession(
+                PostgreSQLSession.Context(address: address, timeout: timeout),
+                FailoverRecovery.statements))
+        var recovery = try SQLStoreError.store(in: FailoverRecovery(session, key: key))
+        // If the clock is behind, closing the connection rolls back its transaction.
+        let options = try options.checked(against: recovery.newest ?? options.now)
+        return try SQLStoreError.store(in: recovery.run(options))
+    }
+}
+
+/// The transaction that makes a database usable again after it was rolled back.
+struct FailoverRecovery {
+    static let statements: [StoreStatement] = [
+        .credentialsByID, .clients, .updateCredentials, .updateClients, .appendEvents,
+        .chains, .events, .closeChains, .beginChain, .leap,
+    ]
+
+    private let session: PostgreSQLSession
+    private let key: AuditKey
+    /// When the newest stored event happened; `nil` if there is none.
+    let newest: UnixTime?
+    private var lease: ChainLease
+    private var position: UInt64 = 0
+
+    /// Begins the transaction; other sessions can read, but wait before they write.
+    init(_ session: PostgreSQLSession, key: AuditKey) throws(StoreFailure) {
+        self.session = session
+        self.key = key
+        let node = Randomness.bytes(count: 16)
+        let begun = try session.run([
+            .text("BEGIN ISOLATION LEVEL READ COMMITTED"),
+            .text(
+                "LOCK TABLE credentials, tickets, challenges, answers, clients, chains, counter, "
+                    + "events IN EXCLUSIVE MODE"),
+            .run(.closeChains), .run(.leap, StatementArguments(PostgreSQLSession.positionGap)),
+            .run(.chains),
+        ])
+        let chains = try begun.last?.all { row throws(StoreFailure) in try row.chain() }
+        let last = try LastEvents(of: chains ?? [], session.events(after:limit:))
+        guard last.areAuthentic(key) else { throw .chain }
+        newest = last.newest
+        lease = try ChainLease(beginning: node, on: session, key: key)
+    }
+
+    mutating func run(
+        _ options: RestoreOptions
+    ) throws(StoreFailure) -> (report: RestoreReport, end: AcknowledgedCheckpoint) {
+        let (session, key) = (session, key)
+        let (kept, ended) = try session.restoreCredentials(options, key: key) {
+            page throws(StoreFailure) in
+            let (rows, events) = changes(page.map { ($0.row, $0.event) }, RowMark.init)
+            try append(events, [.run(.updateCredentials, StatementArguments(placing: rows))])
+        }
+        let clients = try session.revokedClients(options, key: key)
+        if !clients.isEmpty {
+            let (rows, events) = changes(clients, RowMark.init)
+            try append(events, [.run(.updateClients, StatementArguments(placing: rows))])
+        }
+        try append([RecordedEvent(Event(.restored, time: options.now, number: Int64(ended)))], [])
+        _ = try session.run([
+            .text("DELETE FROM tickets"), .text("DELETE FROM challenges"),
+            .text("DELETE FROM answers"), .text("DELETE FROM decoys"), .text("COMMIT"),
+        ])
+        return (
+            RestoreReport(kept: kept, ended: ended, clientsRevoked: clients.count),
+            AcknowledgedCheckpoint(mark: lease.chain.head(), position: position)
+        )
+    }
+
+    /// The rows with their authentication codes, and an event for each, which records its row.
+    private func changes<Row: StoredRow>(
+        _ changes: [(row: Row, event: Event)], _ mark: (Row, [UInt8]) -> RowMark
+    ) -> (rows: [BatchRow<Row>], events: [RecordedEvent]) {
+        var rows: [BatchRow<Row>] = []
+        var events: [RecordedEvent] = []
+        for (row, event) in changes {
+            let code = key.code(of: row)
+            rows.append(BatchRow(member: rows.count, row: row, code: code))
+            events.append(RecordedEvent(event, rows: [mark(row, code)]))
+        }
+        return (rows, events)
+    }
+
+    /// Applies the changes, and appends the events.
+    private mutating func append(
+        _ events: [RecordedEvent], _ commands: [PipelineCommand]
+    ) throws(StoreFailure) {
+        var chain = lease.chain
+        let results = try session.run(commands + [lease.append(events, to: &chain)])
+        let last: UInt64? = try results.last?.first { row throws(StoreFailure) in
+            try row.read()
+        }
+        guard let last else { throw .invalidRow }
+        position = last
+        lease.move(to: chain, at: position)
+    }
+}
