@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Courier
 import DeviceLogin
 import Devices
 import Exports
@@ -29,8 +30,8 @@ extension FailureReport {
         case let error as OutputFileError: self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as OneTimePasswordError: self.init(Messages.sentence(for: error), .badInput)
         case let error as QRDrawingError: self.init(Messages.sentence(for: error), ExitCode(error))
-        case ExportWritingError.drawing(let error): self.init(error)
-        case ExportWritingError.cryptography(let failure): self.init(failure)
+        case let failure as HTTPHelperFailure:
+            self.init(Messages.sentence(for: failure), ExitCode(failure))
         case let failure as CameraFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as ClipboardFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as CryptographyFailure: self.init(Messages.sentence(for: failure), .system)
