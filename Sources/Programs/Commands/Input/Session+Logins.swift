@@ -44,7 +44,7 @@ extension Session {
         var response = try vault.send(request(.none))
         // A vault that this process has opened would not use a confirmation that is given now.
         if vault.isHeldByAgent, case .failed(.presenceNeeded) = response {
-            let use = EntryUse.enrolAt(order.enrolment.server.text)
+            let use = EntryUse.enrolAt(order.enrolment.server.address.text)
             response = try responseAfterCheck(
                 presence, of: name, by: vault, for: use, request)
         }
