@@ -22,7 +22,7 @@ struct Answering: PresenceCheck {
 }
 
 struct AccessControlCheckTests {
-    typealias Refusal = AccessControlError<Answering.Broken>
+    typealias Refusal = NoProof<Answering.Broken>
 
     static let perUse = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
     static let wiping = AccessControl(
@@ -48,7 +48,7 @@ struct AccessControlCheckTests {
     ) throws -> String {
         var check = check
         do {
-            let proof = try open.prove(&check, for: id, words: "test", reading: clock.reading)
+            let proof = try open.proof(&check, for: id, reading: clock.reading)
             return try open.open(id, proof: proof).issuer
         } catch let error as Refusal {
             return "\(error)"
@@ -311,7 +311,7 @@ struct AccessControlCheckTests {
         {
             var check = Self.yes
             do {
-                return try open.prove(&check, for: id, words: "test", now: now)
+                return try open.proof(&check, for: id, now: now)
             } catch {
                 throw .presenceNeeded
             }
@@ -342,11 +342,11 @@ struct AccessControlCheckTests {
             try changes.setAccessControl(of: ids[1], to: Self.wiping)
         }
         var clock = TestClock()
-        typealias Refusal = AccessControlError<OpenerCheck.Failure>
+        typealias Refusal = NoProof<OpenerCheck.Failure>
         func guess(_ id: RecordID, _ passphrase: SecretBytes = secret("guess")) throws -> String {
             var check = OpenerCheck(.passphrase(passphrase), of: open)
             do {
-                let proof = try open.prove(&check, for: id, words: "", reading: clock.reading)
+                let proof = try open.proof(&check, for: id, reading: clock.reading)
                 let entry = try open.open(id, proof: proof)
                 return entry.issuer
             } catch let error as Refusal {

@@ -5,7 +5,7 @@ import TestSupport
 /// Two programs that use one vault with one record; each may be killed at any step.
 ///
 /// A step is one change to the disk or to a lock that another program can see. The order of the
-/// steps is that of `VaultOpening.key(passphrase:ceiling:)` and `UnlockedVault.prove(…)`; the
+/// steps is that of `VaultOpening.slot(passphrase:ceiling:)` and `UnlockedVault.prove(…)`; the
 /// vault's own code makes the decisions. A torn write leaves the previous slot valid, so it has the
 /// same effect as a kill before the step.
 struct AttemptMachine: StateMachine {

@@ -150,7 +150,9 @@ struct AttemptsTests {
     func full() throws {
         let longest = Failures(
             refused: VaultLimits.number, undecided: VaultLimits.number, wait: 3600,
-            seen: VaultLimits.number, boot: TestClock().reading.boot, uptime: VaultLimits.number)
+            start: ClockReading(
+                seen: VaultLimits.number, boot: TestClock().reading.boot,
+                uptime: VaultLimits.number))
         var attempts = Attempts(of: Self.vaultID)
         // The maximum number of slot sets, with the longest counts that they can have together.
         let most = UInt64(Attempts.maximumRefuserCount)

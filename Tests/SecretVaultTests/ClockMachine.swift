@@ -152,10 +152,10 @@ struct ClockMachine: StateMachine {
         key.append(Int64(failures.refused))
         key.append(Int64(failures.undecided))
         key.append(Int64(failures.wait))
-        key.append(Int64(failures.seen) - state.clock.wall)
-        key.append(ClockReading.isKnown(failures.boot) ? 1 : 0)
-        let isSame = failures.boot == reading.boot
-        key.append(isSame ? Int64(failures.uptime) - state.clock.uptime : nil)
+        key.append(Int64(failures.start.wall) - state.clock.wall)
+        key.append(failures.start.isBootKnown ? 1 : 0)
+        let isSame = failures.start.boot == reading.boot
+        key.append(isSame ? Int64(failures.start.uptime) - state.clock.uptime : nil)
         return key
     }
 }

@@ -212,17 +212,17 @@ struct DeviceSlotTests {
         let id = try #require(open.entries.first).id
         let slot = open.slots[4]
         var check = OpenerCheck(.device(DeviceSlots.secret, of: slot), of: open)
-        let proof = try open.prove(&check, for: id, words: "test")
+        let proof = try open.proof(&check, for: id)
         _ = try open.open(id, proof: proof)
         // A TPM without a PIN proves nothing, even with the right secret.
         var absent = OpenerCheck(.device(DeviceSlots.secret, of: open.slots[3]), of: open)
         #expect(throws: (any Error).self) {
-            _ = try open.prove(&absent, for: id, words: "test")
+            _ = try open.proof(&absent, for: id)
         }
         let wrong = SecretBytes(copying: [UInt8](repeating: 1, count: 32).span)
         var bad = OpenerCheck(.device(wrong, of: slot), of: open)
         #expect(throws: (any Error).self) {
-            _ = try open.prove(&bad, for: id, words: "test")
+            _ = try open.proof(&bad, for: id)
         }
     }
 }

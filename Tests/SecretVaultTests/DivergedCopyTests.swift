@@ -30,7 +30,7 @@ struct DivergedCopyTests {
         let ids = try vault.fill()
         let original = try vault.bytes()
         let key = try VaultDocument(parsing: original)
-            .key(with: .passphrase(TestVault.passphrase), ceiling: 24).0
+            .opened(with: .passphrase(TestVault.passphrase), ceiling: 24).key
         let (one, other) = (try edited(original, ids), try edited(original, ids))
         let (own, foreign) = (lines(one), lines(other))
         // Generation, revisions and access control are the same; only the boxes differ.

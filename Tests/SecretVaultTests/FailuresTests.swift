@@ -87,7 +87,7 @@ struct FailuresTests {
             clock.wall += shift
             #expect(failed.rest(at: clock.reading) == 3600)
             let moved = try #require(failed.moved(to: clock.reading))
-            #expect(moved.seen == 1_795_000_000 && moved.moved(to: clock.reading) == nil)
+            #expect(moved.start.wall == 1_795_000_000 && moved.moved(to: clock.reading) == nil)
             clock.pass(3599)
             #expect(moved.rest(at: clock.reading) == 1)
             clock.pass(1)
@@ -104,11 +104,11 @@ struct FailuresTests {
         let second = Failures.beginning(after: refused, at: clock.reading)
         let withdrawn = try #require(second.withdrawing())
         for failures in [first, refused, second, withdrawn] {
-            #expect(failures.seen == 1_795_000_000)
+            #expect(failures.start.wall == 1_795_000_000)
         }
         // A later time replaces it.
         clock.wall += 5_001
-        #expect(Failures.refusing(in: second, at: clock.reading).seen == 1_795_000_001)
+        #expect(Failures.refusing(in: second, at: clock.reading).start.wall == 1_795_000_001)
         // So a wall clock that is set back before the machine is turned off shortens no wait.
         let locked = try failures(9, at: clock)
         clock.wall -= 5_000
@@ -126,7 +126,7 @@ struct FailuresTests {
         clock.wall = 0
         clock.uptime = 86_400
         #expect(failed.rest(at: clock.reading) == 3600)
-        #expect(failed.moved(to: clock.reading)?.uptime == 86_400)
+        #expect(failed.moved(to: clock.reading)?.start.uptime == 86_400)
     }
 
     @Test("a clock that was briefly far ahead costs at most one wait per boot")
@@ -166,7 +166,7 @@ struct FailuresTests {
             // Once the boot clock can be trusted again, it measures the wait.
             clock.pass(10)
             let back = try #require(moved.moved(to: clock.reading))
-            #expect(back.wait == 50 && back.boot == clock.reading.boot)
+            #expect(back.wait == 50 && back.start.boot == clock.reading.boot)
             clock.pass(-10)
         }
     }
@@ -226,9 +226,9 @@ struct FailuresTests {
         clock.pass(60)
         clock.wall -= 86_400
         let begun = Failures.beginning(after: failed, at: clock.reading)
-        #expect(begun.seen == failed.seen)
-        #expect(Failures.refusing(in: begun, at: clock.reading).seen == failed.seen)
-        #expect(begun.withdrawing()?.seen == failed.seen)
+        #expect(begun.start.wall == failed.start.wall)
+        #expect(Failures.refusing(in: begun, at: clock.reading).start.wall == failed.start.wall)
+        #expect(begun.withdrawing()?.start.wall == failed.start.wall)
     }
 
     @Test("a boot clock that is behind its last reading belongs to another boot")
@@ -275,8 +275,8 @@ struct FailuresTests {
     @Test("a count at its maximum stays there")
     func end() {
         let last = Failures(
-            refused: VaultLimits.number, undecided: VaultLimits.number, wait: 0, seen: 0,
-            boot: TestClock().reading.boot, uptime: 0)
+            refused: VaultLimits.number, undecided: VaultLimits.number, wait: 0,
+            start: ClockReading(seen: 0, boot: TestClock().reading.boot, uptime: 0))
         let next = Failures.adding(to: last, at: TestClock().reading)
         #expect(next.refused == VaultLimits.number && next.undecided == VaultLimits.number - 1)
     }

@@ -30,7 +30,7 @@ struct FutureSlot {
     /// Adds the slot to a vault without changing the generation.
     func add(to vault: TestVault) throws {
         let document = try VaultDocument(parsing: vault.bytes())
-        let (key, _) = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 10)
+        let key = try document.opened(with: .passphrase(TestVault.passphrase), ceiling: 10).key
         var state = try VaultState(verifying: document, with: key)
         state.slots.append(try sealed(key))
         try vault.put(try state.written(with: key))

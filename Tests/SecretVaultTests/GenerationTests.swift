@@ -69,7 +69,7 @@ struct GenerationTests {
         let copy = try #require(try open.copy(at: vault.folder.file(own)))
         let plan = try open.planOfMerge(with: copy, comparing: { _, _ in .same }, now: 9)
         let before = try vault.bytes()
-        try open.merge(copy, as: plan, confirmed: [], comparing: { _, _ in .same }, now: 9)
+        try open.merge(plan, confirmed: [], comparing: { _, _ in .same }, now: 9)
         #expect(try vault.folder.bytes(of: own) == before)
         #expect(try vault.unlock().reports.isEmpty)
         #expect(try Set(vault.unlock().entries.map(\.issuer)) == ["a", "c", "d"])
@@ -218,10 +218,10 @@ struct GenerationTests {
         // Another process saves while this one opens the file.
         try removeFile(vault.folder.file(TestVault.own("generation")))
         var opening = try VaultOpening(vault.path) { .now() }
-        let key = try opening.key(passphrase: TestVault.passphrase, ceiling: 20)
+        let slot = try opening.slot(passphrase: TestVault.passphrase, ceiling: 20)
         try vault.unlock().update(add("more"))
         let newer = try record(in: vault.folder)
-        _ = try opening.unlocked(with: key, ceiling: 20, readOnly: false)
+        _ = try opening.unlocked(by: slot, ceiling: 20, isReadOnly: false)
         #expect(try newer.generation == 7 && record(in: vault.folder) == newer)
     }
 

@@ -40,7 +40,7 @@ struct GitMergeTests {
         let (open, copy, plan) = try copies.plan()
         func merge() throws(VaultError) {
             try open.merge(
-                copy, as: plan, confirmed: [], into: path, comparing: MergeTests.order,
+                plan, confirmed: [], into: path, comparing: MergeTests.order,
                 now: MergeTests.now)
         }
         try merge()
@@ -63,10 +63,10 @@ struct GitMergeTests {
         let copies = try MergeTests.Copies()
         try copies.there(MergeTests().rename(copies.ids[0], "there", 100))
         let bytes = try copies.vault.bytes()
-        let (open, copy, plan) = try copies.plan()
+        let (open, _, plan) = try copies.plan()
         #expect(throws: VaultError.alreadyExists) {
             try open.merge(
-                copy, as: plan, confirmed: [], into: copies.vault.path,
+                plan, confirmed: [], into: copies.vault.path,
                 comparing: MergeTests.order, now: MergeTests.now)
         }
         #expect(try copies.vault.bytes() == bytes)
@@ -80,11 +80,11 @@ struct GitMergeTests {
         }
         let bytes = try copies.vault.bytes()
         try copies.vault.put(bytes, as: "ours")
-        let (open, copy, plan) = try copies.plan()
+        let (open, _, plan) = try copies.plan()
         #expect(plan.changes.map(\.action) == [.wiped])
         #expect(throws: VaultError.vanishedEntries) {
             try open.merge(
-                copy, as: plan, confirmed: [], into: copies.vault.folder.file("ours"),
+                plan, confirmed: [], into: copies.vault.folder.file("ours"),
                 comparing: MergeTests.order, now: MergeTests.now)
         }
         #expect(try copies.vault.folder.bytes(of: "ours") == bytes)

@@ -179,7 +179,7 @@ struct LockOutTests {
             #expect(!String(decoding: bytes, as: UTF8.self).contains(slot), "\(name)")
             guard bytes.starts(with: VaultEnvelope.magic) else { continue }
             #expect(throws: VaultError.wrongPassphrase) {
-                try VaultDocument(parsing: bytes).key(with: .passphrase(right), ceiling: 24)
+                try VaultDocument(parsing: bytes).opened(with: .passphrase(right), ceiling: 24)
             }
         }
     }

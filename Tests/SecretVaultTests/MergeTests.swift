@@ -45,9 +45,9 @@ struct MergeTests {
         @discardableResult func merge(
             confirmed: Set<RecordID> = [], accepting accepted: Set<RecordID> = []
         ) throws -> MergePlan {
-            let (open, copy, plan) = try plan(accepting: accepted)
+            let (open, _, plan) = try plan(accepting: accepted)
             try open.merge(
-                copy, as: plan, confirmed: confirmed, comparing: MergeTests.order,
+                plan, confirmed: confirmed, comparing: MergeTests.order,
                 now: MergeTests.now)
             return plan
         }
@@ -366,12 +366,12 @@ struct MergeTests {
     func overtaken() throws {
         let copies = try Copies()
         try copies.there(rename(copies.ids[0], "there", 100))
-        let (open, copy, plan) = try copies.plan()
+        let (open, _, plan) = try copies.plan()
         try copies.here(rename(copies.ids[0], "here", 200))
         let bytes = try copies.vault.bytes()
         #expect(throws: VaultError.busy) {
             try open.merge(
-                copy, as: plan, confirmed: [], comparing: Self.order, now: Self.now)
+                plan, confirmed: [], comparing: Self.order, now: Self.now)
         }
         #expect(try copies.vault.bytes() == bytes)
     }

@@ -305,7 +305,7 @@ extension MergeTests {
         try forge(copies.ids[0], in: "copy", of: copies.vault)
         let wiped = try copies.vault.folder.bytes(of: "copy")
         _ = try Vault.unlock(
-            at: copies.path, with: .passphrase(TestVault.passphrase), savesWipes: false)
+            at: copies.path, with: .passphrase(TestVault.passphrase), mode: .leavingWipes)
         #expect(try copies.vault.folder.bytes(of: "copy") == wiped)
         _ = try copies.unlockedCopy()
         // Nothing proves the wipe.

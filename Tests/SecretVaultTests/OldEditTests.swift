@@ -45,9 +45,9 @@ struct OldEditTests {
         }
 
         func merge(takingOldEdits takesOld: Bool) throws -> MergePlan {
-            let (open, copy, plan) = try plan(takingOldEdits: takesOld)
+            let (open, _, plan) = try plan(takingOldEdits: takesOld)
             try open.merge(
-                copy, as: plan, confirmed: [], comparing: MergeTests.order, now: MergeTests.now)
+                plan, confirmed: [], comparing: MergeTests.order, now: MergeTests.now)
             return plan
         }
     }

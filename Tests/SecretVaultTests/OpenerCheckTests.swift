@@ -22,12 +22,12 @@ struct OpenerCheckTests {
         let open = try vault.unlock()
         func proof(_ opener: VaultOpener) throws -> PresenceProof<Cryptographic> {
             var check = OpenerCheck(opener, of: open)
-            return try open.prove(&check, for: ids[0], words: "test")
+            return try open.proof(&check, for: ids[0])
         }
         do {
             _ = try proof(.passphrase(secret("wrong")))
             Issue.record("a wrong passphrase yielded a proof")
-        } catch AccessControlError<OpenerCheck.Failure>.refused(let cost) {
+        } catch NoProof<OpenerCheck.Failure>.refused(let cost) {
             #expect(cost == .free(left: 3))
         }
         #expect(try vault.attempts().records[ids[0]]?.failures.count == 1)

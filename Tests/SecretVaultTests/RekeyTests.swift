@@ -13,7 +13,7 @@ struct RekeyTests {
 
         init(of vault: TestVault) throws {
             document = try VaultDocument(parsing: vault.bytes())
-            key = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 10).0
+            key = try document.opened(with: .passphrase(TestVault.passphrase), ceiling: 10).key
         }
 
         /// How many of the file's secrets the copy's key opens.
@@ -109,7 +109,7 @@ struct RekeyTests {
         let vault = try TestVault(recoveryKey: true)
         let recoveryKey = try #require(vault.recoveryKey)
         let old = try VaultDocument(parsing: vault.bytes())
-        let oldKey = try old.key(with: .recoveryKey(recoveryKey), ceiling: 10).0
+        let oldKey = try old.opened(with: .recoveryKey(recoveryKey), ceiling: 10).key
         let open = try vault.unlock()
         try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slots[1]) }
         try add(open)
@@ -252,7 +252,7 @@ private struct SplicedSlots {
     func key(with opener: VaultOpener) -> VaultKey? {
         do throws(VaultError) {
             let file = bytes + VaultEnvelope.lastLine(for: bytes[...])
-            return try VaultDocument(parsing: file).key(with: opener, ceiling: 10).0
+            return try VaultDocument(parsing: file).opened(with: opener, ceiling: 10).key
         } catch {
             return nil
         }

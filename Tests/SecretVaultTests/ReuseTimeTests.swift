@@ -88,10 +88,10 @@ struct ReuseTimeTests {
         let open = try vault.unlock()
         _ = try open.open(id, proof: open.proofOfEarlierCheck(for: id))
         var wrong = OpenerCheck(.passphrase(secret("wrong")), of: open)
-        #expect(throws: (any Error).self) { _ = try open.prove(&wrong, for: id, words: "") }
+        #expect(throws: (any Error).self) { _ = try open.proof(&wrong, for: id) }
         #expect(throws: VaultError.presenceNeeded) { _ = try open.proofOfEarlierCheck(for: id) }
         var right = OpenerCheck(.passphrase(TestVault.passphrase), of: open)
-        _ = try open.open(id, proof: open.prove(&right, for: id, words: ""))
+        _ = try open.open(id, proof: open.proof(&right, for: id))
         _ = try open.open(id, proof: open.proofOfEarlierCheck(for: id))
         let (other, none) = try self.vault(0)
         let without = try other.unlock()

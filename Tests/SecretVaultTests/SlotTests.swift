@@ -191,7 +191,7 @@ struct SlotTests {
     func laterSlot() throws {
         let vault = try TestVault()
         let sample = try VaultDocument(parsing: vault.bytes())
-        let (key, _) = try sample.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
+        let key = try sample.opened(with: .passphrase(TestVault.passphrase), ceiling: 24).key
         var state = try VaultState(verifying: sample, with: key)
         state.slots.append(try FutureSlot(number: 4).sealed(key))
         try vault.put(try state.written(with: key))
@@ -223,7 +223,7 @@ struct SlotTests {
         func open(_ words: [String]) throws {
             let forged = try sample.forged { lines in lines[3] = words.joined(separator: " ") }
             let document = try VaultDocument(parsing: forged)
-            _ = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
+            _ = try document.opened(with: .passphrase(TestVault.passphrase), ceiling: 24)
         }
         #expect(throws: Never.self) { try open(words) }
         for (place, word) in [
@@ -246,11 +246,11 @@ struct SlotTests {
         }
         let document = try VaultDocument(parsing: renumbered)
         #expect(throws: VaultError.wrongPassphrase) {
-            try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
+            try document.opened(with: .passphrase(TestVault.passphrase), ceiling: 24)
         }
         let recoveryKey = try #require(sample.vault.recoveryKey)
         #expect(throws: VaultError.wrongRecoveryKey) {
-            try document.key(with: .recoveryKey(recoveryKey), ceiling: 24)
+            try document.opened(with: .recoveryKey(recoveryKey), ceiling: 24)
         }
     }
 
@@ -292,7 +292,7 @@ struct RecoveryKeyTests {
         for index in text.indices where text[index] != UInt8(ascii: "-") {
             var typed = text
             typed[index] = typed[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
-            #expect(throws: RecoveryKeyError.mistyped) {
+            #expect(throws: VaultError.recoveryKeyMistyped) {
                 try RecoveryKey(parsing: SecretBytes(copying: typed.span))
             }
             guard index + 1 < text.count, text[index] != text[index + 1],
@@ -300,7 +300,7 @@ struct RecoveryKeyTests {
             else { continue }
             var swapped = text
             swapped.swapAt(index, index + 1)
-            #expect(throws: RecoveryKeyError.mistyped) {
+            #expect(throws: VaultError.recoveryKeyMistyped) {
                 try RecoveryKey(parsing: SecretBytes(copying: swapped.span))
             }
         }
@@ -310,10 +310,12 @@ struct RecoveryKeyTests {
     func others() throws {
         let vault = try TestVault(recoveryKey: true)
         let text = String(decoding: try #require(vault.recoveryKey).text().copied, as: UTF8.self)
-        let cases: [(String, RecoveryKeyError)] = [
-            ("", .length(0, expected: 56)), (String(text.dropLast()), .length(55, expected: 56)),
-            (text + "A", .length(57, expected: 56)), ("1" + text.dropFirst(), .invalidCharacter),
-            ("é" + text.dropFirst(2), .invalidCharacter),
+        let cases: [(String, VaultError)] = [
+            ("", .recoveryKeyLength(0, expected: 56)),
+            (String(text.dropLast()), .recoveryKeyLength(55, expected: 56)),
+            (text + "A", .recoveryKeyLength(57, expected: 56)),
+            ("1" + text.dropFirst(), .recoveryKeyCharacter),
+            ("é" + text.dropFirst(2), .recoveryKeyCharacter),
         ]
         for (typed, error) in cases {
             #expect(throws: error) { try RecoveryKey(parsing: secret(typed)) }

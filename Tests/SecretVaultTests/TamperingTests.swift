@@ -19,7 +19,7 @@ struct TamperingTests {
             ids = try vault.fill()
             bytes = try vault.bytes()
             document = try VaultDocument(parsing: bytes)
-            key = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24).0
+            key = try document.opened(with: .passphrase(TestVault.passphrase), ceiling: 24).key
         }
 
         /// Everything that unlocking and checking verify, without deriving a key from the

@@ -1,3 +1,4 @@
+import Devices
 import Foundation
 import OneTimePassword
 import TestSupport
@@ -30,7 +31,9 @@ final class TestVault {
 
     /// The path of a file that counts attempts at the vault.
     func counted(_ name: String) throws -> String {
-        VaultLocation.pathOfAttempts(name, of: try VaultDocument(parsing: bytes()).vaultID)
+        VaultLocation.path(
+            of: name,
+            in: VaultLocation.attemptsParts(try VaultDocument(parsing: bytes()).vaultID))
     }
 
     /// The files in the vault's folder and its subfolders, with `ID` in place of the vault's ID.
@@ -144,6 +147,32 @@ extension UnlockedVault {
     func open(_ id: RecordID) throws(VaultError) -> EntryContent {
         try open(id, proof: proofOfUnlocking(for: id))
     }
+
+    /// Proves presence, or throws why there is no proof.
+    func proof<Check: PresenceCheck>(
+        _ check: inout Check, for id: RecordID,
+        reading: @autoclosure () -> ClockReading = .now(), now: @autoclosure () -> Moment = .now
+    ) throws(NoProof<Check.Failure>) -> PresenceProof<Check.Grade> {
+        let outcome: PresenceOutcome<Check>
+        do {
+            outcome = try prove(&check, for: id, words: "test", reading: reading(), now: now())
+        } catch {
+            throw .vault(error)
+        }
+        switch consume outcome {
+        case .proved(let proof): return proof
+        case .refused(let cost): throw .refused(cost)
+        case .undecided(let failure): throw .check(failure)
+        }
+    }
+}
+
+/// Why a check yielded no proof.
+enum NoProof<Failure: Error>: Error {
+    /// The vault did not allow the check, or could not record its outcome.
+    case vault(VaultError)
+    case refused(RefusalCost)
+    case check(Failure)
 }
 
 /// The comparable content of an entry, including its secret.
@@ -199,7 +228,8 @@ extension TestVault {
         do {
             let failures = try #require(try attempts().vault)
             return ClockReading(
-                wall: Int64(failures.seen), boot: failures.boot, uptime: Int64(failures.uptime))
+                seen: failures.start.wall, boot: failures.start.boot,
+                uptime: failures.start.uptime)
         } catch {
             throw .noSuchEntry
         }

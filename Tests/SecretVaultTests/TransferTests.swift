@@ -20,6 +20,7 @@ struct TransferTests {
             .damaged(.record(Self.id)), .copyDamaged(.manifest),
             .costOverCeiling(logN: 30, ceiling: 28),
             .notEnoughMemory(needed: .max, limit: 0), .lockedOut(seconds: 3600),
+            .recoveryKeyLength(55, expected: 56),
             .notCounted(Self.call), .outcomeNotRecorded(Self.call),
             .inTheWay(name: "by-name/vault/lock"),
             .previousNotErased(Self.call), .notConfirmed(Self.call), .system(Self.call),

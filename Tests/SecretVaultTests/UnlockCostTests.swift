@@ -160,10 +160,10 @@ struct UnlockCostTests {
     private func asked(_ passphrase: String, of vault: UnlockedVault, _ id: RecordID) -> String {
         var check = OpenerCheck(.passphrase(secret(passphrase)), of: vault)
         do {
-            let proof = try vault.prove(
-                &check, for: id, words: "test", reading: TestClock().reading)
+            let proof = try vault.proof(
+                &check, for: id, reading: TestClock().reading)
             return try vault.open(id, proof: proof).issuer
-        } catch let error as AccessControlError<OpenerCheck.Failure> {
+        } catch let error as NoProof<OpenerCheck.Failure> {
             return "\(error)"
         } catch {
             return "\(error)"
@@ -172,7 +172,7 @@ struct UnlockCostTests {
 
     @Test("O-15 a guess in an entry's passphrase check is counted, even if a slot was not tried")
     func undecidedAtUse() throws {
-        typealias Refusal = AccessControlError<OpenerCheck.Failure>
+        typealias Refusal = NoProof<OpenerCheck.Failure>
         let (vault, id) = try made(onFailure: .wipe(after: try #require(FailureCount(1))))
         let open = try Vault.unlock(
             at: vault.path, with: .passphrase(TestVault.passphrase), ceiling: 10)
@@ -191,7 +191,7 @@ struct UnlockCostTests {
 
     @Test("O-15 a passphrase that was tried on no slot is not counted in an entry's check")
     func notTriedAtUse() throws {
-        typealias Refusal = AccessControlError<OpenerCheck.Failure>
+        typealias Refusal = NoProof<OpenerCheck.Failure>
         let vault = try TestVault(recoveryKey: true)
         let id = try vault.fill()[0]
         try vault.unlock().update { changes throws(VaultError) in

@@ -42,9 +42,9 @@ struct UnwritableTests {
     }
 
     private func unlock(
-        _ vault: Mounted, _ passphrase: SecretBytes, readOnly: Bool = false
+        _ vault: Mounted, _ passphrase: SecretBytes, mode: UnlockMode = .listingWipes
     ) throws(VaultError) -> UnlockedVault {
-        try Vault.unlock(at: vault.path, with: .passphrase(passphrase), readOnly: readOnly)
+        try Vault.unlock(at: vault.path, with: .passphrase(passphrase), mode: mode)
     }
 
     @Test("on a full disk, failures are counted, the right passphrase works, and a wipe succeeds")
@@ -59,7 +59,7 @@ struct UnwritableTests {
         // Each failed check for a use is also counted.
         var no = Refusing()
         do {
-            _ = try open.prove(&no, for: vault.ids[0], words: "test")
+            _ = try open.proof(&no, for: vault.ids[0])
             Issue.record("a failed check yielded a proof")
         } catch {
             guard case .refused(.free(left: 3)) = error else { throw error }
@@ -113,23 +113,23 @@ struct UnwritableTests {
     @Test("--read-only opens a vault on a read-only disk, counts no failures and saves no changes")
     func readOnly() throws {
         let vault = try mounted()
-        #expect(throws: VaultError.writable) { try unlock(vault, Self.right, readOnly: true) }
-        #expect(throws: VaultError.writable) { try unlock(vault, Self.wrong, readOnly: true) }
+        #expect(throws: VaultError.writable) { try unlock(vault, Self.right, mode: .readOnly) }
+        #expect(throws: VaultError.writable) { try unlock(vault, Self.wrong, mode: .readOnly) }
         #expect(try Vault.lockOut(at: vault.path).failures == 0)
         try vault.disk.setReadOnly(true)
         let refusal = SystemCallFailure(call: "openat", number: EROFS)
         #expect(throws: VaultError.notCounted(refusal)) { try unlock(vault, Self.right) }
         for _ in 0..<9 {
             #expect(throws: VaultError.wrongPassphrase) {
-                try unlock(vault, Self.wrong, readOnly: true)
+                try unlock(vault, Self.wrong, mode: .readOnly)
             }
         }
-        let open = try unlock(vault, Self.right, readOnly: true)
+        let open = try unlock(vault, Self.right, mode: .readOnly)
         #expect(open.reports == [.failuresNotCounted])
         #expect(try open.open(vault.ids[0]).issuer == "GitHub")
         var no = Refusing()
         do {
-            _ = try open.prove(&no, for: vault.ids[0], words: "test")
+            _ = try open.proof(&no, for: vault.ids[0])
             Issue.record("a failed check yielded a proof")
         } catch {
             guard case .refused(.notCounted) = error else { throw error }
@@ -141,7 +141,7 @@ struct UnwritableTests {
         }
         #expect(throws: VaultError.openedReadOnly) { _ = try open.takeLoginLock() }
         let recovered = try Vault.unlock(
-            at: vault.path, with: .recoveryKey(vault.recoveryKey), readOnly: true)
+            at: vault.path, with: .recoveryKey(vault.recoveryKey), mode: .readOnly)
         #expect(recovered.entries.count == 4)
     }
 
@@ -156,7 +156,7 @@ struct UnwritableTests {
         }
         try vault.disk.setReadOnly(true)
         let refusal = #expect(throws: VaultError.self) {
-            try unlock(vault, Self.right, readOnly: true)
+            try unlock(vault, Self.right, mode: .readOnly)
         }
         guard case .lockedOut(let seconds)? = refusal else {
             Issue.record("a vault opened during its wait")
@@ -165,10 +165,10 @@ struct UnwritableTests {
         #expect((1...60).contains(seconds))
         // Nor is a passphrase tried for an entry.
         let open = try Vault.unlock(
-            at: vault.path, with: .recoveryKey(vault.recoveryKey), readOnly: true)
+            at: vault.path, with: .recoveryKey(vault.recoveryKey), mode: .readOnly)
         var check = OpenerCheck(.passphrase(Self.right), of: open)
         do {
-            _ = try open.prove(&check, for: vault.ids[0], words: "test")
+            _ = try open.proof(&check, for: vault.ids[0])
             Issue.record("a passphrase was tried during the wait")
         } catch {
             guard case .vault(.lockedOut) = error else { throw error }
@@ -182,9 +182,9 @@ struct UnwritableTests {
         for _ in 0..<3 { attempts.addRefusal(of: .vault, by: slots, at: .now()) }
         try AttemptCounter(VaultLocation(other.path), of: id).save(attempts)
         try other.disk.setReadOnly(true)
-        #expect(throws: VaultError.wipingDue) { try unlock(other, Self.right, readOnly: true) }
+        #expect(throws: VaultError.wipingDue) { try unlock(other, Self.right, mode: .readOnly) }
         let recovered = try Vault.unlock(
-            at: other.path, with: .recoveryKey(other.recoveryKey), readOnly: true)
+            at: other.path, with: .recoveryKey(other.recoveryKey), mode: .readOnly)
         #expect(throws: VaultError.wipingDue) { try recovered.open(other.ids[3]) }
         #expect(try recovered.open(other.ids[2]).issuer == "Wi-Fi")
     }
@@ -197,10 +197,10 @@ struct UnwritableTests {
             try changes.setAccessControl(of: vault.ids[0], to: access)
         }
         try vault.disk.setReadOnly(true)
-        let open = try unlock(vault, Self.right, readOnly: true)
+        let open = try unlock(vault, Self.right, mode: .readOnly)
         var yes = Accepting()
         do {
-            _ = try open.prove(&yes, for: vault.ids[0], words: "test")
+            _ = try open.proof(&yes, for: vault.ids[0])
             Issue.record("a check that the entry does not accept succeeded")
         } catch {
             guard case .vault(.differentCheckRequired) = error else { throw error }
@@ -224,11 +224,11 @@ struct UnwritableTests {
         try AttemptCounter(VaultLocation(vault.path), of: document.vaultID).save(attempts)
         try vault.disk.setReadOnly(true)
         let open = try Vault.unlock(
-            at: vault.path, with: .recoveryKey(vault.recoveryKey), readOnly: true)
+            at: vault.path, with: .recoveryKey(vault.recoveryKey), mode: .readOnly)
         #expect(throws: VaultError.wipingDue) { try open.open(vault.ids[0]) }
         var yes = Accepting()
         do {
-            _ = try open.prove(&yes, for: vault.ids[0], words: "test")
+            _ = try open.proof(&yes, for: vault.ids[0])
             Issue.record("a check opened the entry")
         } catch {
             guard case .vault(.wipingDue) = error else { throw error }

@@ -111,7 +111,7 @@ struct VanishedEntryTests {
             let plan = try open.planOfMerge(
                 with: copy, comparing: { _, _ in .same }, now: Self.now)
             try open.merge(
-                copy, as: plan, confirmed: [], comparing: { _, _ in .same }, now: Self.now)
+                plan, confirmed: [], comparing: { _, _ in .same }, now: Self.now)
         } else {
             try undo(vault)
         }
@@ -170,7 +170,7 @@ struct VanishedEntryTests {
         #expect(open.entries.prefix(2).map(\.requiresCheckPerUse) == [true, true])
         #expect(open.entries.map(\.hasVanished) == [true, false, false, false])
         var check = Passing()
-        let proof = try open.prove(&check, for: ids[0], words: "")
+        let proof = try open.proof(&check, for: ids[0])
         // The check was made; only the secret is missing.
         do throws(VaultError) {
             _ = try open.open(ids[0], proof: proof)
@@ -180,8 +180,8 @@ struct VanishedEntryTests {
         }
         // A wipe that the counted failures explain leaves nothing to check.
         try vault.countFailures(of: [ids[0]])
-        do throws(AccessControlError<Never>) {
-            _ = try open.prove(&check, for: ids[0], words: "")
+        do throws(NoProof<Never>) {
+            _ = try open.proof(&check, for: ids[0])
             Issue.record("proved")
         } catch {
             guard case .vault(.wiped) = error else { throw error }
@@ -252,7 +252,7 @@ struct VanishedEntryTests {
         let copy = try #require(try open.copy(at: vault.folder.file("copy")))
         let plan = try open.planOfMerge(with: copy, comparing: { _, _ in .same }, now: Self.now)
         #expect(plan.changes.map(\.action) == [.restored] && plan.declinedWipes.isEmpty)
-        try open.merge(copy, as: plan, confirmed: [], comparing: { _, _ in .same }, now: Self.now)
+        try open.merge(plan, confirmed: [], comparing: { _, _ in .same }, now: Self.now)
         let merged = try vault.unlock()
         // An earlier state of the vault revives nothing that was removed since.
         #expect(merged.entries.map(\.id) == [ids[0], ids[2], ids[3]])

@@ -84,9 +84,9 @@ struct VaultFacts: Codable, Equatable, Sendable {
             }
             undecided = failures.undecided
             wait = failures.wait
-            seen = failures.seen
-            boot = Hex.text(failures.boot)
-            uptime = failures.uptime
+            seen = failures.start.wall
+            boot = Hex.text(failures.start.boot)
+            uptime = failures.start.uptime
         }
     }
 

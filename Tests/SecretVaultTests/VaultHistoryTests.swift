@@ -182,7 +182,7 @@ struct VaultHistoryTests {
         let document = try VaultDocument(parsing: [UInt8](try Data(contentsOf: url)))
         #expect(document.version == 1)
         let opener = VaultOpener.passphrase(TestVault.passphrase)
-        let (key, _) = try document.key(with: opener, ceiling: 10)
+        let key = try document.opened(with: opener, ceiling: 10).key
         let state = try VaultState(verifying: document, with: key)
         let save = SaveID(document.manifest.span.extracting(first: 8))
         #expect(state.history == VaultHistory(.init(generation: document.generation, id: save)))
@@ -208,7 +208,7 @@ struct VaultHistoryTests {
         let former = [UInt8](try Data(contentsOf: url))
         let document = try VaultDocument(parsing: former)
         let opener = VaultOpener.passphrase(TestVault.passphrase)
-        let (key, _) = try document.key(with: opener, ceiling: 10)
+        let key = try document.opened(with: opener, ceiling: 10).key
         let state = try VaultState(verifying: document, with: key)
         let plaintext = try SealedBox.open(
             document.manifest, under: key.derived(for: .manifest),

@@ -62,7 +62,7 @@ struct VectorMaking {
         let bytes = try vault.bytes()
         try Data(bytes).write(to: url(name + ".vault"))
         let document = try VaultDocument(parsing: bytes)
-        let (key, _) = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 20)
+        let key = try document.opened(with: .passphrase(TestVault.passphrase), ceiling: 20).key
         let state = try VaultState(verifying: document, with: key)
         let attempts = try vault.attempts()
         if !attempts.isEmpty {
@@ -165,7 +165,7 @@ struct VectorMaking {
         let plan = try open.planOfMerge(
             with: copy.asCopy, comparing: order, now: TestVault.now)
         try open.merge(
-            copy.asCopy, as: plan, confirmed: [], comparing: order, now: TestVault.now)
+            plan, confirmed: [], comparing: order, now: TestVault.now)
         return vault
     }
 

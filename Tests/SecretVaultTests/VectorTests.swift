@@ -53,7 +53,7 @@ struct VectorTests {
         let bytes = [UInt8](try Data(contentsOf: vector.url))
         let document = try VaultDocument(parsing: bytes)
         for opener in try vector.openers {
-            let (key, _) = try document.key(with: opener, ceiling: 24)
+            let key = try document.opened(with: opener, ceiling: 24).key
             let state = try VaultState(verifying: document, with: key)
             let attempts = try vector.attempts(of: state.vaultID)
             let facts = try VaultFacts(
@@ -69,7 +69,7 @@ struct VectorTests {
             #expect(lines(again) == lines(old))
         }
         #expect(throws: VaultError.wrongPassphrase) {
-            try document.key(with: .passphrase(secret(vector.passphrase + " ")), ceiling: 24)
+            try document.opened(with: .passphrase(secret(vector.passphrase + " ")), ceiling: 24)
         }
     }
 
@@ -138,7 +138,7 @@ struct SecondReaderTests {
         }
         try TombstoneTests.wipe(ids[3], in: vault)
         let document = try VaultDocument(parsing: vault.bytes())
-        let (key, _) = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
+        let key = try document.opened(with: .passphrase(TestVault.passphrase), ceiling: 24).key
         let state = try VaultState(verifying: document, with: key)
         let facts = try VaultFacts(state, key: key, attempts: vault.attempts())
         let passphrase = String(decoding: TestVault.passphrase.copied, as: UTF8.self)

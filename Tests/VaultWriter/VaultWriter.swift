@@ -75,7 +75,7 @@ import WatchwordCryptography
         guard let copy = try vault.copy(at: path) else { throw .rekeyed }
         let order: EnrolledOrder.Function = { (_, _) in .unrelated }
         let plan = try vault.planOfMerge(with: copy, comparing: order, now: 0)
-        try vault.merge(copy, as: plan, confirmed: [], comparing: order, now: 0)
+        try vault.merge(plan, confirmed: [], comparing: order, now: 0)
     }
 
     static func change(_ vault: UnlockedVault, _ verb: String, name: String) throws(VaultError) {
@@ -117,8 +117,11 @@ import WatchwordCryptography
         for _ in 0..<rounds {
             do {
                 var check = Answering(yes: answer == "yes")
-                let proof = try vault.prove(&check, for: first, words: "test")
-                say("proved \(try vault.open(first, proof: proof).issuer)")
+                switch try vault.prove(&check, for: first, words: "test") {
+                case .proved(let proof):
+                    say("proved \(try vault.open(first, proof: proof).issuer)")
+                case .refused(let cost): say("refused(\(cost))")
+                }
             } catch {
                 say("\(error)")
             }

@@ -117,7 +117,7 @@ extension AgentServices {
         let ceiling = AgentRequest.ceiling(for: ceiling, upTo: Vault.defaultCeiling)
         return try deriving(upTo: ceiling, with: { try Vault.slots(at: account.path) }) {
             try Vault.unlock(
-                at: account.path, with: opener, ceiling: ceiling, savesWipes: false)
+                at: account.path, with: opener, ceiling: ceiling, mode: .leavingWipes)
         }
     }
 

@@ -61,7 +61,7 @@ struct AgentServices: Sendable {
                 guard vaults.hasRoom(for: place, size: size) else { return .tooManyClients }
                 // The first use records wipes, unless the vault is being moved.
                 let vault = try Vault.unlock(
-                    at: place.path, with: opener, ceiling: ceiling, savesWipes: false)
+                    at: place.path, with: opener, ceiling: ceiling, mode: .leavingWipes)
                 let held = HeldVault(vault)
                 guard vaults.mayHold(held) else { return .notLocked }
                 guard vaults.hold(held, for: time, number) else { return .notHeld }

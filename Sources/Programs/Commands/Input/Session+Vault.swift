@@ -146,17 +146,13 @@ extension Session {
     }
 
     /// Unlocks the vault at `path`, and explains what a failure costs.
-    ///
-    /// - Parameter savesWipes: whether to save it if entries were wiped without the vault key.
-    func unlocked(_ path: String, with opener: VaultOpener, savesWipes: Bool = true)
-        throws -> UnlockedVault
-    {
+    func unlocked(_ path: String, with opener: VaultOpener) throws -> UnlockedVault {
         let began = SystemClock.unixTime()
         let ceiling = try unlockCeiling()
         do {
             return try Vault.unlock(
-                at: path, with: opener, ceiling: ceiling, readOnly: arguments.has(.readOnly),
-                savesWipes: savesWipes)
+                at: path, with: opener, ceiling: ceiling,
+                mode: arguments.has(.readOnly) ? .readOnly : .listingWipes)
         } catch {
             throw refusal(error, at: path) { status(path, since: began) }
         }

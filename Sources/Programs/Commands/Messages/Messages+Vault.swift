@@ -92,6 +92,11 @@ extension Messages {
                 + "file was kept and nothing was saved; try again"
         case .rekeyed: "another program gave the vault a new key; try again"
         case .replaced: "the vault was replaced by another vault; try again"
+        case .recoveryKeyLength(let count, let expected):
+            "a recovery key has \(expected) letters and digits, not \(count)"
+        case .recoveryKeyCharacter:
+            "a recovery key contains only the letters A–Z and the digits 2–7"
+        case .recoveryKeyMistyped: "the recovery key contains a typing error"
         case .noSuchEntry: "another program removed the entry"
         case .nothingToUndo(let reason): sentence(for: reason)
         case .otherVault:
@@ -190,15 +195,6 @@ extension Messages {
         case .note: "the note is longer than 16,384 bytes"
         case .icon: "the name of the icon is longer than 256 bytes"
         case .generations: "the vault has been saved too many times; create a new vault"
-        }
-    }
-
-    static func sentence(for error: RecoveryKeyError) -> String {
-        switch error {
-        case .length(let count, let expected):
-            "a recovery key has \(expected) letters and digits, not \(count)"
-        case .invalidCharacter: "a recovery key contains only the letters A–Z and the digits 2–7"
-        case .mistyped: "the recovery key contains a typing error"
         }
     }
 }

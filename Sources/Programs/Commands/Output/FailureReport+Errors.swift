@@ -22,7 +22,6 @@ extension FailureReport {
         case let error as UsageError: self.init(Messages.sentence(for: error), .usage)
         case let error as VaultError:
             self.init(Messages.sentence(for: error), ExitCode(error), error.facts)
-        case let error as RecoveryKeyError: self.init(Messages.sentence(for: error), .presence)
         case let error as AgentFailure: self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as DeviceLoginError:
             self.init(Messages.sentence(for: error), ExitCode(error), error.facts)
@@ -36,8 +35,6 @@ extension FailureReport {
         case let error as SymbolDrawingError:
             self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as PNGWritingError: self.init(Messages.sentence(for: error), .system)
-        case ExportWritingError.symbol(let error): self.init(error)
-        case ExportWritingError.cryptography(let failure): self.init(failure)
         case let failure as CameraFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as ClipboardFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as CryptographyFailure: self.init(Messages.sentence(for: failure), .system)
@@ -160,7 +157,8 @@ extension ExitCode {
                 .costOverCeiling, .notEnoughMemory, .spaceAroundName, .invalidTag:
                 .badInput
             case .wrongPassphrase, .wrongRecoveryKey, .wrongDevice, .lockedOut, .presenceNeeded,
-                .differentCheckRequired, .proofRefused, .wipingDue:
+                .differentCheckRequired, .proofRefused, .wipingDue, .recoveryKeyLength,
+                .recoveryKeyCharacter, .recoveryKeyMistyped:
                 .presence
             case .writable: .usage
             case .openedReadOnly: .badInput

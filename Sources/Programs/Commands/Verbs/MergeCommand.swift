@@ -50,11 +50,10 @@ enum MergeCommand {
             try inFiles(other, session) {
                 if let target {
                     try vault.merge(
-                        copy, as: plan, confirmed: confirmed, into: target,
-                        comparing: forks.order, now: now)
+                        plan, confirmed: confirmed, into: target, comparing: forks.order, now: now)
                 } else {
                     try vault.merge(
-                        copy, as: plan, confirmed: confirmed, comparing: forks.order, now: now)
+                        plan, confirmed: confirmed, comparing: forks.order, now: now)
                 }
             }
             session.printSaveReports(of: vault)

@@ -1,4 +1,4 @@
-internal import Devices
+public import Devices
 
 /// When a record requires a presence check, and what failed checks cost.
 public struct AccessControl: Hashable, Sendable {
@@ -172,15 +172,14 @@ package struct AccessControlChange: Hashable, Sendable {
     }
 }
 
-/// Why presence was not proved; see ``UnlockedVault/prove(_:for:words:reading:lasting:now:)``.
-public enum AccessControlError<Failure: Error>: Error {
-    /// The vault did not allow the check, for example because of
-    /// ``VaultError/lockedOut(seconds:)``.
-    case vault(VaultError)
+/// The result of a presence check; see ``UnlockedVault/prove(_:for:words:reading:now:)``.
+public enum PresenceOutcome<Check: PresenceCheck>: ~Copyable {
+    /// Somebody is present.
+    case proved(PresenceProof<Check.Grade>)
     /// The check failed, at this cost.
     case refused(RefusalCost)
     /// The check could not be completed.
-    case check(Failure)
+    case undecided(Check.Failure)
 }
 
 /// What a failed check cost.

@@ -39,36 +39,21 @@ public struct OpenerCheck: PresenceCheck {
 extension UnlockedVault {
     /// Whether the passphrase or recovery key opens this vault; used by ``OpenerCheck``.
     ///
-    /// Counts nothing: ``prove(_:for:words:reading:lasting:now:)`` counts the attempt.
+    /// Counts nothing: ``prove(_:for:words:reading:now:)`` counts the attempt.
     func isOpened(by opener: VaultOpener) throws(OpenerCheck.Failure) -> Bool {
-        if !opener.provesPresence {
-            throw OpenerCheck.Failure(reason: .presenceNeeded, mayConcealAttempt: false)
-        }
-        let document: VaultDocument
+        var mayConcealAttempt = false
         do throws(VaultError) {
-            document = try VaultDocument(parsing: location.read())
+            guard opener.provesPresence else { throw .presenceNeeded }
+            let document = try VaultDocument(parsing: location.read())
             guard document.vaultID == key.vaultID else { throw .replaced }
+            let outcome = document.outcome(of: opener, ceiling: ceiling)
+            if case .refused = outcome { return false }
+            if case .undecided = outcome { mayConcealAttempt = true }
+            let isSame = try outcome.get().key.isEqual(to: key)
+            guard isSame || !state.isRekeyed(in: document) else { throw .rekeyed }
+            return isSame
         } catch {
-            throw OpenerCheck.Failure(reason: error, mayConcealAttempt: false)
+            throw OpenerCheck.Failure(reason: error, mayConcealAttempt: mayConcealAttempt)
         }
-        let found: VaultKey
-        do throws(SlotRefusal) {
-            found = try document.openedKey(with: opener, ceiling: ceiling).0
-        } catch {
-            switch error.outcome {
-            case .refused: return false
-            case .undecided, .notTried:
-                throw OpenerCheck.Failure(
-                    reason: error.error, mayConcealAttempt: error.outcome == .undecided)
-            }
-        }
-        let isSame: Bool
-        do { isSame = try found.isEqual(to: key) } catch {
-            throw OpenerCheck.Failure(reason: error, mayConcealAttempt: false)
-        }
-        guard isSame || !state.isRekeyed(in: document) else {
-            throw OpenerCheck.Failure(reason: .rekeyed, mayConcealAttempt: false)
-        }
-        return isSame
     }
 }

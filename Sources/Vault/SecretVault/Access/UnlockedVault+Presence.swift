@@ -90,61 +90,44 @@ extension UnlockedVault {
     /// not accept the check, the check does not run, and ``VaultError/differentCheckRequired`` is
     /// thrown.
     ///
-    /// - Parameters:
-    ///   - words: the purpose, as shown to the person.
-    ///   - lifetime: how long the proof is valid.
+    /// - Parameter words: the purpose, as shown to the person.
+    /// - Throws: why the vault did not allow the check, for example
+    ///   ``VaultError/lockedOut(seconds:)``, or why its outcome was not recorded.
     public func prove<Check: PresenceCheck>(
         _ check: inout Check, for id: RecordID, words: String,
         reading: @autoclosure () -> ClockReading = .now(),
-        lasting lifetime: Duration = .seconds(30),
         now: @autoclosure () -> Moment = .now
-    ) throws(AccessControlError<Check.Failure>) -> PresenceProof<Check.Grade> {
-        typealias Gate = AccessControlError<Check.Failure>
+    ) throws(VaultError) -> PresenceOutcome<Check> {
         purposes[id] = nil
         let purpose = PresencePurpose(words)
         let isGuess = (check as? OpenerCheck)?.isGuess ?? false
         guard !isReadOnly else {
-            try Gate.from { () throws(VaultError) in
-                try expectNoWait(
-                    of: id, checkedBy: Check.Grade.self, isGuess: isGuess, at: reading())
-            }
-            let proof: PresenceProof<Check.Grade>?
-            do throws(Check.Failure) {
-                proof = try check.prove(for: purpose, lasting: lifetime, now: now().sinceStart)
-            } catch {
-                throw .check(error)
-            }
-            guard let proof else { throw .refused(.notCounted) }
-            purposes[id] = purpose
-            return proof
+            try expectNoWait(of: id, checkedBy: Check.Grade.self, isGuess: isGuess, at: reading())
+            let outcome = PresenceOutcome(of: &check, for: purpose, now: now().sinceStart)
+            if outcome.isProved { purposes[id] = purpose }
+            return outcome
         }
-        let proof = try SignalQueue.holdingBack(SignalQueue.interruptions) {
-            () throws(Gate) -> PresenceProof<Check.Grade> in
-            let tried = try Gate.from { () throws(VaultError) in
-                try begin(id, checkedBy: Check.Grade.self, isGuess: isGuess, at: reading())
-            }
-            let proof: PresenceProof<Check.Grade>?
-            do throws(Check.Failure) {
-                proof = try check.prove(for: purpose, lasting: lifetime, now: now().sinceStart)
-            } catch {
+        let outcome = try SignalQueue.holdingBack(SignalQueue.interruptions) {
+            () throws(VaultError) -> PresenceOutcome<Check> in
+            let tried = try begin(
+                id, checkedBy: Check.Grade.self, isGuess: isGuess, at: reading())
+            switch PresenceOutcome(of: &check, for: purpose, now: now().sinceStart) {
+            case .proved(let proof):
+                try VaultError.recording(accept(tried))
+                return .proved(proof)
+            case .refused:
+                return .refused(try VaultError.recording(refuse(tried, at: reading())))
+            case .undecided(let failure):
                 // If the failure may conceal an attempt, the attempt stays counted, so that
                 // cancelling before the refusal gains nothing.
-                if !error.mayConcealAttempt { withdraw(tried) }
-                throw .check(error)
+                if !failure.mayConcealAttempt { withdraw(tried) }
+                return .undecided(failure)
             }
-            guard let proof else {
-                throw .refused(
-                    try Gate.fromOutcome { () throws(VaultError) in
-                        try refuse(tried, at: reading())
-                    })
-            }
-            try Gate.fromOutcome { () throws(VaultError) in try accept(tried) }
-            return proof
         } otherwise: {
-            .vault(.system($0))
+            .system($0)
         }
-        purposes[id] = purpose
-        return proof
+        if outcome.isProved { purposes[id] = purpose }
+        return outcome
     }
 
     /// Opens the entry `id`; spends the proof even if this fails.
@@ -240,18 +223,26 @@ extension UnlockedVault {
     }
 }
 
-extension AccessControlError {
-    /// Converts the vault's errors.
-    fileprivate static func from<Result: ~Copyable>(
-        _ body: () throws(VaultError) -> Result
-    ) throws(AccessControlError) -> Result {
-        do { return try body() } catch { throw .vault(error) }
+extension PresenceOutcome {
+    /// Asks once; what a refusal costs is not counted yet.
+    fileprivate init(
+        of check: inout Check, for purpose: PresencePurpose, now: @autoclosure () -> Duration
+    ) {
+        do {
+            if let proof = try check.prove(for: purpose, now: now()) {
+                self = .proved(proof)
+            } else {
+                self = .refused(.notCounted)
+            }
+        } catch {
+            self = .undecided(error)
+        }
     }
 
-    /// Converts the errors of recording an attempt's outcome.
-    fileprivate static func fromOutcome<Result>(
-        _ body: () throws(VaultError) -> Result
-    ) throws(AccessControlError) -> Result {
-        do { return try body() } catch { throw .vault(error.afterAttempt) }
+    fileprivate var isProved: Bool {
+        switch self {
+        case .proved: true
+        default: false
+        }
     }
 }

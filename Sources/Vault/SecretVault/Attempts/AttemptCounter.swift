@@ -23,10 +23,8 @@ struct AttemptCounter: ~Copyable {
         let lock = try AttemptCounter.take(
             VaultLocation.attemptsLock, of: vaultID, in: folder, timeout: timeout)
         // A purge may have removed it while this process waited.
-        let isHeld: Bool
-        do { isHeld = try lock.isHeld(as: VaultLocation.attemptsLock, in: folder) } catch {
-            throw .notCounted(error)
-        }
+        let isHeld = try VaultError.counting(
+            VaultError.system(in: lock.isHeld(as: VaultLocation.attemptsLock, in: folder)))
         guard isHeld else { throw .busy }
         self.lock = lock
         self.folder = folder
@@ -49,25 +47,17 @@ struct AttemptCounter: ~Copyable {
     fileprivate static func folder(_ location: VaultLocation, of vaultID: [UInt8])
         throws(VaultError) -> Folder
     {
-        do throws(VaultError) {
-            return try location.makeAttemptsFolder(of: vaultID)
-        } catch .system(let failure) {
-            throw .notCounted(failure)
-        }
+        try VaultError.counting(location.makeAttemptsFolder(of: vaultID))
     }
 
     fileprivate static func take(
         _ name: String, of vaultID: [UInt8], in folder: borrowing Folder, sharing: Bool = false,
         timeout: Duration
     ) throws(VaultError) -> FileLock {
-        do throws(PrivateFileError) {
-            return try FileLock(name, in: folder, sharing: sharing, timeout: timeout)
-        } catch {
-            let error = VaultError(
-                locking: error, path: VaultLocation.pathOfAttempts(name, of: vaultID))
-            guard case .system(let failure) = error else { throw error }
-            throw .notCounted(failure)
-        }
+        try VaultError.counting(
+            VaultLocation.lock(
+                name, in: folder, at: VaultLocation.attemptsParts(vaultID), sharing: sharing,
+                timeout: timeout))
     }
 
     /// The attempts that are counted now.
@@ -85,22 +75,21 @@ struct AttemptCounter: ~Copyable {
         let change = try file().flatMap { file in
             file.isWhole ? file.writing(attempts) : nil
         }
-        do {
-            if let change,
-                try folder.overwrite(
-                    VaultLocation.attempts, at: change.offset, with: change.bytes.span)
-            {
-                return
-            }
-            let file = FileReplacement(
-                of: VaultLocation.attempts, beginningWith: Attempts.beginning(of: vaultID))
-            try file.replace(with: whole.span, in: folder, previous: .none)
-        } catch {
-            switch error {
-            case .system(let failure), .notConfirmed(let failure): throw .notCounted(failure)
-            default: throw VaultLocation.error(error, of: vaultID)
-            }
+        let parts = VaultLocation.attemptsParts(vaultID)
+        if let change {
+            let isOverwritten = try VaultError.counting(
+                VaultError.file(
+                    in: folder.overwrite(
+                        VaultLocation.attempts, at: change.offset, with: change.bytes.span)
+                ) { VaultLocation.path(of: $0, in: parts) })
+            if isOverwritten { return }
         }
+        let file = FileReplacement(
+            of: VaultLocation.attempts, beginningWith: Attempts.beginning(of: vaultID))
+        try VaultError.counting(
+            VaultError.file(in: file.replace(with: whole.span, in: folder, previous: .none)) {
+                VaultLocation.path(of: $0, in: parts)
+            })
     }
 
     /// Writes `attempts` to disk, or reports why that failed.
@@ -157,11 +146,7 @@ struct AttemptCounter: ~Copyable {
                 VaultLocation.usesLock, VaultLocation.presenceLock, VaultLocation.attemptsLock,
             ]
         }
-        do throws(SystemCallFailure) {
-            for name in names { try folder.removeFile(name) }
-        } catch {
-            throw .system(error)
-        }
+        for name in names { try VaultError.system(in: folder.removeFile(name)) }
         try location.removeAttemptsFolder(of: vaultID)
     }
 
@@ -218,19 +203,11 @@ extension AttemptsFile {
     fileprivate static func read(in folder: borrowing Folder, of vaultID: [UInt8])
         throws(VaultError) -> AttemptsFile?
     {
-        let bytes: [UInt8]
-        do {
-            bytes = try folder.readPrivateFile(
-                VaultLocation.attempts, limit: 2 * AttemptsFile.slotCount)
-        } catch {
-            switch error {
-            case .missing: return nil
-            case .system(let failure): throw .notCounted(failure)
-            default:
-                throw .inTheWay(
-                    name: VaultLocation.pathOfAttempts(VaultLocation.attempts, of: vaultID))
-            }
-        }
+        let bytes = try VaultError.counting(
+            VaultLocation.read(
+                VaultLocation.attempts, in: folder, at: VaultLocation.attemptsParts(vaultID),
+                limit: 2 * AttemptsFile.slotCount))
+        guard let bytes else { return nil }
         return try AttemptsFile(reading: bytes, of: vaultID)
     }
 }

@@ -179,9 +179,9 @@ extension Attempts {
 
 extension Failures {
     fileprivate func write(to text: inout VaultText) {
-        text.write("\(refused) \(undecided) \(wait) \(seen) ")
-        text.writeBase64(boot)
-        text.write(" \(uptime)")
+        text.write("\(refused) \(undecided) \(wait) \(start.wall) ")
+        text.writeBase64(start.boot)
+        text.write(" \(start.uptime)")
         text.endLine()
     }
 
@@ -194,8 +194,10 @@ extension Failures {
             throw line.damaged
         }
         self.init(
-            refused: refused, undecided: undecided, wait: wait, seen: try line.count(),
-            boot: try line.base64(in: line.word(), count: ClockReading.bootCount),
-            uptime: try line.lastCount())
+            refused: refused, undecided: undecided, wait: wait,
+            start: ClockReading(
+                seen: try line.count(),
+                boot: try line.base64(in: line.word(), count: ClockReading.bootCount),
+                uptime: try line.lastCount()))
     }
 }

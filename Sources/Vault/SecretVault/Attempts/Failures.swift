@@ -16,12 +16,10 @@ struct Failures: Hashable {
     let refused: UInt64
     /// Attempts that were begun and have no outcome, such as those of a killed program.
     let undecided: UInt64
-    /// Seconds to wait, counted from the reading below.
+    /// Seconds to wait, counted from `start`.
     let wait: UInt64
-    /// The latest wall-clock time seen so far.
-    let seen: UInt64
-    let boot: [UInt8]
-    let uptime: UInt64
+    /// The clocks when the wait began; its wall-clock time is the latest one that was seen.
+    let start: ClockReading
 
     static let free: UInt64 = 5
     static let minutes: [UInt64] = [1, 5, 15, 30, 60]
@@ -43,17 +41,19 @@ struct Failures: Hashable {
 
     /// A copy that measures the rest of the wait from `now`; `nil` if nothing changes.
     func moved(to now: ClockReading) -> Failures? {
-        let isMeasured = now.isBootKnown ? isSameBoot(now) : !isBootKnown && now.wall >= seen
+        let isMeasured =
+            now.isBootKnown ? isSameBoot(now) : !start.isBootKnown && now.wall >= start.wall
         guard !isMeasured else { return nil }
         return Failures(
-            refused: refused, undecided: undecided, wait: rest(at: now), at: now, seen: seen)
+            refused: refused, undecided: undecided, wait: rest(at: now), at: now,
+            seen: start.wall)
     }
 
     /// Adds one undecided attempt to `counted`, whose wait must be over.
     static func beginning(after counted: Failures?, at now: ClockReading) -> Failures {
         Failures(
             refused: counted?.refused ?? 0, undecided: least(counted?.undecided, 1), at: now,
-            seen: counted?.seen ?? 0)
+            seen: counted?.start.wall ?? 0)
     }
 
     /// Turns one undecided attempt of `counted` into a refused one.
@@ -61,7 +61,7 @@ struct Failures: Hashable {
         let undecided = counted?.undecided ?? 0
         return Failures(
             refused: least(counted?.refused, 1), undecided: undecided > 0 ? undecided - 1 : 0,
-            at: now, seen: counted?.seen ?? 0)
+            at: now, seen: counted?.start.wall ?? 0)
     }
 
     /// A copy without one undecided attempt, which was not made.
@@ -72,8 +72,7 @@ struct Failures: Hashable {
         guard count > 1 else { return nil }
         return Failures(
             refused: refused, undecided: undecided - 1,
-            wait: min(wait, Failures.wait(after: count - 1)),
-            seen: seen, boot: boot, uptime: uptime)
+            wait: min(wait, Failures.wait(after: count - 1)), start: start)
     }
 
     /// A copy with only so many refused attempts, and at most the wait that they cost; `nil` if there
@@ -82,21 +81,27 @@ struct Failures: Hashable {
         guard refused > 0 else { return nil }
         return Failures(
             refused: refused, undecided: 0, wait: min(wait, Failures.wait(after: refused)),
-            seen: seen, boot: boot, uptime: uptime)
+            start: start)
     }
 
-    init(
-        refused: UInt64, undecided: UInt64, wait: UInt64, seen: UInt64, boot: [UInt8],
-        uptime: UInt64
-    ) {
-        self.refused = refused
-        self.undecided = undecided
-        self.wait = wait
-        self.seen = seen
-        self.boot = boot
-        self.uptime = uptime
+    private func passed(until now: ClockReading) -> UInt64 {
+        if now.isBootKnown, isSameBoot(now) { return now.uptime - start.uptime }
+        if !now.isBootKnown, start.isBootKnown { return 0 }
+        return max(now.wall, start.wall) - start.wall
     }
 
+    // A boot clock that went backwards belongs to another boot, even if the boot ID is the same.
+    private func isSameBoot(_ now: ClockReading) -> Bool {
+        start.boot == now.boot && now.uptime >= start.uptime
+    }
+
+    // Saturating addition.
+    private static func least(_ count: UInt64?, _ more: UInt64) -> UInt64 {
+        min((count ?? 0) + more, VaultLimits.number)
+    }
+}
+
+extension Failures {
     private init(
         refused: UInt64, undecided: UInt64, wait: UInt64? = nil, at now: ClockReading, seen: UInt64
     ) {
@@ -105,26 +110,9 @@ struct Failures: Hashable {
             wait: wait ?? Failures.wait(after: refused + undecided),
             // If only the wall clock is available, a clock that was briefly far ahead must not make
             // the wait endless.
-            seen: now.isBootKnown ? max(seen, now.wall) : now.wall, boot: now.boot,
-            uptime: now.uptime)
-    }
-
-    private var isBootKnown: Bool { ClockReading.isKnown(boot) }
-
-    private func passed(until now: ClockReading) -> UInt64 {
-        if now.isBootKnown, isSameBoot(now) { return now.uptime - uptime }
-        if !now.isBootKnown, isBootKnown { return 0 }
-        return max(now.wall, seen) - seen
-    }
-
-    // A boot clock that went backwards belongs to another boot, even if the boot ID is the same.
-    private func isSameBoot(_ now: ClockReading) -> Bool {
-        boot == now.boot && now.uptime >= uptime
-    }
-
-    // Saturating addition.
-    private static func least(_ count: UInt64?, _ more: UInt64) -> UInt64 {
-        min((count ?? 0) + more, VaultLimits.number)
+            start: ClockReading(
+                seen: now.isBootKnown ? max(seen, now.wall) : now.wall, boot: now.boot,
+                uptime: now.uptime))
     }
 }
 
@@ -143,9 +131,12 @@ public struct ClockReading: Hashable, Sendable {
     private static let unknownBoot = [UInt8](repeating: 0, count: bootCount)
 
     /// Whether the uptime can be trusted.
-    var isBootKnown: Bool { ClockReading.isKnown(boot) }
+    var isBootKnown: Bool { boot != ClockReading.unknownBoot }
 
-    static func isKnown(_ boot: [UInt8]) -> Bool { boot != unknownBoot }
+    /// Combines the parts of an earlier reading.
+    init(seen wall: UInt64, boot: [UInt8], uptime: UInt64) {
+        (self.wall, self.boot, self.uptime) = (wall, boot, uptime)
+    }
 
     /// Builds a reading; negative times become 0, and an invalid boot ID counts as unknown.
     public init(wall: Int64, boot: [UInt8]?, uptime: Int64) {

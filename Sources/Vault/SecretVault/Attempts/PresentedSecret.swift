@@ -129,53 +129,37 @@ extension VaultLocation {
     func changePresented(_ change: (inout PresentedSecrets) -> Void) throws(VaultError) {
         let folder = try makeRootFolder()
         // Another vault in this folder may be signing in, too.
-        let lock = try PresentedSecrets.lock(in: folder)
+        let lock = try VaultLocation.lock(
+            VaultLocation.enrolledLock, in: folder, at: VaultLocation.rootParts,
+            timeout: VaultWriter.timeout)
         var presented = try PresentedSecrets(in: folder)
         change(&presented)
         let text = presented.text()
         let file = FileReplacement(
             of: VaultLocation.enrolled, beginningWith: PresentedSecrets.firstLine)
-        do {
-            try file.replace(with: text.span, in: folder, previous: .none)
-        } catch {
-            throw VaultLocation.rootError(error)
+        try VaultError.file(in: file.replace(with: text.span, in: folder, previous: .none)) {
+            VaultLocation.path(of: $0, in: VaultLocation.rootParts)
         }
         _ = consume lock
     }
 }
 
 extension PresentedSecrets {
-    fileprivate static func lock(in folder: borrowing Folder) throws(VaultError) -> FileLock {
-        do {
-            return try FileLock(
-                VaultLocation.enrolledLock, in: folder, timeout: VaultWriter.timeout)
-        } catch {
-            throw VaultError(
-                locking: error, path: VaultLocation.pathInRoot(VaultLocation.enrolledLock))
-        }
-    }
-
     /// Reads the record in the folder `.watchword`; empty if there is none.
     ///
     /// A damaged record is treated as missing: otherwise, no sign-in would be possible.
     fileprivate init(in folder: borrowing Folder) throws(VaultError) {
-        let bytes: [UInt8]
-        do {
-            bytes = try folder.readPrivateFile(
-                VaultLocation.enrolled, limit: PresentedSecrets.sizeLimit)
-        } catch {
-            switch error {
-            case .missing:
-                self.init()
-                return
-            case .system: throw VaultLocation.rootError(error)
-            default: throw .inTheWay(name: VaultLocation.pathInRoot(VaultLocation.enrolled))
-            }
+        let parts = VaultLocation.rootParts
+        let bytes = try VaultLocation.read(
+            VaultLocation.enrolled, in: folder, at: parts, limit: PresentedSecrets.sizeLimit)
+        guard bytes?.starts(with: PresentedSecrets.firstLine) != false else {
+            throw .inTheWay(name: VaultLocation.path(of: VaultLocation.enrolled, in: parts))
         }
-        guard bytes.starts(with: PresentedSecrets.firstLine) else {
-            throw .inTheWay(name: VaultLocation.pathInRoot(VaultLocation.enrolled))
+        guard let bytes, let read = ifPossible(try PresentedSecrets(reading: bytes)) else {
+            self.init()
+            return
         }
-        do { try self.init(reading: bytes) } catch { self.init() }
+        self = read
     }
 }
 

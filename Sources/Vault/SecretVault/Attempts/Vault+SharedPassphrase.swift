@@ -44,7 +44,7 @@ extension Vault {
         _ passphrase: SecretBytes, at path: String, ceiling: Int = defaultCeiling
     ) throws(VaultError) {
         _ = try unlock(
-            at: path, with: .passphrase(passphrase), ceiling: ceiling, savesWipes: false)
+            at: path, with: .passphrase(passphrase), ceiling: ceiling, mode: .leavingWipes)
     }
 }
 
@@ -54,10 +54,9 @@ extension VaultLocation {
         let names: [String]
         do {
             names = try Folder.names(at: base + "/\(VaultLocation.stateFolderName)/by-name")
-        } catch  where error.isMissing {
-            return []
         } catch {
-            throw .system(error)
+            guard error.isMissing else { throw .system(error) }
+            return []
         }
         return try names.map { name throws(VaultError) in try VaultLocation(base + "/" + name) }
     }
@@ -67,24 +66,19 @@ extension VaultLocation {
     /// A file that somebody has replaced for a moment is there, too.
     func slotSets(of vaultID: [UInt8]) -> Set<SlotsDigest> {
         var sets: Set<SlotsDigest> = []
-        do {
-            for vault in try vaultsInUse() {
-                if let slots = SlotsRecord.read(of: vault, vaultID: vaultID) { sets.insert(slots) }
-            }
-        } catch {}
+        for vault in ifPossible(try vaultsInUse()) ?? [] {
+            if let slots = SlotsRecord.read(of: vault, vaultID: vaultID) { sets.insert(slots) }
+        }
         let kept = "/\(VaultLocation.stateFolderName)/by-name/"
         for (folder, end) in [("/", ""), (kept, "/" + VaultLocation.previous)] {
             // What cannot be read cannot be attempted, either.
-            do {
-                for name in try Folder.names(at: base + folder) {
-                    do throws(VaultError) {
-                        let file = try VaultLocation(base + folder + name + end)
-                        guard try file.isVault(vaultID) else { continue }
-                        let slots = try VaultDocument(parsing: file.read()).slotsDigest
-                        sets.formUnion([slots, slots.elsewhere()])
-                    } catch { continue }
-                }
-            } catch { continue }
+            for name in ifPossible(try Folder.names(at: base + folder)) ?? [] {
+                guard let file = ifPossible(try VaultLocation(base + folder + name + end)),
+                    ifPossible(try file.isVault(vaultID)) == true,
+                    let document = ifPossible(try VaultDocument(parsing: file.read()))
+                else { continue }
+                sets.formUnion([document.slotsDigest, document.slotsDigest.elsewhere()])
+            }
         }
         return sets
     }
@@ -98,27 +92,27 @@ extension VaultLocation {
         guard !attempts.isEmpty else { return wiped }
         for vault in try vaultsInUse() where isKept || !vault.name.utf8.elementsEqual(name.utf8) {
             // What cannot be read lists nothing, either.
-            do throws(VaultError) {
-                guard try vault.isVault(attempts.vaultID) else { continue }
-                let document = try VaultDocument(parsing: vault.read())
-                let isOlder = try GenerationRecord.read(
-                    of: vault, vaultID: attempts.vaultID)?
-                    .isNewer(than: document.generation, of: document.vaultID)
-                guard isOlder != true else { continue }
-                let due = attempts.due(in: document.countedLines, by: document.slotsDigest)
-                wiped.formUnion(due.filter { !document.hasSecret(ofAny: [$0]) })
-            } catch { continue }
+            wiped.formUnion(ifPossible(try vault.wipes(by: attempts)) ?? [])
         }
         return wiped
     }
 
+    /// The records that these failures have wiped in this file, unless it is older than one that was
+    /// seen here.
+    private func wipes(by attempts: Attempts) throws(VaultError) -> Set<RecordID> {
+        guard try isVault(attempts.vaultID) else { return [] }
+        let document = try VaultDocument(parsing: read())
+        let isOlder = try GenerationRecord.read(of: self, vaultID: attempts.vaultID)?
+            .isNewer(than: document.generation, of: document.vaultID)
+        guard isOlder != true else { return [] }
+        let due = attempts.due(in: document.countedLines, by: document.slotsDigest)
+        return due.filter { !document.hasSecret(ofAny: [$0]) }
+    }
+
     /// Whether the file here is a vault with this ID, whatever its permissions.
     fileprivate func isVault(_ vaultID: [UInt8]) throws(VaultError) -> Bool {
-        do throws(VaultError) {
-            return try self.vaultID(in: openFolder()) == vaultID
-        } catch .notFound {
-            return false
-        }
+        guard let folder = try VaultError.ifFound(openFolder()) else { return false }
+        return self.vaultID(in: folder) == vaultID
     }
 }
 

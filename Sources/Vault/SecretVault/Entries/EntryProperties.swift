@@ -74,7 +74,7 @@ extension EntryProperties {
             details = try EntryDetails(
                 reading: &fields, in: bytes, limit: VaultLimits.noteSize,
                 mostTags: VaultLimits.tags)
-            do { try details.check() } catch { throw FieldReader.Unreadable() }
+            guard ifPossible(try details.check()) != nil else { throw FieldReader.Unreadable() }
         }
     }
 }

@@ -9,6 +9,8 @@ struct LastUses: Hashable {
     private(set) var times: [RecordID: Int64] = [:]
 
     static let firstLine = Array("watchword-uses 1\n".utf8)
+    fileprivate static let file = FileReplacement(
+        of: VaultLocation.uses, beginningWith: firstLine)
     /// The largest file for a vault with so many entries; some of its uses may be of former ones.
     ///
     /// A request is charged for the vault's file only.
@@ -27,18 +29,14 @@ struct LastUses: Hashable {
             throw .damaged(.checksum)
         }
         let text = Array(bytes[LastUses.firstLine.count...].dropLast())
-        let box: [UInt8]
-        do { box = try Base64.decode(text.span) } catch { throw .damaged(.checksum) }
+        let box = try VaultError.parsing(Base64.decode(text.span), or: .damaged(.checksum))
         let plaintext = try SealedBox.open(
             box, under: key.derived(for: .uses), associatedData: VaultLines.vault(key.vaultID),
             or: .damaged(.checksum))
-        do {
-            times = try plaintext.withBytes { bytes throws(FieldReader.Unreadable) in
+        times = try VaultError.parsing(
+            plaintext.withBytes { bytes throws(FieldReader.Unreadable) in
                 try LastUses.times(in: bytes)
-            }
-        } catch {
-            throw .damaged(.checksum)
-        }
+            }, or: .damaged(.checksum))
     }
 
     private static func times(in bytes: Span<UInt8>) throws(FieldReader.Unreadable)
@@ -101,12 +99,10 @@ package struct RecordedUse: Sendable {
 extension UnlockedVault {
     /// When each entry was last used on this machine, in Unix seconds, as far as that is known.
     public var lastUses: [RecordID: Int64] {
-        do throws(VaultError) {
-            guard let folder = try location.openAttemptsFolder(of: key.vaultID) else { return [:] }
-            return readUses(in: folder).times
-        } catch {
-            return [:]
-        }
+        guard let found = ifPossible(try location.openAttemptsFolder(of: key.vaultID)),
+            let folder = found
+        else { return [:] }
+        return readUses(in: folder).times
     }
 
     /// Records that an entry was used, unless the vault is read-only.
@@ -117,11 +113,7 @@ extension UnlockedVault {
     /// Records several uses, in this order, in one save.
     package func record(_ uses: [RecordedUse]) {
         guard !isReadOnly, !location.isKept, !uses.isEmpty else { return }
-        do throws(VaultError) {
-            try expectFile()
-            let folder = try location.makeAttemptsFolder(of: state.vaultID)
-            try record(uses, in: folder)
-        } catch _ {}
+        _ = ifPossible(try save(uses))
     }
 
     /// Throws if the vault has been purged: nothing is kept about it any more.
@@ -137,59 +129,41 @@ extension UnlockedVault {
     /// How long to wait for another process that records a use.
     private static var timeout: Duration { .milliseconds(100) }
 
-    private func record(_ added: [RecordedUse], in folder: borrowing Folder) throws(VaultError) {
-        do throws(PrivateFileError) {
-            let lock = try FileLock(
-                VaultLocation.usesLock, in: folder, timeout: UnlockedVault.timeout)
-            var uses = readUses(in: folder)
-            uses.add(added) { state.record($0) != nil }
-            let bytes: [UInt8]
-            do throws(VaultError) { bytes = try uses.sealed(under: key) } catch { return }
-            let file = FileReplacement(
-                of: VaultLocation.uses, beginningWith: LastUses.firstLine)
-            try file.replace(with: bytes.span, in: folder, previous: .none)
-            _ = consume lock
-        } catch {
-            throw VaultLocation.error(error, of: state.vaultID)
-        }
+    private func save(_ added: [RecordedUse]) throws {
+        try expectFile()
+        let folder = try location.makeAttemptsFolder(of: state.vaultID)
+        let lock = try FileLock(VaultLocation.usesLock, in: folder, timeout: UnlockedVault.timeout)
+        var uses = readUses(in: folder)
+        uses.add(added) { state.record($0) != nil }
+        let bytes = try uses.sealed(under: key)
+        try LastUses.file.replace(with: bytes.span, in: folder, previous: .none)
+        _ = consume lock
     }
 
+    /// The record in `folder`; empty if it does not open, for instance after a rekey.
+    private func readUses(in folder: borrowing Folder) -> LastUses {
+        let limit = LastUses.limit(entries: state.records.count)
+        guard let bytes = ifPossible(try folder.readPrivateFile(VaultLocation.uses, limit: limit)),
+            let uses = ifPossible(try LastUses(opening: bytes, with: key))
+        else { return LastUses() }
+        return uses
+    }
 }
 
 extension VaultLocation {
-    /// The bytes of the record of the vault in `document`; empty if there is none.
-    func uses(of document: VaultDocument) -> [UInt8] {
-        do {
-            guard let folder = try openAttemptsFolder(of: document.vaultID) else { return [] }
-            return try folder.readPrivateFile(
-                VaultLocation.uses,
-                limit: LastUses.limit(entries: document.records.count))
-        } catch {
-            return []
-        }
+    /// The bytes of the record of this vault, with so many entries; empty if there is none.
+    func uses(of vaultID: [UInt8], entries: Int) -> [UInt8] {
+        guard let found = ifPossible(try openAttemptsFolder(of: vaultID)), let folder = found
+        else { return [] }
+        let limit = LastUses.limit(entries: entries)
+        return ifPossible(try folder.readPrivateFile(VaultLocation.uses, limit: limit)) ?? []
     }
 
     /// Writes the bytes of the record.
     func write(uses: [UInt8], of vaultID: [UInt8]) {
-        guard uses.starts(with: LastUses.firstLine) else { return }
-        let file = FileReplacement(of: VaultLocation.uses, beginningWith: LastUses.firstLine)
-        do {
-            let folder = try makeAttemptsFolder(of: vaultID)
-            try file.replace(with: uses.span, in: folder, previous: .none)
-        } catch {}
-    }
-}
-
-extension UnlockedVault {
-    private func readUses(in folder: borrowing Folder) -> LastUses {
-        let bytes: [UInt8]
-        do {
-            bytes = try folder.readPrivateFile(
-                VaultLocation.uses, limit: LastUses.limit(entries: state.records.count))
-        } catch {
-            return LastUses()
-        }
-        // After a rekey, the record starts anew.
-        do { return try LastUses(opening: bytes, with: key) } catch { return LastUses() }
+        guard uses.starts(with: LastUses.firstLine),
+            let folder = ifPossible(try makeAttemptsFolder(of: vaultID))
+        else { return }
+        _ = ifPossible(try LastUses.file.replace(with: uses.span, in: folder, previous: .none))
     }
 }

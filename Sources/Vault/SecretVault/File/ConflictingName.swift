@@ -56,9 +56,8 @@ extension VaultLocation {
 
     /// The files beside the vault with such a name and the vault's ID.
     private func copyNames(of vaultID: [UInt8], in folder: borrowing Folder) -> [String] {
-        let names: [(repaired: String, bytes: [CChar])]
         // If the folder cannot be listed, no copies are found.
-        do { names = try Folder.exactNames(at: self.folder) } catch { return [] }
+        let names = ifPossible(try Folder.exactNames(at: self.folder)) ?? []
         var copies: [String] = []
         for (other, bytes) in names where ConflictingName.isName(other, ofCopyOf: name) {
             // A name that is not UTF-8 names the file only by its bytes.

@@ -13,9 +13,9 @@ struct GenerationRecord: Hashable {
     /// The digest in the vault file's last line, which identifies the file.
     let digest: [UInt8]
     /// The newest rekey that was seen here; `nil` if there was none.
-    let rekey: KnownSave?
+    var rekey: KnownSave?
     /// The last save that was made here; `nil` if it is not known.
-    let save: KnownSave?
+    var save: KnownSave?
 
     /// A save that was seen here.
     struct KnownSave: Hashable {
@@ -152,26 +152,12 @@ struct GenerationRecord: Hashable {
     ///
     /// - Parameter own: the folder of the files that belong to the vault file.
     static func read(in own: borrowing Folder) -> GenerationRecord? {
-        do throws(PrivateFileError) {
-            return GenerationRecord(
-                reading: try own.readPrivateFile(VaultLocation.mark, limit: sizeLimit))
-        } catch {
-            return nil
-        }
+        ifPossible(try own.readPrivateFile(VaultLocation.mark, limit: sizeLimit))
+            .flatMap(GenerationRecord.init(reading:))
     }
+}
 
-    init(
-        vaultID: [UInt8], generation: UInt64, changes: UInt64, digest: [UInt8],
-        rekey: KnownSave? = nil, save: KnownSave? = nil
-    ) {
-        self.vaultID = vaultID
-        self.generation = generation
-        self.changes = changes
-        self.digest = digest
-        self.rekey = rekey
-        self.save = save
-    }
-
+extension GenerationRecord {
     /// The record of `document`, which was made without the vault key from the file with the record
     /// `former`.
     init(of document: VaultDocument, after former: GenerationRecord? = nil) {
@@ -186,12 +172,9 @@ struct GenerationRecord: Hashable {
         of document: VaultDocument, saving state: VaultState, with key: VaultKey,
         after former: GenerationRecord?
     ) throws(VaultError) {
-        let known = GenerationRecord(of: document, after: former).rekey
-        self.init(
-            vaultID: document.vaultID, generation: document.generation, changes: document.changes,
-            digest: document.digest,
-            rekey: try GenerationRecord.rekey(after: known, in: state, with: key),
-            save: KnownSave(state.history.newest))
+        self.init(of: document, after: former)
+        rekey = try GenerationRecord.rekey(after: rekey, in: state, with: key)
+        save = KnownSave(state.history.newest)
     }
 
     /// The record after `document`, which contains `state`, was only opened here; `nil` if it does not
@@ -205,12 +188,8 @@ struct GenerationRecord: Hashable {
         guard document.changes == 0, former?.report(on: document, with: state.history) == nil,
             try former?.reportOnKey(of: state, with: key) == nil
         else { return nil }
-        let known = GenerationRecord(of: document, after: former)
-        self.init(
-            vaultID: known.vaultID, generation: known.generation, changes: known.changes,
-            digest: known.digest,
-            rekey: try GenerationRecord.rekey(after: known.rekey, in: state, with: key),
-            save: known.save)
+        self.init(of: document, after: former)
+        rekey = try GenerationRecord.rekey(after: rekey, in: state, with: key)
     }
 
     /// The newest rekey that is known after `state` was saved or opened with `key`: that of another
@@ -231,7 +210,8 @@ struct GenerationRecord: Hashable {
     }
 
     init?(reading bytes: [UInt8]) {
-        do throws(VaultError) { self = try GenerationRecord(parsing: bytes) } catch { return nil }
+        guard let record = ifPossible(try GenerationRecord(parsing: bytes)) else { return nil }
+        self = record
     }
 
     private init(parsing bytes: [UInt8]) throws(VaultError) {
@@ -267,4 +247,14 @@ struct GenerationRecord: Hashable {
         line = next
         return known
     }
+}
+
+/// The newest generations of a vault that were seen here.
+struct SeenGenerations {
+    /// The one under the vault's present name.
+    let own: GenerationRecord?
+    /// If there is none, the newest one under a former name.
+    let former: GenerationRecord?
+
+    var newest: GenerationRecord? { own ?? former }
 }

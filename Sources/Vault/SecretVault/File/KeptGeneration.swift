@@ -11,21 +11,17 @@ struct KeptGeneration {
     /// - Parameter own: the folder of the files that belong to the vault file.
     /// - Throws: ``VaultError/system(_:)`` if a system call failed, so that this is not known.
     init?(with key: VaultKey, in own: borrowing Folder) throws(VaultError) {
+        let document: VaultDocument
         do throws(VaultError) {
-            let document = try VaultDocument(
+            document = try VaultDocument(
                 parsing: VaultLocation.read(VaultLocation.previous, in: own))
-            guard document.vaultID == key.vaultID else { return nil }
-            generation = document.generation
-            do throws(VaultError) {
-                history = try Manifest(opening: document, with: key).history
-            } catch {
-                history = nil
-            }
-        } catch .system(let failure) {
-            throw .system(failure)
         } catch {
-            return nil
+            guard case .system = error else { return nil }
+            throw error
         }
+        guard document.vaultID == key.vaultID else { return nil }
+        generation = document.generation
+        history = ifPossible(try Manifest(opening: document, with: key).history)
     }
 
     /// Whether it is an earlier state of this one, so that another generation may take its place.
@@ -48,14 +44,8 @@ struct KeptGeneration {
 extension Vault {
     /// The size of the previous generation of the vault at `path`; 0 if there is none.
     package static func previousSize(at path: String) -> Int {
-        do throws(VaultError) {
-            let location = try VaultLocation(path)
-            let parts = location.ownParts + [VaultLocation.previous]
-            let previous = location.path(beside: parts.joined(separator: "/"))
-            return Int(clamping: FileStamp(of: previous)?.size ?? 0)
-        } catch {
-            return 0
-        }
+        let previous = ifPossible(try VaultLocation(path).previousPath)
+        return Int(clamping: previous.flatMap(FileStamp.init(of:))?.size ?? 0)
     }
 }
 
@@ -66,16 +56,21 @@ extension VaultLocation {
     func unmergedPrevious(
         of state: VaultState, with key: VaultKey, after mark: GenerationRecord?
     ) -> VaultReport? {
-        do throws(VaultError) {
-            guard let own = try openStateFolder(),
-                let kept = try KeptGeneration(with: key, in: own),
-                try !kept.isIncluded(in: state, with: key, after: mark)
-            else { return nil }
-        } catch {
-            return nil
-        }
-        let parts = ownParts + [VaultLocation.previous]
-        return .unmergedPrevious(path: path(beside: parts.joined(separator: "/")))
+        let isIncluded = ifPossible(try isPreviousIncluded(in: state, with: key, after: mark))
+        return isIncluded == false ? .unmergedPrevious(path: previousPath) : nil
+    }
+
+    private func isPreviousIncluded(
+        in state: VaultState, with key: VaultKey, after mark: GenerationRecord?
+    ) throws(VaultError) -> Bool {
+        guard let own = try openStateFolder(), let kept = try KeptGeneration(with: key, in: own)
+        else { return true }
+        return try kept.isIncluded(in: state, with: key, after: mark)
+    }
+
+    /// The path of the previous generation.
+    fileprivate var previousPath: String {
+        path(beside: VaultLocation.path(of: VaultLocation.previous, in: ownParts))
     }
 }
 

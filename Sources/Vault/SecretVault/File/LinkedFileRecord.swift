@@ -25,13 +25,8 @@ enum LinkedFileRecord {
     ///
     /// - Parameter own: the folder of the files that belong to the vault file.
     static func read(in own: borrowing Folder) -> [LinkedFile] {
-        let bytes: [UInt8]
-        do {
-            bytes = try own.readPrivateFile(VaultLocation.linked, limit: sizeLimit)
-        } catch {
-            return []
-        }
-        guard bytes.starts(with: firstLine.utf8) else { return [] }
+        let bytes = ifPossible(try own.readPrivateFile(VaultLocation.linked, limit: sizeLimit))
+        guard let bytes, bytes.starts(with: firstLine.utf8) else { return [] }
         return bytes.dropFirst(firstLine.utf8.count).split(separator: UInt8(ascii: "\n"))
             .compactMap { UInt64(String(decoding: $0, as: UTF8.self)) }
             .prefix(limit).map { LinkedFile(number: $0) }
@@ -44,13 +39,12 @@ enum LinkedFileRecord {
         guard !files.isEmpty else { return }
         let all = (read(in: own) + files).suffix(limit)
         let text = firstLine + all.map { "\($0.number)\n" }.joined()
-        do {
-            try file.replace(with: Array(text.utf8).span, in: own, previous: .none)
-        } catch {}
+        _ = ifPossible(
+            try file.replace(with: Array(text.utf8).span, in: own, previous: .none))
     }
 
     /// Removes the record, which was reported.
     static func remove(in own: borrowing Folder) {
-        do { try file.remove(in: own) } catch {}
+        _ = ifPossible(try file.remove(in: own))
     }
 }

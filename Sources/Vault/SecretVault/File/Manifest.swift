@@ -38,13 +38,10 @@ struct Manifest {
         let plaintext = try SealedBox.open(
             document.manifest, under: key.derived(for: .manifest),
             associatedData: document.macLine, or: .damaged(.manifest))
-        do {
-            self = try plaintext.withBytes { bytes throws(FieldReader.Unreadable) in
+        self = try VaultError.parsing(
+            plaintext.withBytes { bytes throws(FieldReader.Unreadable) in
                 try Manifest(reading: bytes, former: document.formerSave)
-            }
-        } catch {
-            throw .damaged(.manifest)
-        }
+            }, or: .damaged(.manifest))
     }
 
     /// The first record that is in the manifest but not in the file.

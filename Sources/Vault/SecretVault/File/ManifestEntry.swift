@@ -185,11 +185,10 @@ extension EntryTraits {
             let (algorithm, style) = try EntryTraits.read(&fields, bytes)
             let period = Int64(bitPattern: try fields.number(bytes, width: 8))
             let start = Int64(bitPattern: try fields.number(bytes, width: 8))
-            do {
-                self = .totp(algorithm, style, try TimeStep(period: period, start: start))
-            } catch {
+            guard let step = ifPossible(try TimeStep(period: period, start: start)) else {
                 throw FieldReader.Unreadable()
             }
+            self = .totp(algorithm, style, step)
         case 2:
             let (algorithm, style) = try EntryTraits.read(&fields, bytes)
             self = .hotp(algorithm, style)
@@ -207,12 +206,10 @@ extension EntryTraits {
         let algorithm = try fields.number(bytes, width: 1)
         guard (1...3).contains(algorithm) else { throw FieldReader.Unreadable() }
         let digits = try fields.number(bytes, width: 1)
-        do {
-            let style: CodeStyle =
-                digits == 0 ? .steam : .decimal(try CodeLength(digits: Int(digits)))
-            return (algorithms[Int(algorithm) - 1], style)
-        } catch {
+        guard digits > 0 else { return (algorithms[Int(algorithm) - 1], .steam) }
+        guard let length = ifPossible(try CodeLength(digits: Int(digits))) else {
             throw FieldReader.Unreadable()
         }
+        return (algorithms[Int(algorithm) - 1], .decimal(length))
     }
 }

@@ -15,19 +15,19 @@ enum SlotsRecord {
 
     /// The recorded slots of the vault file at `location`; `nil` if nothing is known.
     static func read(of location: VaultLocation, vaultID: [UInt8]) -> SlotsDigest? {
-        do {
-            guard let own = try location.openStateFolder() else { return nil }
-            let bytes = try own.readPrivateFile(VaultLocation.slots, limit: sizeLimit)
-            guard bytes.starts(with: firstLine.utf8) else { return nil }
-            var line = LineReader(bytes)
-            try line.next()
-            try line.next()
-            let id = try line.base64(in: line.word(), count: VaultDocument.vaultIDCount)
-            let slots = try line.base64(in: line.lastWord(), count: SlotsDigest.count)
-            return id == vaultID ? SlotsDigest(slots) : nil
-        } catch {
-            return nil
-        }
+        ifPossible(try known(of: location, vaultID: vaultID)) ?? nil
+    }
+
+    private static func known(of location: VaultLocation, vaultID: [UInt8]) throws -> SlotsDigest? {
+        guard let own = try location.openStateFolder() else { return nil }
+        let bytes = try own.readPrivateFile(VaultLocation.slots, limit: sizeLimit)
+        guard bytes.starts(with: firstLine.utf8) else { return nil }
+        var line = LineReader(bytes)
+        try line.next()
+        try line.next()
+        let id = try line.base64(in: line.word(), count: VaultDocument.vaultIDCount)
+        let slots = try line.base64(in: line.lastWord(), count: SlotsDigest.count)
+        return id == vaultID ? SlotsDigest(slots) : nil
     }
 
     /// Records the slots of `document`, which the key has authenticated.
@@ -40,11 +40,11 @@ enum SlotsRecord {
         text.write(" ")
         text.writeBase64(document.slotsDigest.bytes)
         text.endLine()
-        do { try file.replace(with: text.bytes.span, in: own, previous: .none) } catch {}
+        _ = ifPossible(try file.replace(with: text.bytes.span, in: own, previous: .none))
     }
 
     /// Removes the record.
     static func remove(in own: borrowing Folder) {
-        do { try file.remove(in: own) } catch {}
+        _ = ifPossible(try file.remove(in: own))
     }
 }

@@ -130,16 +130,17 @@ struct VaultDocument {
     // Whether the line belongs to a later record or to the manifest, which means that the line of
     // the first of these records is missing.
     private static func isBehind(_ line: LineReader, _ ids: ArraySlice<Range<Int>>) -> Bool {
+        if line.isLine("manifest") { return true }
+        guard let word = ifPossible(try bodyID(line)), let first = ids.first,
+            !line.areEqual(word, first)
+        else { return false }
+        return ids.dropFirst().contains { line.areEqual(word, $0) }
+    }
+
+    private static func bodyID(_ line: LineReader) throws(VaultError) -> Range<Int> {
         var line = line
-        do throws(VaultError) {
-            if line.isLine("manifest") { return true }
-            try line.skip(line.isLine("sealed") ? "sealed" : "tombstone")
-            let word = try line.word()
-            guard let first = ids.first, !line.areEqual(word, first) else { return false }
-            return ids.dropFirst().contains { line.areEqual(word, $0) }
-        } catch {
-            return false
-        }
+        try line.skip(line.isLine("sealed") ? "sealed" : "tombstone")
+        return try line.word()
     }
 }
 

@@ -64,9 +64,12 @@ struct VaultLocation {
         self.folder = folder
     }
 
-    /// Throws if the path is reserved: `.watchword` itself, or anything in such a folder.
+    /// Whether the path is reserved: `.watchword` itself, or anything in such a folder.
+    var isReserved: Bool { isKept || VaultLocation.isStateFolderName(name) }
+
+    /// Throws if the path is reserved.
     func requireUnreservedPath() throws(VaultError) {
-        guard !isKept, !VaultLocation.isStateFolderName(name) else { throw .reservedPath }
+        guard !isReserved else { throw .reservedPath }
     }
 
     // Some file systems are case-insensitive.
@@ -79,17 +82,17 @@ struct VaultLocation {
 
     /// What to report about the folder's permissions, if anything.
     func exposure(of folder: borrowing Folder) throws(VaultError) -> VaultReport? {
-        do { return try folder.exposure().map(VaultReport.init) } catch { throw .system(error) }
+        try VaultError.system(in: folder.exposure()).map(VaultReport.init)
     }
 
     /// Creates the folder, open to its owner only, unless it exists.
     func makeFolder() throws(VaultError) {
-        do { try Folder.make(folder) } catch { throw .system(error) }
+        try VaultError.system(in: Folder.make(folder))
     }
 
     /// Whether there is a file of any type at the vault's path.
     func containsFile(in folder: borrowing Folder) throws(VaultError) -> Bool {
-        do { return try folder.holds(name) } catch { throw .system(error) }
+        try VaultError.system(in: folder.holds(name))
     }
 
     /// Reads the vault file; needs no lock, because the file is always complete.
@@ -104,26 +107,26 @@ struct VaultLocation {
     static func read(
         _ name: String, in folder: borrowing Folder, upTo largest: Int = .max
     ) throws(VaultError) -> [UInt8] {
-        do {
-            return try folder.readPrivateFile(
-                name, limit: min(largest, VaultLimits.fileSize))
-        } catch {
-            if case .tooLarge(let limit) = error, limit < VaultLimits.fileSize { throw .busy }
-            throw VaultError(error)
+        do throws(VaultError) {
+            return try VaultError.file(
+                in: folder.readPrivateFile(name, limit: min(largest, VaultLimits.fileSize)))
+        } catch .tooLarge where largest < VaultLimits.fileSize {
+            throw .busy
         }
     }
 
     /// Reads the vault file, and keeps it open.
     func hold(in folder: borrowing Folder) throws(VaultError) -> OpenPrivateFile {
-        do {
-            return try folder.holdPrivateFile(name, limit: VaultLimits.fileSize)
-        } catch {
-            throw VaultError(error)
-        }
+        try VaultError.file(in: folder.holdPrivateFile(name, limit: VaultLimits.fileSize))
     }
 
+    // A folder that is missing, or is not a folder, contains no vault.
     private static func open(_ path: String) throws(VaultError) -> Folder {
-        do { return try Folder(opening: path) } catch { throw VaultError(opening: error) }
+        do throws(VaultError) {
+            return try VaultError.system(in: Folder(opening: path))
+        } catch .system(let failure) where failure.isMissing {
+            throw .notFound
+        }
     }
 }
 
@@ -134,12 +137,8 @@ extension VaultLocation {
 
     /// The locations of all other names in this folder that have a folder in `by-name`.
     func others() throws(VaultError) -> [VaultLocation] {
-        let names: [String]
-        do {
-            names = try Folder.names(at: base + "/" + ownParts.dropLast().joined(separator: "/"))
-        } catch {
-            throw .system(error)
-        }
+        let folders = base + "/" + ownParts.dropLast().joined(separator: "/")
+        let names = try VaultError.system(in: Folder.names(at: folders))
         var others: [VaultLocation] = []
         // Names differ as for the file system: `String` takes different bytes for the same text.
         for other in names where !other.utf8.elementsEqual(name.utf8) {
@@ -162,17 +161,26 @@ extension VaultLocation {
 
     /// Whether the vault file's own folder contains a previous generation.
     func holdsPrevious() throws(VaultError) -> Bool {
-        do throws(VaultError) {
-            guard let own = try openStateFolder() else { return false }
-            return VaultLocation.holdsPrevious(in: own)
-        } catch .notFound {
+        guard let found = try VaultError.ifFound(openStateFolder()), let own = found else {
             return false
         }
+        return VaultLocation.holdsPrevious(in: own)
     }
 
     static func holdsPrevious(in own: borrowing Folder) -> Bool {
         let magic = VaultEnvelope.magic
         return own.beginning(of: previous, limit: magic.count)?.elementsEqual(magic) ?? false
+    }
+
+    /// The bytes of the previous generation; `nil` if there is none.
+    ///
+    /// - Parameter largest: the size of the largest file to read.
+    func previousGeneration(upTo largest: Int) throws(VaultError) -> [UInt8]? {
+        guard let found = try VaultError.ifFound(openStateFolder()), let own = found else {
+            return nil
+        }
+        return try VaultError.ifFound(
+            VaultLocation.read(VaultLocation.previous, in: own, upTo: largest))
     }
 
     /// Opens the same folder; creates it if there is none.
@@ -197,53 +205,73 @@ extension VaultLocation {
         guard let folder = try open(parts.dropLast(), making: false), let name = parts.last else {
             return
         }
-        do { try folder.removeFolder(name) } catch { throw .system(error) }
+        try VaultError.system(in: folder.removeFolder(name))
     }
+
+    static let rootParts = [stateFolderName]
 
     /// Opens the folder `.watchword`; `nil` if there is none.
     func openRootFolder() throws(VaultError) -> Folder? {
-        try open([VaultLocation.stateFolderName], making: false)
+        try open(VaultLocation.rootParts, making: false)
     }
 
     /// Opens the same folder; creates it if there is none.
-    func makeRootFolder() throws(VaultError) -> Folder {
-        try made([VaultLocation.stateFolderName])
+    func makeRootFolder() throws(VaultError) -> Folder { try made(VaultLocation.rootParts) }
+
+    /// The path of a file in the vault's folder or in the vault file's own folder, relative to the
+    /// vault's folder.
+    ///
+    /// The vault file is directly in the vault's folder; every other file is in the vault file's own
+    /// folder.
+    func path(of file: String) -> String {
+        file == name ? file : VaultLocation.path(of: file, in: ownParts)
     }
 
-    /// The path of a file in the folder `.watchword`, relative to the vault's folder.
-    static func pathInRoot(_ name: String) -> String { stateFolderName + "/" + name }
-
-    /// Converts an error about a file in the folder `.watchword`.
-    static func rootError(_ error: PrivateFileError) -> VaultError {
-        VaultError(error, path: pathInRoot)
-    }
-
-    /// Converts an error about a file in the vault's folder or in the vault file's own folder.
-    func error(_ error: PrivateFileError) -> VaultError {
-        // The vault file is directly in the vault's folder; every other file is in the vault file's
-        // own folder.
-        VaultError(error) { $0 == name ? $0 : (ownParts + [$0]).joined(separator: "/") }
+    /// The path of a file in the folder with this path, both relative to the vault's folder.
+    static func path(of file: String, in folder: [String]) -> String {
+        (folder + [file]).joined(separator: "/")
     }
 
     /// Takes the lock with this name in `own`, the vault file's own folder.
     func lock(_ name: String, in own: borrowing Folder, timeout: Duration) throws(VaultError)
         -> FileLock
     {
-        do {
-            return try FileLock(name, in: own, timeout: timeout)
-        } catch {
-            throw VaultError(locking: error, path: (ownParts + [name]).joined(separator: "/"))
+        try VaultLocation.lock(name, in: own, at: ownParts, timeout: timeout)
+    }
+
+    /// Takes the lock with this name in `folder`.
+    ///
+    /// - Parameter parts: the path of the folder, relative to the vault's folder.
+    static func lock(
+        _ name: String, in folder: borrowing Folder, at parts: [String], sharing: Bool = false,
+        timeout: Duration
+    ) throws(VaultError) -> FileLock {
+        let path = path(of: name, in: parts)
+        do throws(VaultError) {
+            return try VaultError.file(
+                in: FileLock(name, in: folder, sharing: sharing, timeout: timeout)
+            ) { _ in path }
+        } catch .system(let failure) where failure.isNotRegularFile {
+            throw .inTheWay(name: path)
         }
     }
 
-    /// Converts an error about a file in the folder of counted attempts.
-    static func error(_ error: PrivateFileError, of vaultID: [UInt8]) -> VaultError {
-        VaultError(error) { pathOfAttempts($0, of: vaultID) }
-    }
-
-    /// The path of a file in the folder of counted attempts, relative to the vault's folder.
-    static func pathOfAttempts(_ name: String, of vaultID: [UInt8]) -> String {
-        (attemptsParts(vaultID) + [name]).joined(separator: "/")
+    /// Reads a file that the program keeps in `folder`; `nil` if there is none.
+    ///
+    /// - Parameter parts: the path of the folder, relative to the vault's folder.
+    /// - Throws: ``VaultError/inTheWay(name:)`` if something else has this name.
+    static func read(
+        _ name: String, in folder: borrowing Folder, at parts: [String], limit: Int
+    ) throws(VaultError) -> [UInt8]? {
+        do {
+            return try folder.readPrivateFile(name, limit: limit)
+        } catch {
+            switch error {
+            case .missing: return nil
+            case .system(let failure): throw .system(failure)
+            default: throw .inTheWay(name: path(of: name, in: parts))
+            }
+        }
     }
 
     private func made(_ parts: [String]) throws(VaultError) -> Folder {
@@ -254,23 +282,13 @@ extension VaultLocation {
     private func open(_ parts: [String], making: Bool) throws(VaultError) -> Folder? {
         var folder = try VaultLocation.open(base)
         for (place, part) in parts.enumerated() {
-            do {
-                guard
-                    let next = making
-                        ? try folder.makePrivateFolder(part) : try folder.openPrivateFolder(part)
-                else { return nil }
-                folder = next
-            } catch {
-                throw VaultError(error) { _ in parts[...place].joined(separator: "/") }
-            }
+            let found = try VaultError.file(
+                in: making
+                    ? folder.makePrivateFolder(part) : folder.openPrivateFolder(part)
+            ) { _ in parts[...place].joined(separator: "/") }
+            guard let next = found else { return nil }
+            folder = next
         }
         return folder
-    }
-}
-
-extension VaultError {
-    /// A folder that is missing, or is not a folder, contains no vault.
-    fileprivate init(opening failure: SystemCallFailure) {
-        self = failure.isMissing ? .notFound : .system(failure)
     }
 }

@@ -29,16 +29,14 @@ extension VaultWriter {
         of vaultID: [UInt8], under former: VaultLocation, ifWipedBy wipe: OlderFileWipe?,
         passingOverLocked: Bool
     ) throws(VaultError) {
-        guard try !former.containsFile(in: folder), let own = try privateFolder(of: former) else {
+        guard try !former.containsFile(in: folder), let own = try former.openFormerFolder() else {
             return
         }
         // The working files may share blocks with the vault under its present name.
         let file = file(of: vaultID)
-        do {
-            guard try file.holdsGeneration(in: own) else { return }
-        } catch {
-            throw former.error(error)
-        }
+        guard
+            try VaultError.file(in: file.holdsGeneration(in: own), at: former.path(of:))
+        else { return }
         let lock: FileLock
         do {
             lock = try former.lock(
@@ -50,22 +48,17 @@ extension VaultWriter {
         }
         // A file with that name may have appeared in the meantime.
         guard try !former.containsFile(in: folder), isTaken(by: wipe, in: own) else { return }
-        do {
-            try file.eraseAllButCurrent(in: folder, besides: own, noting: &linked)
-        } catch {
-            throw former.error(error)
-        }
+        try VaultError.file(
+            in: file.eraseAllButCurrent(in: folder, besides: own, noting: &linked),
+            at: former.path(of:))
         _ = consume lock
     }
 
     private func isTaken(by wipe: OlderFileWipe?, in own: borrowing Folder) -> Bool {
         guard let wipe else { return true }
-        do throws(VaultError) {
-            let bytes = try VaultLocation.read(VaultLocation.previous, in: own)
-            return try !wipe.records(of: VaultDocument(parsing: bytes)).isEmpty
-        } catch {
-            return !wipe.regardless(nil).isEmpty
-        }
+        let kept = ifPossible(
+            try VaultDocument(parsing: VaultLocation.read(VaultLocation.previous, in: own)))
+        return !(kept.map(wipe.records) ?? wipe.regardless(nil)).isEmpty
     }
 
     /// Whether this is the newest file that was saved or opened here, under the vault's present or, if
@@ -75,22 +68,13 @@ extension VaultWriter {
     func isLastSaved(_ document: VaultDocument) throws(VaultError) -> Bool {
         if let mark = ownMark() { return mark.isRecord(of: document) }
         for former in try location.others() {
-            if let own = try privateFolder(of: former), let mark = GenerationRecord.read(in: own),
+            if let own = try former.openFormerFolder(), let mark = GenerationRecord.read(in: own),
                 mark.isRecord(of: document)
             {
                 return true
             }
         }
         return false
-    }
-
-    // A folder that is not the program's contains no file of the vault.
-    private func privateFolder(of former: VaultLocation) throws(VaultError) -> Folder? {
-        do throws(VaultError) {
-            return try former.openStateFolder()
-        } catch .inTheWay {
-            return nil
-        }
     }
 }
 
@@ -105,15 +89,25 @@ extension VaultLocation {
         do throws(VaultError) {
             let folder = try openFolder()
             for former in try others() where try !former.containsFile(in: folder) {
-                do throws(VaultError) {
-                    guard let record = try GenerationRecord.read(of: former)?.of(vaultID)
-                    else { continue }
-                    let age = newest.map { ($0.generation, $0.changes) } ?? (0, 0)
-                    if (record.generation, record.changes) > age { newest = record }
-                } catch .inTheWay { continue }
+                guard let own = try former.openFormerFolder(),
+                    let record = GenerationRecord.read(in: own)?.of(vaultID)
+                else { continue }
+                let age = newest.map { ($0.generation, $0.changes) } ?? (0, 0)
+                if (record.generation, record.changes) > age { newest = record }
             }
         } catch _ {}
         return newest
+    }
+
+    /// Opens the own folder of a vault file with a former name; `nil` if there is none.
+    ///
+    /// A folder that is not the program's contains no file of the vault.
+    fileprivate func openFormerFolder() throws(VaultError) -> Folder? {
+        do throws(VaultError) {
+            return try openStateFolder()
+        } catch .inTheWay {
+            return nil
+        }
     }
 
     /// Records the file that was opened here with its key, so that an older one is detected.
@@ -121,17 +115,16 @@ extension VaultLocation {
     /// If the vault cannot be written now, it opens anyway.
     ///
     /// - Parameters:
-    ///   - known: the record under the vault's present name.
-    ///   - former: the newest record that is known.
+    ///   - seen: the newest generations that are known.
     ///   - recordsSlots: whether to record the slots, too.
     func record(
         opened document: VaultDocument, _ state: VaultState, with key: VaultKey,
-        known: GenerationRecord?, after former: GenerationRecord?, recordsSlots: Bool = false
+        after seen: SeenGenerations, recordsSlots: Bool = false
     ) {
         do throws(VaultError) {
             let found = try GenerationRecord(
-                of: document, opening: state, with: key, after: former)
-            guard recordsSlots || found != nil && found != known else { return }
+                of: document, opening: state, with: key, after: seen.newest)
+            guard recordsSlots || found != nil && found != seen.own else { return }
             let writer = try VaultWriter(self, timeout: .zero)
             if recordsSlots { writer.recordSlots(of: document) }
             // Another process may have saved the vault in the meantime.

@@ -52,19 +52,13 @@ struct VaultWriter: ~Copyable {
     ///   meantime; ``VaultError/previousLeft``.
     mutating func make(_ bytes: [UInt8], of vaultID: [UInt8]) throws(VaultError) {
         guard !VaultLocation.holdsPrevious(in: own) else { throw .previousLeft }
-        guard try !holdsAnythingAsPrevious() else {
-            throw location.error(.inTheWay(name: VaultLocation.previous))
+        guard try !VaultError.system(in: own.holds(VaultLocation.previous)) else {
+            throw .inTheWay(name: location.path(of: VaultLocation.previous))
         }
-        do {
-            try file(of: vaultID).replace(
-                with: bytes.span, in: folder, besides: own, previous: .absent, noting: &linked)
-        } catch {
-            throw location.error(error)
-        }
-    }
-
-    private func holdsAnythingAsPrevious() throws(VaultError) -> Bool {
-        do { return try own.holds(VaultLocation.previous) } catch { throw .system(error) }
+        try VaultError.file(
+            in: file(of: vaultID).replace(
+                with: bytes.span, in: folder, besides: own, previous: .absent, noting: &linked),
+            at: location.path(of:))
     }
 
     /// Replaces the file of the vault `vaultID`; keeps the old file as the previous generation.
@@ -83,22 +77,18 @@ struct VaultWriter: ~Copyable {
         if case .purged = previous {
             try eraseUnderFormerNames(of: vaultID, passingOverLocked: true)
         }
-        do {
-            try file(of: vaultID).replace(
+        try VaultError.file(
+            in: file(of: vaultID).replace(
                 with: bytes.span, in: folder, besides: own, previous: previous, expecting: old,
-                noting: &linked)
-        } catch {
-            throw location.error(error)
-        }
+                noting: &linked),
+            at: location.path(of:))
     }
 
     /// Erases what killed writers left, and the old file after a save that discarded it.
     mutating func eraseLeftovers(of vaultID: [UInt8]) throws(VaultError) {
-        do {
-            try file(of: vaultID).eraseLeftovers(in: folder, besides: own, noting: &linked)
-        } catch {
-            throw location.error(error)
-        }
+        try VaultError.file(
+            in: file(of: vaultID).eraseLeftovers(in: folder, besides: own, noting: &linked),
+            at: location.path(of:))
     }
 
     /// Replaces secrets with tombstones in the previous generation.
@@ -118,21 +108,18 @@ struct VaultWriter: ~Copyable {
             let previous = try VaultDocument(parsing: bytes)
             mayBeErased = !wipe.regardless(previous).isEmpty
             wiped = try previous.wiping(wipe.records(of: previous), leaving: tombstone)
-        } catch .notFound {
-            return true
         } catch {
+            guard error != .notFound else { return true }
             // What cannot be read may contain the secrets.
             guard !wipe.regardless(nil).isEmpty else { return false }
             try eraseOwnButCurrent(of: vaultID)
             return true
         }
         guard let wiped else { return mayBeErased }
-        do {
-            try file(of: vaultID).replacePrevious(
-                with: wiped.bytes.span, in: folder, besides: own, noting: &linked)
-        } catch {
-            throw location.error(error)
-        }
+        try VaultError.file(
+            in: file(of: vaultID).replacePrevious(
+                with: wiped.bytes.span, in: folder, besides: own, noting: &linked),
+            at: location.path(of:))
         return mayBeErased
     }
 
@@ -145,21 +132,17 @@ struct VaultWriter: ~Copyable {
 
     /// Erases the same files, but only under the vault's present name.
     mutating func eraseOwnButCurrent(of vaultID: [UInt8]) throws(VaultError) {
-        do {
-            try file(of: vaultID).eraseAllButCurrent(in: folder, besides: own, noting: &linked)
-        } catch {
-            throw location.error(error)
-        }
+        try VaultError.file(
+            in: file(of: vaultID).eraseAllButCurrent(in: folder, besides: own, noting: &linked),
+            at: location.path(of:))
     }
 
     /// Erases the file of the vault `vaultID` and all older ones.
     mutating func eraseAll(of vaultID: [UInt8]) throws(VaultError) {
         try eraseAllButCurrent(of: vaultID)
-        do {
-            try file(of: vaultID).eraseCurrent(in: folder, besides: own, noting: &linked)
-        } catch {
-            throw location.error(error)
-        }
+        try VaultError.file(
+            in: file(of: vaultID).eraseCurrent(in: folder, besides: own, noting: &linked),
+            at: location.path(of:))
         SlotsRecord.remove(in: own)
     }
 
@@ -196,11 +179,13 @@ struct VaultWriter: ~Copyable {
         let file = FileReplacement(
             of: VaultLocation.mark,
             beginningWith: isNew ? Array(GenerationRecord.firstLine.utf8) : mark.beginning)
-        do {
-            try file.replace(with: mark.text.span, in: own, previous: .none)
+        do throws(VaultError) {
+            try VaultError.file(
+                in: file.replace(with: mark.text.span, in: own, previous: .none),
+                at: location.path(of:))
             return nil
         } catch {
-            return .generationNotRecorded(location.error(error))
+            return .generationNotRecorded(error)
         }
     }
 }
@@ -244,12 +229,9 @@ extension VaultWriter {
         }
         // Any other file stays one that was not saved here.
         if isLastSaved { _ = writeGenerationRecord(of: wiped) }
-        do {
-            try eraseLeftovers(of: document.vaultID)
-            try eraseUnderFormerNames(
-                of: document.vaultID, ifWipedBy: older, passingOverLocked: false)
-        } catch .system(let failure) {
-            throw .previousNotErased(failure)
-        }
+        try VaultError.erasingOlder(eraseLeftovers(of: document.vaultID))
+        try VaultError.erasingOlder(
+            eraseUnderFormerNames(
+                of: document.vaultID, ifWipedBy: older, passingOverLocked: false))
     }
 }

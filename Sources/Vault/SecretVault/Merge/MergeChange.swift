@@ -64,6 +64,8 @@ extension MergeChange {
 
 /// What a merge does.
 public struct MergePlan: Sendable {
+    /// The other file.
+    let copy: VaultCopy
     /// What happens to the entries, in list order; entries that are not listed do not change.
     public let changes: [MergeChange]
     /// Whether this file already contains everything that was saved in the other one.
@@ -113,7 +115,7 @@ public enum EnrolledOrder: Hashable, Sendable {
 }
 
 /// Another file of a vault, opened for a merge.
-public struct VaultCopy {
+public struct VaultCopy: Sendable {
     let state: VaultState
     let key: VaultKey
 }

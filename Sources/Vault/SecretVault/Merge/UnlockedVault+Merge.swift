@@ -8,11 +8,7 @@ extension UnlockedVault {
     public func copy(at path: String) throws(VaultError) -> VaultCopy? {
         let document = try VaultDocument(parsing: VaultLocation(path).read())
         guard document.vaultID == key.vaultID else { throw .otherVault }
-        do throws(VaultError) {
-            return VaultCopy(state: try VaultState(verifying: document, with: key), key: key)
-        } catch .damaged(.header) where state.isRekeyed(in: document) {
-            return nil
-        }
+        return try state.verified(document, with: key).map { VaultCopy(state: $0, key: key) }
     }
 
     /// Opens another file of this vault, which has another key, with its passphrase.
@@ -29,8 +25,8 @@ extension UnlockedVault {
         guard document.vaultID == key.vaultID else { throw .otherVault }
         let own = try Vault.path(sharingPassphraseWith: document, at: path, among: vaults)
         if let own { try Vault.confirm(passphrase, at: own, ceiling: ceiling) }
-        let key = try document.key(with: .passphrase(passphrase), ceiling: ceiling).0
-        return VaultCopy(state: try VaultState(verifying: document, with: key), key: key)
+        let slot = try document.opened(with: .passphrase(passphrase), ceiling: ceiling)
+        return VaultCopy(state: slot.state, key: slot.key)
     }
 
     /// What to report about an older or a diverged file, and about its key, if `copy` is merged.
@@ -45,7 +41,7 @@ extension UnlockedVault {
     /// This vault, for a merge into another file of it.
     public var asCopy: VaultCopy { VaultCopy(state: state, key: key) }
 
-    /// What ``merge(_:as:confirmed:comparing:now:)`` would do.
+    /// What ``merge(_:confirmed:comparing:now:)`` would do.
     ///
     /// - Parameters:
     ///   - accepted: the entries of ``MergePlan/declinedWipes`` that the owner allows to be wiped.
@@ -72,7 +68,7 @@ extension UnlockedVault {
         }
         let known = Set(state.slots.map(\.slot.head.publicKey))
         return MergePlan(
-            changes: changes, isIncluded: state.history.includes(copy.state.history),
+            copy: copy, changes: changes, isIncluded: state.history.includes(copy.state.history),
             declinedWipes: declined, unmerged: unmerged, acceptedWipes: accepted,
             oldEdits: oldEdits, takesOldEdits: takesOld, keys: keys,
             foreignSlots: copy.state.slots.map(\.slot)
@@ -82,33 +78,33 @@ extension UnlockedVault {
     /// Merges the entries of another file of this vault into this one, in one save.
     ///
     /// - Parameters:
-    ///   - plan: the result of ``planOfMerge(with:comparing:now:)``, as the owner has seen it.
+    ///   - plan: the result of ``planOfMerge(with:accepting:takingOldEdits:comparing:now:)``, as the owner has seen it.
     ///   - confirmed: entries that require a check at each use, and whose owner has confirmed the
     ///     change.
     /// - Throws: ``VaultError/busy`` if another process has changed the vault since the plan was
     ///   made; ``VaultError/presenceNeeded`` for an entry that is not among `confirmed`. In both
     ///   cases, nothing is changed.
     public func merge(
-        _ copy: VaultCopy, as plan: MergePlan, confirmed: Set<RecordID>,
-        comparing order: EnrolledOrder.Function, now: Int64
+        _ plan: MergePlan, confirmed: Set<RecordID>, comparing order: EnrolledOrder.Function,
+        now: Int64
     ) throws(VaultError) {
-        try save(joining: copy.state.history) { changes throws(VaultError) in
-            try changes.merge(copy, as: plan, confirmed: confirmed, comparing: order, now: now)
+        try save(joining: plan.copy.state.history) { changes throws(VaultError) in
+            try changes.merge(plan, confirmed: confirmed, comparing: order, now: now)
         }
     }
 
-    /// Writes what ``merge(_:as:confirmed:comparing:now:)`` would save over the file at `path`, which
+    /// Writes what ``merge(_:confirmed:comparing:now:)`` would save over the file at `path`, which
     /// must be an exact copy of this vault; does not change the vault.
     ///
     /// - Throws: ``VaultError/changedMeanwhile`` if the file is not such a copy;
     ///   ``VaultError/vanishedEntries`` if the merge wipes entries: their older copies must be
     ///   erased, which only a save of the vault does.
     public func merge(
-        _ copy: VaultCopy, as plan: MergePlan, confirmed: Set<RecordID>, into path: String,
+        _ plan: MergePlan, confirmed: Set<RecordID>, into path: String,
         comparing order: EnrolledOrder.Function, now: Int64
     ) throws(VaultError) {
-        let bytes = try rehearse(joining: copy.state.history) { changes throws(VaultError) in
-            try changes.merge(copy, as: plan, confirmed: confirmed, comparing: order, now: now)
+        let bytes = try rehearse(joining: plan.copy.state.history) { changes throws(VaultError) in
+            try changes.merge(plan, confirmed: confirmed, comparing: order, now: now)
             guard changes.wiped.isEmpty, !changes.erasesPrevious else { throw .vanishedEntries }
             return try changes.state.written(with: changes.key)
         }
@@ -125,22 +121,21 @@ extension UnlockedVault {
         // Files beside it may be other vaults, so the new one gets an unused name first.
         do {
             try OutputFile.write(bytes.span, to: path, replacing: true)
-        } catch .system(let failure) {
-            throw .system(failure)
         } catch {
-            throw .changedMeanwhile
+            guard case .system(let failure) = error else { throw .changedMeanwhile }
+            throw .system(failure)
         }
     }
 }
 
 extension VaultChanges {
-    /// Merges `copy` as planned.
+    /// Merges the copy as planned.
     fileprivate mutating func merge(
-        _ copy: VaultCopy, as plan: MergePlan, confirmed: Set<RecordID>,
-        comparing order: EnrolledOrder.Function, now: Int64
+        _ plan: MergePlan, confirmed: Set<RecordID>, comparing order: EnrolledOrder.Function,
+        now: Int64
     ) throws(VaultError) {
         let merged = try merge(
-            copy, accepting: plan.acceptedWipes, takingOldEdits: plan.takesOldEdits,
+            plan.copy, accepting: plan.acceptedWipes, takingOldEdits: plan.takesOldEdits,
             comparing: order, now: now)
         guard merged == plan.changes else { throw .busy }
         guard merged.allSatisfy({ !$0.requiresCheck || confirmed.contains($0.id) }) else {

@@ -46,8 +46,9 @@ public struct RecoveryKey: Sendable {
 
     /// Parses a typed key; ignores spaces, dashes and case.
     ///
-    /// - Throws: ``RecoveryKeyError``.
-    public init(parsing text: SecretBytes) throws(RecoveryKeyError) {
+    /// - Throws: ``VaultError/recoveryKeyLength(_:expected:)``,
+    ///   ``VaultError/recoveryKeyCharacter``, ``VaultError/recoveryKeyMistyped``.
+    public init(parsing text: SecretBytes) throws(VaultError) {
         let letters = SecretBytes(capacity: text.count) { output in
             text.withBytes { text in
                 for index in text.indices where !RecoveryKey.isSeparator(text[index]) {
@@ -58,22 +59,15 @@ public struct RecoveryKey: Sendable {
         }
         let expected = (RecoveryKey.count + RecoveryKey.checkCount) * 8 / 5
         guard letters.count == expected else {
-            throw .length(letters.count, expected: expected)
+            throw .recoveryKeyLength(letters.count, expected: expected)
         }
-        let bytes = try letters.withBytes { letters throws(RecoveryKeyError) in
-            do { return try Base32.decode(letters) } catch { throw .invalidCharacter }
-        }
+        let bytes = try VaultError.parsing(
+            letters.withBytes { try Base32.decode($0) }, or: .recoveryKeyCharacter)
         let secret = SecretBytes(capacity: RecoveryKey.count) { output in
             bytes.withBytes { output.append(copying: $0.extracting(0..<RecoveryKey.count)) }
         }
         let check = bytes.withBytes { [UInt8](copying: $0.extracting(RecoveryKey.count...)) }
-        do {
-            guard RecoveryKey.check(of: secret) == check else {
-                throw RecoveryKeyError.mistyped
-            }
-        } catch {
-            throw .mistyped
-        }
+        guard RecoveryKey.check(of: secret) == check else { throw .recoveryKeyMistyped }
         self.secret = secret
     }
 
@@ -91,14 +85,4 @@ public struct RecoveryKey: Sendable {
     private static func isSeparator(_ byte: UInt8) -> Bool {
         [UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "\t"), 0x0A, 0x0D].contains(byte)
     }
-}
-
-/// Why a text is not a recovery key.
-public enum RecoveryKeyError: Error, Hashable, Sendable {
-    /// It has the wrong number of letters and digits.
-    case length(Int, expected: Int)
-    /// A character is neither a letter nor one of the digits 2 to 7.
-    case invalidCharacter
-    /// The checksum does not match: at least one character is wrong.
-    case mistyped
 }

@@ -95,8 +95,7 @@ extension Slot {
     private func secret(under wrapping: SecretBytes, _ vaultID: [UInt8]) throws(VaultError)
         -> SlotSecret?
     {
-        let box: [UInt8]
-        do { box = try Base64.decode(secret.span) } catch { return nil }
+        guard let box = ifPossible(try Base64.decode(secret.span)) else { return nil }
         let plaintext: SecretBytes
         do throws(VaultError) {
             plaintext = try SealedBox.open(
@@ -112,30 +111,38 @@ extension Slot {
         _ passphrase: SecretBytes, salt: [UInt8], cost: ScryptCost
     ) throws(VaultError) -> SecretBytes {
         let labelled = Array("watchword-vault 1 passphrase".utf8) + salt
-        do {
-            return try scrypt(
-                passphrase: passphrase, salt: labelled.span, cost: cost, count: VaultKey.count)
-        } catch {
-            throw .cryptography(error)
-        }
+        return try VaultError.cryptography(
+            in: scrypt(
+                passphrase: passphrase, salt: labelled.span, cost: cost, count: VaultKey.count))
     }
 }
 
-/// Why no slot yielded the vault key.
-struct SlotRefusal: Error {
-    /// What the slots that were tried reveal about the attempt as a whole.
-    enum Outcome {
-        /// Every slot of this method rejected the guess.
-        case refused
-        /// One slot rejected the guess, and another was not tried or could not be read: an attacker
-        /// has learned something, but the guess may still be right.
-        case undecided
-        /// No slot rejected the guess.
-        case notTried
-    }
+/// A slot that has opened, and what it has opened.
+struct OpenedSlot {
+    let number: Int
+    let key: VaultKey
+    let state: VaultState
+}
 
-    let error: VaultError
-    let outcome: Outcome
+/// What the slots that were tried reveal about the attempt as a whole.
+enum SlotsOutcome {
+    /// A slot yielded the vault key.
+    case opened(OpenedSlot)
+    /// Every slot of this method rejected the guess.
+    case refused(VaultError)
+    /// One slot rejected the guess, and another was not tried or could not be read: an attacker
+    /// has learned something, but the guess may still be right.
+    case undecided(VaultError)
+    /// No slot rejected the guess.
+    case notTried(VaultError)
+
+    /// The slot that opened.
+    func get() throws(VaultError) -> OpenedSlot {
+        switch self {
+        case .opened(let slot): return slot
+        case .refused(let error), .undecided(let error), .notTried(let error): throw error
+        }
+    }
 }
 
 extension VaultDocument {
@@ -148,41 +155,32 @@ extension VaultDocument {
     ///
     /// Anybody can add a slot that opens with a passphrase of their own. Its key does not authenticate
     /// the vault, so such a slot counts as damaged.
-    func openedKey(with opener: VaultOpener, ceiling: Int) throws(SlotRefusal)
-        -> (VaultKey, slot: Int, VaultState)
-    {
+    func outcome(of opener: VaultOpener, ceiling: Int) -> SlotsOutcome {
         let plan = UnlockPlan(of: slots, for: opener, ceiling: ceiling)
-        // The outcome if the attempt ends before every slot has rejected it.
-        var outcome = SlotRefusal.Outcome.notTried
+        var isRejected = false
         var damage: VaultError?
         for slot in plan.slots {
             do throws(VaultError) {
                 if let key = try slot.open(vaultID, with: opener) {
-                    return (key, slot.number, try VaultState(verifying: self, with: key))
+                    let state = try VaultState(verifying: self, with: key)
+                    return .opened(OpenedSlot(number: slot.number, key: key, state: state))
                 }
-                outcome = .undecided
-            } catch .damaged(let part) {
-                // Another slot may still open.
-                damage = .damaged(part)
+                isRejected = true
             } catch {
-                throw SlotRefusal(error: error, outcome: outcome)
+                guard case .damaged = error else {
+                    return isRejected ? .undecided(error) : .notTried(error)
+                }
+                // Another slot may still open.
+                damage = error
             }
         }
-        if let error = damage ?? plan.refusal { throw SlotRefusal(error: error, outcome: outcome) }
-        throw SlotRefusal(error: opener.refusal, outcome: .refused)
+        guard let error = damage ?? plan.refusal else { return .refused(opener.refusal) }
+        return isRejected ? .undecided(error) : .notTried(error)
     }
 
     /// Tries the slots that `opener` may open, within the cost `ceiling`.
-    func opened(with opener: VaultOpener, ceiling: Int) throws(VaultError)
-        -> (VaultKey, slot: Int, VaultState)
-    {
-        do { return try openedKey(with: opener, ceiling: ceiling) } catch { throw error.error }
-    }
-
-    /// Tries the slots that `opener` may open, within the cost `ceiling`.
-    func key(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> (VaultKey, slot: Int) {
-        let (key, slot, _) = try opened(with: opener, ceiling: ceiling)
-        return (key, slot)
+    func opened(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> OpenedSlot {
+        try outcome(of: opener, ceiling: ceiling).get()
     }
 }
 

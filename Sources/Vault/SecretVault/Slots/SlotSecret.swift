@@ -13,13 +13,9 @@ struct SlotSecret {
 
     /// Generates the secret of a new slot.
     static func make() throws(VaultError) -> SlotSecret {
-        do {
-            return SlotSecret(
-                pair: try AgreementKey.make(),
-                authenticationKey: Randomness.secret(count: authenticationCount))
-        } catch {
-            throw .cryptography(error)
-        }
+        SlotSecret(
+            pair: try VaultError.cryptography(in: AgreementKey.make()),
+            authenticationKey: Randomness.secret(count: authenticationCount))
     }
 
     private init(pair: AgreementKey, authenticationKey: SecretBytes) {
@@ -39,7 +35,7 @@ struct SlotSecret {
                 SecretBytes(copying: bytes.extracting(half...))
             )
         }
-        do { pair = try AgreementKey(first) } catch { throw .cryptography(error) }
+        pair = try VaultError.cryptography(in: AgreementKey(first))
         authenticationKey = second
     }
 }

@@ -72,6 +72,7 @@ extension Slot {
 extension ScryptCost {
     /// The cost of N = 2^`logN`; `nil` if it is out of range.
     init?(ifInRange logN: Int) {
-        do { try self.init(logN: logN) } catch { return nil }
+        guard let cost = ifPossible(try ScryptCost(logN: logN)) else { return nil }
+        self = cost
     }
 }

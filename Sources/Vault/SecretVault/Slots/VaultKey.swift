@@ -120,8 +120,7 @@ enum SealedVaultKey {
     static func seal(
         _ key: VaultKey, to publicKey: [UInt8], authenticationKey: SecretBytes, lead: [UInt8]
     ) throws(VaultError) -> [UInt8] {
-        let ephemeral: AgreementKey
-        do { ephemeral = try AgreementKey.make() } catch { throw .cryptography(error) }
+        let ephemeral = try VaultError.cryptography(in: AgreementKey.make())
         // The header authenticates the public key, and a weak one does not occur by chance.
         let agreed = try agreedSecret(ephemeral, with: publicKey, or: .damaged(.header))
         let wrapping = wrappingKey(
@@ -152,11 +151,7 @@ enum SealedVaultKey {
     private static func agreedSecret(
         _ pair: AgreementKey, with publicKey: [UInt8], or refusal: VaultError
     ) throws(VaultError) -> SecretBytes {
-        do {
-            return try pair.agreedSecret(with: publicKey.span)
-        } catch {
-            throw VaultError(error, or: refusal)
-        }
+        try VaultError.cryptography(in: pair.agreedSecret(with: publicKey.span), or: refusal)
     }
 
     private static func wrappingKey(

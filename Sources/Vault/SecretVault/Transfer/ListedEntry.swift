@@ -27,10 +27,10 @@ extension UnlockedVault {
     package func listedEntries(
         where isIncluded: (EntrySummary) -> Bool = { _ in true }
     ) -> [ListedEntry] {
-        entries.filter(isIncluded).map { entry in
-            let counter: UInt64?
-            do { counter = try self.counter(of: entry.id) } catch { counter = nil }
-            return ListedEntry(entry, counter: counter)
+        var listed: [ListedEntry] = []
+        for entry in entries where isIncluded(entry) {
+            listed.append(ListedEntry(entry, counter: ifPossible(try counter(of: entry.id)) ?? nil))
         }
+        return listed
     }
 }

@@ -14,7 +14,7 @@ extension VaultError: Transferable {
             counterExhausted, noSuchSlot, lastSlot, inTheWay, previousNotErased, notConfirmed,
             system, cryptography, previousLeft, copyDamaged, wrongDevice,
             vanishedEntries, conflictMarkers, outcomeNotRecorded, tooLarge, vanished,
-            copyHasNewerKey
+            copyHasNewerKey, recoveryKeyLength, recoveryKeyCharacter, recoveryKeyMistyped
     }
 
     package func write(to output: FrameWriter) {
@@ -57,6 +57,10 @@ extension VaultError: Transferable {
         case .replaced: output.append(Kind.replaced)
         case .changedMeanwhile: output.append(Kind.changedMeanwhile)
         case .rekeyed: output.append(Kind.rekeyed)
+        case .recoveryKeyLength(let count, let expected):
+            output.append(Kind.recoveryKeyLength, count, expected)
+        case .recoveryKeyCharacter: output.append(Kind.recoveryKeyCharacter)
+        case .recoveryKeyMistyped: output.append(Kind.recoveryKeyMistyped)
         case .noSuchEntry: output.append(Kind.noSuchEntry)
         case .nothingToUndo(let reason): output.append(Kind.nothingToUndo, reason)
         case .otherVault: output.append(Kind.otherVault)
@@ -118,6 +122,9 @@ extension VaultError: Transferable {
             case .replaced: .replaced
             case .changedMeanwhile: .changedMeanwhile
             case .rekeyed: .rekeyed
+            case .recoveryKeyLength: try fields.make(Self.recoveryKeyLength, from: bytes)
+            case .recoveryKeyCharacter: .recoveryKeyCharacter
+            case .recoveryKeyMistyped: .recoveryKeyMistyped
             case .noSuchEntry: .noSuchEntry
             case .nothingToUndo: try fields.make(Self.nothingToUndo, from: bytes)
             case .otherVault: .otherVault

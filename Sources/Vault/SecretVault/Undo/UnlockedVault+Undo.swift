@@ -50,19 +50,14 @@ extension UnlockedVault {
 
     /// The previous generation.
     private func previousState(of changes: VaultChanges) throws(VaultError) -> VaultState {
-        let document: VaultDocument
-        do throws(VaultError) {
-            guard let own = try location.openStateFolder() else { throw .notFound }
-            document = try VaultDocument(
-                parsing: VaultLocation.read(VaultLocation.previous, in: own))
-        } catch .notFound {
+        guard let bytes = try location.previousGeneration(upTo: .max) else {
             throw .nothingToUndo(.noPrevious)
         }
+        let document = try VaultDocument(parsing: bytes)
         guard document.vaultID == key.vaultID else { throw .nothingToUndo(.notPredecessor) }
-        do throws(VaultError) {
-            return try VaultState(verifying: document, with: changes.key)
-        } catch .damaged(.header) where changes.state.isRekeyed(in: document) {
+        guard let previous = try changes.state.verified(document, with: changes.key) else {
             throw .nothingToUndo(.rekeyed)
         }
+        return previous
     }
 }

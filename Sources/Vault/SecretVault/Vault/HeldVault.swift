@@ -7,44 +7,38 @@ package import WatchwordSystem
 /// waits for a check that another makes.
 package struct HeldVault: Sendable {
     private let location: VaultLocation
-    private let key: VaultKey
-    private let openedSlot: Int
+    private let slot: OpenedSlot
     private let ceiling: Int
-    private let state: VaultState
-    private let generationReport: VaultReport?
-    private let reports: [VaultReport]
+    private let reports: FoundReports
 
     /// Holds what `vault` knows.
     package init(_ vault: UnlockedVault) {
         location = vault.location
-        key = vault.key
-        openedSlot = vault.openedSlot
+        slot = OpenedSlot(number: vault.openedSlot, key: vault.key, state: vault.state)
         ceiling = vault.ceiling
-        state = vault.state
-        generationReport = vault.generationReport
-        reports = vault.foundReports
+        reports = FoundReports(generation: vault.generationReport, others: vault.foundReports)
     }
 
     /// A vault for one thread.
     package func vault() -> UnlockedVault {
         UnlockedVault(
-            location: location, key: key, slot: openedSlot, ceiling: ceiling, readOnly: false,
-            state: state, generationReport: generationReport, reports: reports)
+            slot, at: location, ceiling: ceiling, isReadOnly: false, reports: reports)
     }
 
     /// The key, without what is known of the vault.
-    package var heldKey: HeldKey { HeldKey(key: key) }
+    package var heldKey: HeldKey { HeldKey(key: slot.key) }
 
     /// The stamp of the file that ``UnlockedVault/refresh()`` reads; `nil` if it is missing or cannot
     /// be accessed.
     package func stamp() -> FileStamp? { FileStamp(of: location.folder + "/" + location.name) }
 
     /// The size of the file whose state this knows, in bytes.
-    package var fileSize: Int64 { Int64(state.fileSize) }
+    package var fileSize: Int64 { Int64(slot.state.fileSize) }
 
     /// Whether this knows a newer state of the file than `other`.
     package func isNewer(than other: HeldVault) -> Bool {
-        (state.generation, state.changes) > (other.state.generation, other.state.changes)
+        let (own, others) = (slot.state, other.slot.state)
+        return (own.generation, own.changes) > (others.generation, others.changes)
     }
 }
 
@@ -69,7 +63,7 @@ extension UnlockedVault {
     ) throws(VaultError) {
         let path = location.folder + "/" + location.name
         let again = try Vault.unlock(
-            at: path, with: opener, ceiling: ceiling ?? self.ceiling, savesWipes: false)
+            at: path, with: opener, ceiling: ceiling ?? self.ceiling, mode: .leavingWipes)
         guard again.key.vaultID == key.vaultID else { throw .replaced }
         guard try again.key.isEqual(to: key) else { throw .rekeyed }
     }

@@ -42,17 +42,14 @@ public final class UnlockedVault {
     var purposes: [RecordID: PresencePurpose] = [:]
 
     init(
-        location: VaultLocation, key: VaultKey, slot: Int, ceiling: Int, readOnly: Bool,
-        state: VaultState, generationReport: VaultReport?, reports: [VaultReport]
+        _ slot: OpenedSlot, at location: VaultLocation, ceiling: Int, isReadOnly: Bool,
+        reports: FoundReports
     ) {
-        foundReports = reports
-        isReadOnly = readOnly
         self.location = location
-        openedSlot = slot
-        self.key = key
+        self.isReadOnly = isReadOnly
         self.ceiling = ceiling
-        self.state = state
-        self.generationReport = generationReport
+        (openedSlot, key, state) = (slot.number, slot.key, slot.state)
+        (generationReport, foundReports) = (reports.generation, reports.others)
     }
 
     /// The number of the vault's current generation.
@@ -88,7 +85,7 @@ public final class UnlockedVault {
     /// The records whose wipe without the vault key the counted failures prove.
     private var provedWipes: Set<RecordID> {
         // What cannot be read proves no wipe.
-        do { return try genuineWipes(in: state) } catch _ { return [] }
+        ifPossible(try genuineWipes(in: state)) ?? []
     }
 
     /// One entry.
@@ -140,8 +137,9 @@ public final class UnlockedVault {
             try previous?.isIncluded(in: state, with: key, after: mark) == false
         }
         var changes = try VaultChanges(
-            current, key: key, after: mark, joining: other, listing: wiped,
-            provingPresence: unlockingProvesPresence, keepingPrevious: isUnmerged(current))
+            current, key: key, after: mark, joining: other, listing: wiped)
+        changes.provesPresence = unlockingProvesPresence
+        changes.keepsPrevious = try isUnmerged(current)
         let result = try change(&changes)
         guard changes.isChanged else {
             state = current
@@ -218,15 +216,16 @@ public final class UnlockedVault {
     ///   not, nothing is changed here.
     /// - Throws: ``VaultError/replaced`` or ``VaultError/rekeyed`` if this key no longer opens it.
     package func refresh() throws(VaultError) -> Bool {
-        // Read the generation record first, as ``Vault/unlock(at:with:ceiling:readOnly:reading:)``
-        // does.
+        // Read the generation record first, as ``Vault/unlock(at:with:ceiling:mode:reading:)`` does.
         let mark = try GenerationRecord.read(of: location, vaultID: state.vaultID)
         let document = try VaultDocument(parsing: location.read(upTo: largestFile))
         guard document.vaultID == state.vaultID else { throw .replaced }
         guard let (read, report) = try later(document, mark) else { return false }
         (state, generationReport) = (read, report)
         if !isReadOnly {
-            location.record(opened: document, read, with: key, known: mark, after: mark)
+            location.record(
+                opened: document, read, with: key,
+                after: SeenGenerations(own: mark, former: nil))
         }
         listTombstones()
         return true
@@ -249,14 +248,15 @@ public final class UnlockedVault {
             return
         }
         // If this fails, the next attempt clears them.
-        do throws(VaultError) {
-            let counter = try AttemptCounter(location, of: state.vaultID)
-            let counted = try counter.read().pruned(to: state.countedLines, of: state.generation)
-            try counter.save(
-                clearsFailures
-                    ? try counter.afterSuccess(counted, by: state.slotsDigest()) : counted)
-            clearsFailures = false
-        } catch _ {}
+        _ = ifPossible(try clearFailures())
+    }
+
+    private func clearFailures() throws(VaultError) {
+        let counter = try AttemptCounter(location, of: state.vaultID)
+        let counted = try counter.read().pruned(to: state.countedLines, of: state.generation)
+        try counter.save(
+            clearsFailures ? try counter.afterSuccess(counted, by: state.slotsDigest()) : counted)
+        clearsFailures = false
     }
 
     /// The records that were wiped without the vault key and whose failures have reached their limit.
@@ -279,11 +279,8 @@ public final class UnlockedVault {
     }
 
     private func verified(_ document: VaultDocument) throws(VaultError) -> VaultState {
-        do throws(VaultError) {
-            return try VaultState(verifying: document, with: key)
-        } catch .damaged(.header) where state.isRekeyed(in: document) {
-            throw .rekeyed
-        }
+        guard let verified = try state.verified(document, with: key) else { throw .rekeyed }
+        return verified
     }
 
     /// Applies `change` like ``update(_:)``, but saves nothing.
@@ -297,23 +294,18 @@ public final class UnlockedVault {
         joining other: VaultHistory?, _ change: (inout VaultChanges) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
         var changes = try VaultChanges(
-            state, key: key, after: nil, joining: other, listing: genuineWipes(in: state),
-            provingPresence: unlockingProvesPresence)
+            state, key: key, after: nil, joining: other, listing: genuineWipes(in: state))
+        changes.provesPresence = unlockingProvesPresence
         return try change(&changes)
     }
 
-    // The vault is already saved, so an error here must not suggest that nothing was.
     private func eraseOlder(
         by writer: inout VaultWriter, keepingPrevious: Bool
     ) throws(VaultError) {
-        do {
-            if keepingPrevious {
-                try writer.eraseLeftovers(of: state.vaultID)
-            } else {
-                try writer.eraseAllButCurrent(of: state.vaultID)
-            }
-        } catch .system(let failure) {
-            throw .previousNotErased(failure)
+        if keepingPrevious {
+            try VaultError.erasingOlder(writer.eraseLeftovers(of: state.vaultID))
+        } else {
+            try VaultError.erasingOlder(writer.eraseAllButCurrent(of: state.vaultID))
         }
     }
 }
@@ -338,14 +330,11 @@ extension UnlockedVault {
     }
 
     private func previous() -> PreviousGeneration {
-        do {
-            guard let own = try location.openStateFolder() else { return .none }
-            let bytes = try VaultLocation.read(
-                VaultLocation.previous, in: own, upTo: largestFile)
-            let previous = try verified(VaultDocument(parsing: bytes))
-            return .whole(generation: previous.generation)
-        } catch .notFound {
-            return .none
+        do throws(VaultError) {
+            guard let bytes = try location.previousGeneration(upTo: largestFile) else {
+                return .none
+            }
+            return .whole(generation: try verified(VaultDocument(parsing: bytes)).generation)
         } catch {
             return .unusable(error)
         }

@@ -20,25 +20,20 @@ extension Vault {
         let location = try VaultLocation(path)
         let folder = try location.openFolder()
         guard let vaultID = location.vaultID(in: folder) else { return nil }
-        do throws(SystemCallFailure) {
-            let mode = try folder.modeOpenToOthers(of: location.name)
-            var includesOwnFiles = false
-            try location.forEachOwnFolder(of: vaultID) { own, names throws(SystemCallFailure) in
-                if try own.isOwnAndWritableByOthers() { includesOwnFiles = true }
-                for name in names where try own.modeOpenToOthers(of: name) != nil {
-                    includesOwnFiles = true
-                }
+        let mode = try VaultError.system(in: folder.modeOpenToOthers(of: location.name))
+        var includesOwnFiles = false
+        try location.forEachOwnFolder(of: vaultID) { own, names throws(SystemCallFailure) in
+            if try own.isOwnAndWritableByOthers() { includesOwnFiles = true }
+            for name in names where try own.modeOpenToOthers(of: name) != nil {
+                includesOwnFiles = true
             }
-            guard mode != nil || includesOwnFiles else { return nil }
-            let isOwn = try folder.isOwnAndWritableByOthers()
-            let includesFolder = try isOwn ? folder.exposure() != nil : false
-            return VaultExposure(
-                mode: mode, includesOwnFiles: includesOwnFiles, includesFolder: includesFolder,
-                isInReach: isInReach(
-                    path, mode, amongOthers: includesOwnFiles || includesFolder))
-        } catch {
-            throw .system(error)
         }
+        guard mode != nil || includesOwnFiles else { return nil }
+        let isOwn = try VaultError.system(in: folder.isOwnAndWritableByOthers())
+        let includesFolder = try isOwn ? location.exposure(of: folder) != nil : false
+        return VaultExposure(
+            mode: mode, includesOwnFiles: includesOwnFiles, includesFolder: includesFolder,
+            isInReach: isInReach(path, mode, amongOthers: includesOwnFiles || includesFolder))
     }
 
     /// Whether other users can reach the vault, as far as this is known.
@@ -64,15 +59,13 @@ extension Vault {
         let location = try VaultLocation(path)
         let folder = try location.openFolder()
         guard let vaultID = location.vaultID(in: folder) else { return }
-        do throws(SystemCallFailure) {
-            if try folder.exposure() != nil { try folder.closeToWritersOfOthers() }
-            try folder.closeToOthers(location.name)
-            try location.forEachOwnFolder(of: vaultID) { own, names throws(SystemCallFailure) in
-                try own.closeToWritersOfOthers()
-                for name in names { try own.closeToOthers(name) }
-            }
-        } catch {
-            throw .system(error)
+        if try location.exposure(of: folder) != nil {
+            try VaultError.system(in: folder.closeToWritersOfOthers())
+        }
+        try VaultError.system(in: folder.closeToOthers(location.name))
+        try location.forEachOwnFolder(of: vaultID) { own, names throws(SystemCallFailure) in
+            try own.closeToWritersOfOthers()
+            for name in names { try own.closeToOthers(name) }
         }
     }
 }
@@ -92,7 +85,7 @@ extension VaultLocation {
     fileprivate func forEachOwnFolder(
         of vaultID: [UInt8],
         _ body: (borrowing Folder, [String]) throws(SystemCallFailure) -> Void
-    ) throws(SystemCallFailure) {
+    ) throws(VaultError) {
         guard !isKept else { return }
         let named =
             VaultLocation.files(of: VaultLocation.mark)
@@ -106,11 +99,12 @@ extension VaultLocation {
             ([VaultLocation.stateFolderName], VaultLocation.files(of: VaultLocation.enrolled)),
             (ownParts, named), (VaultLocation.attemptsParts(vaultID), counted),
         ] {
-            var folder = try Folder(opening: self.folder)
+            var folder = try VaultError.system(in: Folder(opening: self.folder))
             for (place, part) in path.enumerated() {
-                guard let next = try folder.openOwnFolder(part) else { break }
+                let found = try VaultError.system(in: folder.openOwnFolder(part))
+                guard let next = found else { break }
                 folder = next
-                try body(folder, place == path.count - 1 ? files : [])
+                try VaultError.system(in: body(folder, place == path.count - 1 ? files : []))
             }
         }
     }
@@ -125,14 +119,17 @@ extension VaultEnvelope {
     /// The vault's ID in the beginning of a vault file of any version; `nil` if it is not one.
     static func vaultID(inBeginning bytes: [UInt8]) -> [UInt8]? {
         guard bytes.starts(with: magic) else { return nil }
-        do throws(VaultError) {
-            var line = LineReader(bytes)
-            try line.next()
-            try line.next()
-            try line.skip("vault")
-            return try line.base64(in: line.lastWord(), count: VaultDocument.vaultIDCount)
-        } catch {
-            return nil
-        }
+        var line = LineReader(bytes)
+        return ifPossible(try line.vaultID())
+    }
+}
+
+extension LineReader {
+    /// Reads the vault's ID in the second line.
+    fileprivate mutating func vaultID() throws(VaultError) -> [UInt8] {
+        try next()
+        try next()
+        try skip("vault")
+        return try base64(in: lastWord(), count: VaultDocument.vaultIDCount)
     }
 }

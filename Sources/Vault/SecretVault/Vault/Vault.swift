@@ -16,6 +16,17 @@ public enum VaultOpener: Sendable {
     }
 }
 
+/// Whether a vault may be saved when it is unlocked.
+public enum UnlockMode: Hashable, Sendable {
+    /// If entries were wiped without the vault key, the vault is saved.
+    case listingWipes
+    /// The vault is not saved.
+    case leavingWipes
+    /// The vault cannot be written (a read-only file system, no permission): it is opened without
+    /// counting attempts, and only for reading.
+    case readOnly
+}
+
 /// Operations on a vault that is not open.
 public enum Vault {
     /// The beginning of a vault file of any version.
@@ -79,7 +90,7 @@ public enum Vault {
 
     /// Whether the program keeps a previous generation of the vault at `path`.
     package static func holdsPrevious(at path: String) -> Bool {
-        do { return try VaultLocation(path).holdsPrevious() } catch { return false }
+        ifPossible(try VaultLocation(path).holdsPrevious()) ?? false
     }
 
     /// Whether `path` is reserved for the program's own files, such as a vault's previous
@@ -87,12 +98,7 @@ public enum Vault {
     ///
     /// Nothing else may be written there.
     public static func isReservedPath(_ path: String) -> Bool {
-        do throws(VaultError) {
-            try VaultLocation(path).requireUnreservedPath()
-            return false
-        } catch {
-            return error == .reservedPath
-        }
+        ifPossible(try VaultLocation(path))?.isReserved ?? false
     }
 
     /// The ways to open the vault at `path`, as the file lists them.
@@ -106,11 +112,8 @@ public enum Vault {
     /// Whether there is a file of any type at `path`.
     public static func isTaken(_ path: String) throws(VaultError) -> Bool {
         let location = try VaultLocation(path)
-        do {
-            return try location.containsFile(in: location.openFolder())
-        } catch .notFound {
-            return false
-        }
+        guard let folder = try VaultError.ifFound(location.openFolder()) else { return false }
+        return try location.containsFile(in: folder)
     }
 }
 
@@ -127,35 +130,35 @@ extension Vault {
     ///
     /// Slots are tried up to a total cost of `ceiling`, the cheapest first.
     ///
-    /// If entries were wiped without the vault key, the vault is saved, so that the manifest
+    /// If entries were wiped without the vault key, the vault is normally saved, so that the manifest
     /// records this and no older file can restore their secrets.
     ///
     /// - Parameters:
     ///   - ceiling: the base-2 logarithm of the maximum sum of scrypt's N over all slots that are
     ///     tried; 20 corresponds to a gigabyte of memory.
-    ///   - savesWipes: whether to save the vault if entries were wiped without the vault key.
-    ///   - readOnly: whether to open a vault that cannot be written (a read-only file system, no
-    ///     permission), without counting and only for reading.
+    ///   - mode: whether the vault may be saved.
     /// - Throws: ``VaultError/wrongPassphrase``; ``VaultError/lockedOut(seconds:)``;
     ///   ``VaultError/notCounted(_:)`` and ``VaultError/inTheWay(name:)`` if the attempt could not
     ///   be counted, and was not made; ``VaultError/writable`` if it could be counted despite
-    ///   `readOnly`; the errors of wiping.
+    ///   ``UnlockMode/readOnly``; the errors of wiping.
     public static func unlock(
         at path: String, with opener: VaultOpener, ceiling: Int = defaultCeiling,
-        readOnly: Bool = false, savesWipes: Bool = true,
+        mode: UnlockMode = .listingWipes,
         reading: @escaping @autoclosure () -> ClockReading = .now()
     ) throws(VaultError) -> UnlockedVault {
         var opening = try VaultOpening(path, at: reading)
-        let key: (VaultKey, slot: Int, VaultState)
+        let slot: OpenedSlot
         switch opener {
-        case _ where readOnly: key = try opening.uncountedKey(with: opener, ceiling: ceiling)
+        case _ where mode == .readOnly:
+            slot = try opening.slotWithoutCounting(with: opener, ceiling: ceiling)
         case .passphrase(let passphrase):
-            key = try opening.key(passphrase: passphrase, ceiling: ceiling)
+            slot = try opening.slot(passphrase: passphrase, ceiling: ceiling)
         case .recoveryKey, .device:
-            key = try opening.key(uncounted: opener, ceiling: ceiling)
+            slot = try opening.slot(uncounted: opener, ceiling: ceiling)
         }
-        let vault = try opening.unlocked(with: key, ceiling: ceiling, readOnly: readOnly)
-        if savesWipes { vault.listTombstones() }
+        let vault = try opening.unlocked(
+            by: slot, ceiling: ceiling, isReadOnly: mode == .readOnly)
+        if mode == .listingWipes { vault.listTombstones() }
         return vault
     }
 

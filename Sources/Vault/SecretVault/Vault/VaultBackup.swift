@@ -70,18 +70,17 @@ public struct VaultBackup: Sendable {
     /// Failures are not counted, because the bytes can be copied. If the passphrase may be that of a
     /// vault in use, try it there first: see ``Vault/path(sharingPassphraseWith:at:among:)``.
     ///
-    /// - Parameter ceiling: The maximum cost, as for ``Vault/unlock(at:with:ceiling:readOnly:reading:)``.
+    /// - Parameter ceiling: The maximum cost, as for ``Vault/unlock(at:with:ceiling:mode:reading:)``.
     /// - Throws: ``VaultError/wrongPassphrase``; the errors of a file that is not a vault.
     public init(
         opening bytes: [UInt8], passphrase: SecretBytes, ceiling: Int = Vault.defaultCeiling
     ) throws(VaultError) {
         guard bytes.count <= VaultLimits.fileSize else { throw .tooLarge }
         let document = try VaultDocument(parsing: bytes)
-        let key = try document.key(with: .passphrase(passphrase), ceiling: ceiling).0
-        let state = try VaultState(verifying: document, with: key)
+        let slot = try document.opened(with: .passphrase(passphrase), ceiling: ceiling)
         var entries: [Entry] = []
         var leftOut: [EntrySummary] = []
-        for record in state.records {
+        for record in slot.state.records {
             let summary = record.summary
             guard summary.tombstone == nil, summary.kind != .enrolled else {
                 leftOut.append(summary)
@@ -89,7 +88,7 @@ public struct VaultBackup: Sendable {
             }
             entries.append(
                 Entry(
-                    content: try record.content(with: key), details: summary.details,
+                    content: try record.content(with: slot.key), details: summary.details,
                     accessControl: summary.accessControl, created: summary.created))
         }
         self.entries = entries

@@ -9,9 +9,9 @@ public struct VaultChanges {
     /// The history of the file that is replaced.
     let formerHistory: VaultHistory
     /// Whether unlocking proved presence; if not, this save does not change what opens the vault.
-    let provesPresence: Bool
+    var provesPresence = true
     /// Whether the previous generation must be kept, because it has changes that the vault lacks.
-    let keepsPrevious: Bool
+    var keepsPrevious = false
     var isChanged = false
     var erasesPrevious = false
     /// Records that this save wipes, while the previous generation must be kept.
@@ -31,12 +31,9 @@ public struct VaultChanges {
 
     init(
         _ current: VaultState, key: VaultKey, after mark: GenerationRecord?,
-        joining other: VaultHistory? = nil, listing wiped: Set<RecordID> = [],
-        provingPresence provesPresence: Bool = true, keepingPrevious keepsPrevious: Bool = false
+        joining other: VaultHistory? = nil, listing wiped: Set<RecordID> = []
     ) throws(VaultError) {
         self.key = key
-        self.provesPresence = provesPresence
-        self.keepsPrevious = keepsPrevious
         formerHistory = current.history
         state = try current.next(after: mark, joining: other, listing: wiped)
     }

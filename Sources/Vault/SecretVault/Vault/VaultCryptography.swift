@@ -4,7 +4,7 @@ internal import WatchwordCryptography
 ///
 /// Whatever reads or creates a vault calls this first.
 func requireAlgorithms() throws(VaultError) {
-    do { try fetchAlgorithms() } catch { throw .cryptography(error) }
+    try VaultError.cryptography(in: fetchAlgorithms())
 }
 
 /// Sealed boxes, with the vault's errors.
@@ -19,11 +19,8 @@ enum SealedBox {
     static func open(
         _ box: [UInt8], under key: SecretBytes, associatedData: [UInt8], or refusal: VaultError
     ) throws(VaultError) -> SecretBytes {
-        do {
-            return try sealingKey(key).open(box.span, associatedData: associatedData.span)
-        } catch {
-            throw VaultError(error, or: refusal)
-        }
+        try VaultError.cryptography(
+            in: sealingKey(key).open(box.span, associatedData: associatedData.span), or: refusal)
     }
 
     private static func sealingKey(_ key: SecretBytes) -> SealingKey {
@@ -31,17 +28,6 @@ enum SealedBox {
             return try SealingKey(key)
         } catch {
             preconditionFailure("every key here has 32 bytes")
-        }
-    }
-}
-
-extension VaultError {
-    /// `refusal`, unless a call into OpenSSL failed.
-    init(_ error: CryptographyError, or refusal: VaultError) {
-        if case .failed(let failure) = error {
-            self = .cryptography(failure)
-        } else {
-            self = refusal
         }
     }
 }

@@ -95,6 +95,14 @@ public enum VaultError: Error, Hashable, Sendable {
     /// While this vault was open, another process gave it a new key.
     case rekeyed
 
+    // A typed recovery key.
+    /// It has the wrong number of letters and digits.
+    case recoveryKeyLength(Int, expected: Int)
+    /// A character is neither a letter nor one of the digits 2 to 7.
+    case recoveryKeyCharacter
+    /// Its checksum does not match: at least one character is wrong.
+    case recoveryKeyMistyped
+
     // The request.
     /// There is no such entry.
     case noSuchEntry
@@ -146,41 +154,6 @@ public enum VaultError: Error, Hashable, Sendable {
         switch self {
         case .previousNotErased, .notConfirmed: true
         default: false
-        }
-    }
-
-    /// The same error, of recording the outcome of an attempt.
-    var afterAttempt: VaultError {
-        if case .notCounted(let failure) = self { .outcomeNotRecorded(failure) } else { self }
-    }
-
-    /// - Parameter path: the path of a file with this name, relative to the vault's folder.
-    init(_ error: PrivateFileError, path: (String) -> String = { $0 }) {
-        self =
-            switch error {
-            case .missing: .notFound
-            case .folder: .folder
-            case .symbolicLink: .symbolicLink
-            case .notAFile: .notAFile
-            case .otherOwner(let user): .otherOwner(user)
-            case .openToOthers(let mode): .openToOthers(mode: mode)
-            case .tooLarge: .tooLarge
-            case .busy: .busy
-            case .inTheWay(let name): .inTheWay(name: path(name))
-            case .changed: .changedMeanwhile
-            case .notConfirmed(let failure): .notConfirmed(failure)
-            case .system(let failure): .system(failure)
-            }
-    }
-
-    /// The error for a lock that was not acquired.
-    ///
-    /// - Parameter path: the path of the lock file, relative to the vault's folder.
-    init(locking error: PrivateFileError, path: String) {
-        if case .system(let failure) = error, failure.isNotRegularFile {
-            self = .inTheWay(name: path)
-        } else {
-            self.init(error) { _ in path }
         }
     }
 }

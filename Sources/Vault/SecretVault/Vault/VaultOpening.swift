@@ -6,9 +6,7 @@ struct VaultOpening: ~Copyable {
     private let location: VaultLocation
     private let folder: Folder
     private let reading: () -> ClockReading
-    private let mark: GenerationRecord?
-    /// The record under the present name.
-    private let ownMark: GenerationRecord?
+    private let seen: SeenGenerations
     private var file: OpenPrivateFile
     private var document: VaultDocument
     private var notCleared: VaultReport?
@@ -23,12 +21,11 @@ struct VaultOpening: ~Copyable {
         let own = try GenerationRecord.read(of: location)
         let file = try location.hold(in: folder)
         let document = try VaultDocument(parsing: file.bytes)
-        let ownMark = own?.of(document.vaultID)
-        let former = ownMark == nil ? location.formerRecord(of: document.vaultID) : nil
+        let mark = own?.of(document.vaultID)
+        seen = SeenGenerations(
+            own: mark, former: mark == nil ? location.formerRecord(of: document.vaultID) : nil)
         self.document = document
         self.file = file
-        self.ownMark = ownMark
-        mark = ownMark ?? former
         self.location = location
         self.folder = folder
         self.reading = reading
@@ -42,9 +39,7 @@ struct VaultOpening: ~Copyable {
     ///
     /// The counter stays locked, so attempts run one after another. Concurrent attempts then cannot
     /// exceed the limit, and none is refused because of another one that succeeds.
-    mutating func key(passphrase: SecretBytes, ceiling: Int) throws(VaultError)
-        -> (VaultKey, slot: Int, VaultState)
-    {
+    mutating func slot(passphrase: SecretBytes, ceiling: Int) throws(VaultError) -> OpenedSlot {
         let opener = VaultOpener.passphrase(passphrase)
         guard document.hasSlot(for: opener, ceiling: ceiling) else {
             return try document.opened(with: opener, ceiling: ceiling)
@@ -55,37 +50,28 @@ struct VaultOpening: ~Copyable {
         return try SignalQueue.holdingBack(SignalQueue.interruptions) {
             () throws(VaultError) in
             let begun = try admitted(attempts, counter)
-            let key: (VaultKey, slot: Int, VaultState)
-            do throws(SlotRefusal) {
-                key = try document.openedKey(with: opener, ceiling: ceiling)
-            } catch {
-                switch error.outcome {
-                case .refused:
-                    let refused = begun.deciding(
-                        .vault, .refused(by: refuser()), at: reading())
-                    do throws(VaultError) {
-                        try counter.save(refused)
-                        _ = try wipeDueRecords(counter)
-                    } catch {
-                        throw error.afterAttempt
-                    }
-                case .undecided: break  // It stays undecided, and costs a wait.
-                case .notTried: _ = counter.settle(attempts)
-                }
-                throw error.error
+            let outcome = document.outcome(of: opener, ceiling: ceiling)
+            switch outcome {
+            case .opened:
+                clearsLater = awaitsListing(attempts)
+                notCleared = counter.settle(
+                    clearsLater ? attempts : try afterSuccess(attempts, counter))
+            case .refused:
+                let refused = begun.deciding(.vault, .refused(by: refuser()), at: reading())
+                try VaultError.recording(counter.save(refused))
+                _ = try VaultError.recording(wipeDueRecords(counter))
+            case .undecided: break  // It stays undecided, and costs a wait.
+            case .notTried: _ = counter.settle(attempts)
             }
-            clearsLater = awaitsListing(attempts)
-            notCleared = counter.settle(
-                clearsLater ? attempts : try afterSuccess(attempts, counter))
-            return key
+            return try outcome.get()
         } otherwise: {
             .system($0)
         }
     }
 
     /// Tries `opener` where attempts cannot be counted; a wait that is not over still applies.
-    func uncountedKey(with opener: VaultOpener, ceiling: Int) throws(VaultError)
-        -> (VaultKey, slot: Int, VaultState)
+    func slotWithoutCounting(with opener: VaultOpener, ceiling: Int) throws(VaultError)
+        -> OpenedSlot
     {
         guard try !canCountAttempts() else { throw .writable }
         if case .passphrase = opener {
@@ -108,8 +94,8 @@ struct VaultOpening: ~Copyable {
     }
 
     /// Tries a recovery key or a device's secret, even if counting fails.
-    mutating func key(uncounted opener: VaultOpener, ceiling: Int) throws(VaultError)
-        -> (VaultKey, slot: Int, VaultState)
+    mutating func slot(uncounted opener: VaultOpener, ceiling: Int) throws(VaultError)
+        -> OpenedSlot
     {
         do throws(VaultError) {
             if try !attempts().isEmpty {
@@ -120,7 +106,7 @@ struct VaultOpening: ~Copyable {
         } catch {
             notCleared = .failuresNotCleared(error)
         }
-        let key = try document.opened(with: opener, ceiling: ceiling)
+        let slot = try document.opened(with: opener, ceiling: ceiling)
         do throws(VaultError) {
             // Whoever guesses may use a device that needs no person.
             if opener.provesPresence, try attempts().vault != nil {
@@ -133,26 +119,26 @@ struct VaultOpening: ~Copyable {
         } catch {
             notCleared = .failuresNotCleared(error)
         }
-        return key
+        return slot
     }
 
     consuming func unlocked(
-        with opened: (VaultKey, slot: Int, VaultState), ceiling: Int, readOnly: Bool
+        by slot: OpenedSlot, ceiling: Int, isReadOnly: Bool
     ) throws(VaultError) -> UnlockedVault {
-        let (key, slot, state) = opened
+        let (state, key) = (slot.state, slot.key)
         let reports = [
-            try location.exposure(of: folder), notCleared, readOnly ? .failuresNotCounted : nil,
-            try mark?.reportOnKey(of: state, with: key),
-            location.unmergedPrevious(of: state, with: key, after: mark),
+            try location.exposure(of: folder), notCleared, isReadOnly ? .failuresNotCounted : nil,
+            try seen.newest?.reportOnKey(of: state, with: key),
+            location.unmergedPrevious(of: state, with: key, after: seen.newest),
         ]
         let linked = try LinkedFileRecord.read(of: location)
-        if !readOnly { recordOpened(state, with: key) }
+        if !isReadOnly { recordOpened(state, with: key) }
         let vault = UnlockedVault(
-            location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
-            state: state,
-            generationReport: mark?.report(on: document, with: state.history),
-            reports: reports.compactMap { $0 } + linked.map { VaultReport($0) }
-                + location.conflictingCopies(of: state, with: key, in: folder))
+            slot, at: location, ceiling: ceiling, isReadOnly: isReadOnly,
+            reports: FoundReports(
+                generation: seen.newest?.report(on: document, with: state.history),
+                others: reports.compactMap { $0 } + linked.map { VaultReport($0) }
+                    + location.conflictingCopies(of: state, with: key, in: folder)))
         vault.clearsFailures = clearsLater
         return vault
     }
@@ -169,7 +155,7 @@ struct VaultOpening: ~Copyable {
     private func recordOpened(_ state: VaultState, with key: VaultKey) {
         let known = SlotsRecord.read(of: location, vaultID: document.vaultID)
         location.record(
-            opened: document, state, with: key, known: ownMark, after: mark,
+            opened: document, state, with: key, after: seen,
             recordsSlots: known != document.slotsDigest)
     }
 
@@ -223,7 +209,7 @@ struct VaultOpening: ~Copyable {
     private func awaitsListing(_ attempts: Attempts) -> Bool {
         let due = due(attempts)
         guard !due.isEmpty, !document.hasSecret(ofAny: due) else { return !due.isEmpty }
-        return mark?.isNewer(than: document.generation, of: document.vaultID) != true
+        return seen.newest?.isNewer(than: document.generation, of: document.vaultID) != true
     }
 
     /// The counts after the file was authenticated.
@@ -238,7 +224,7 @@ struct VaultOpening: ~Copyable {
     }
 
     private func isUnchanged() throws(VaultError) -> Bool {
-        do { return try file.isUnchanged(location.name, in: folder) } catch { throw .system(error) }
+        try VaultError.system(in: file.isUnchanged(location.name, in: folder))
     }
 
     // Another process may have saved or wiped while this one waited for the lock.

@@ -56,24 +56,22 @@ extension VaultParcel: Transferable {
 /// A parcel whose vault has been opened in memory.
 package struct OpenedParcel: Sendable {
     fileprivate let parcel: VaultParcel
-    private let key: VaultKey
-    private let state: VaultState
+    private let slot: OpenedSlot
 
     /// The state of the file.
     package var identity: VaultIdentity { parcel.identity }
 
-    fileprivate init(_ parcel: VaultParcel, _ key: VaultKey, _ state: VaultState) {
+    fileprivate init(_ parcel: VaultParcel, _ slot: OpenedSlot) {
         self.parcel = parcel
-        self.key = key
-        self.state = state
+        self.slot = slot
     }
 
     /// Whether the vault at `path` has the same key, and this one contains its last save.
     package func includes(_ path: String) throws(VaultError) -> Bool {
         let document = try VaultDocument(parsing: VaultLocation(path).read())
         do throws(VaultError) {
-            let other = try VaultState(verifying: document, with: key)
-            return !state.history.lacks(other.history.newest)
+            let other = try VaultState(verifying: document, with: slot.key)
+            return !slot.state.history.lacks(other.history.newest)
         } catch .damaged {
             return false
         }
@@ -81,7 +79,7 @@ package struct OpenedParcel: Sendable {
 
     /// Whether `vault` contains the last save of this one.
     package func isIncluded(in vault: UnlockedVault) -> Bool {
-        !vault.state.history.lacks(state.history.newest)
+        !vault.state.history.lacks(slot.state.history.newest)
     }
 }
 
@@ -90,8 +88,7 @@ extension VaultParcel {
     ///
     /// Failures are not counted: whoever has the parcel can copy it.
     package func opened(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> OpenedParcel {
-        let (key, _, state) = try document.opened(with: opener, ceiling: ceiling)
-        return OpenedParcel(self, key, state)
+        OpenedParcel(self, try document.opened(with: opener, ceiling: ceiling))
     }
 }
 
@@ -113,7 +110,8 @@ extension Vault {
         guard document.vaultID == vaultID else { throw .changedMeanwhile }
         guard document.bytes.count <= VaultParcel.largestFile else { throw .overLimit(.parcel) }
         let parcel = VaultParcel(
-            document: document, attempts: try counter.read(), uses: location.uses(of: document),
+            document: document, attempts: try counter.read(),
+            uses: location.uses(of: vaultID, entries: document.records.count),
             presented: try location.presented(), newest: writer.mark(of: vaultID))
         _ = consume login
         return parcel
@@ -177,7 +175,7 @@ extension Vault {
         _ path: String, in identity: VaultIdentity
     ) throws(VaultError) -> [VaultReport] {
         let location = try VaultLocation(path)
-        do throws(VaultError) { _ = try location.openFolder() } catch .notFound { return [] }
+        guard try VaultError.ifFound(location.openFolder()) != nil else { return [] }
         let counter = try AttemptCounter(location, of: identity.vaultID)
         var writer = try VaultWriter(location)
         if try writer.isTaken() {

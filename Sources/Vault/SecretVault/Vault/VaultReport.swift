@@ -76,6 +76,13 @@ public enum VaultReport: Hashable, Sendable {
     }
 }
 
+/// What opening a vault found.
+struct FoundReports {
+    /// What to report about the file: that it is not the newest one.
+    let generation: VaultReport?
+    let others: [VaultReport]
+}
+
 /// The result of checking the whole vault.
 public struct VaultCheck: Hashable, Sendable {
     /// How many records opened.

@@ -49,13 +49,12 @@ extension VaultState.Record {
         guard case .enrolled = listed.properties.traits, case .sealed = body,
             case .bytes(let value) = try opened(with: key)
         else { return nil }
-        return value.withBytes { bytes in
-            var fields = FieldReader(.bigEndian)
-            do throws(FieldReader.Unreadable) {
+        return ifPossible(
+            try value.withBytes { bytes throws(FieldReader.Unreadable) in
+                var fields = FieldReader(.bigEndian)
                 _ = try fields.byte(bytes)
                 return try fields.text(bytes, limit: VaultState.Record.longestServer)
-            } catch { return nil }
-        }
+            })
     }
 
     /// The maximum length of a server's address in bytes.
@@ -70,14 +69,11 @@ extension EntryContent {
             _ key: SecretBytes, _ algorithm: HashAlgorithm, _ style: CodeStyle,
             _ movingFactor: MovingFactor, _ parameters: [Credential.Parameter]
         ) -> EntryContent? {
-            do {
-                return .oneTimePassword(
-                    try Credential(
-                        issuer: issuer, account: account, key: key, algorithm: algorithm,
-                        style: style, movingFactor: movingFactor, otherParameters: parameters))
-            } catch {
-                return nil
-            }
+            ifPossible(
+                try Credential(
+                    issuer: issuer, account: account, key: key, algorithm: algorithm,
+                    style: style, movingFactor: movingFactor, otherParameters: parameters)
+            ).map(EntryContent.oneTimePassword)
         }
         let content: EntryContent?
         switch (traits, payload) {
@@ -177,16 +173,13 @@ extension VaultState.Record {
     /// Opens the record's box.
     func opened(with key: VaultKey) throws(VaultError) -> RecordPayload {
         guard case .sealed(let text) = body else { throw isWipedWithoutKey ? .vanished : .wiped }
-        let box: [UInt8]
-        do { box = try Base64.decode(text.span) } catch { throw .damaged(.record(line.id)) }
+        let box = try VaultError.parsing(Base64.decode(text.span), or: .damaged(.record(line.id)))
         let plaintext = try SealedBox.open(
             box, under: key.derived(for: .record, of: line.id),
             associatedData: VaultLines.vault(key.vaultID) + line.text,
             or: .damaged(.record(line.id)))
-        do {
-            return try RecordPayload(reading: plaintext, kind: listed.properties.traits.kind)
-        } catch {
-            throw .damaged(.content(line.id))
-        }
+        return try VaultError.parsing(
+            RecordPayload(reading: plaintext, kind: listed.properties.traits.kind),
+            or: .damaged(.content(line.id)))
     }
 }

@@ -84,11 +84,18 @@ struct VaultState {
     /// Whether this state follows `older`; taken for granted if that has another key or cannot be
     /// read.
     func isLater(than older: VaultDocument?, with key: VaultKey) -> Bool {
-        guard let older else { return true }
-        do throws(VaultError) {
-            return try history.includes(VaultState(verifying: older, with: key).history)
-        } catch {
+        guard let older, let state = ifPossible(try VaultState(verifying: older, with: key)) else {
             return true
+        }
+        return history.includes(state.history)
+    }
+
+    /// Verifies another file of this vault; `nil` if it has another key.
+    func verified(_ document: VaultDocument, with key: VaultKey) throws(VaultError) -> VaultState? {
+        do throws(VaultError) {
+            return try VaultState(verifying: document, with: key)
+        } catch .damaged(.header) where isRekeyed(in: document) {
+            return nil
         }
     }
 

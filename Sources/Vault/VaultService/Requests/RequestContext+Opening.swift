@@ -112,16 +112,12 @@ extension UnlockedVault {
         of check: inout Check, for id: RecordID, words: String, whileHeld isHeld: () -> Bool
     ) throws -> PresenceProof<Check.Grade> {
         let proof: PresenceProof<Check.Grade>
-        do {
-            proof = try prove(&check, for: id, words: words)
-        } catch {
-            switch error {
-            case .vault(let error): throw error
-            case .refused(let cost): throw RequestRefusal(.refused(cost))
-            case .check(let failure):
-                guard isHeld() else { throw RequestRefusal(.notHeld) }
-                throw failure
-            }
+        switch try prove(&check, for: id, words: words) {
+        case .proved(let proved): proof = proved
+        case .refused(let cost): throw RequestRefusal(.refused(cost))
+        case .undecided(let failure):
+            guard isHeld() else { throw RequestRefusal(.notHeld) }
+            throw failure
         }
         guard isHeld() else { throw RequestRefusal(.notHeld) }
         return proof
