@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Courier
 import DeviceLogin
 import Devices
 import Exports
@@ -35,6 +36,8 @@ extension FailureReport {
         case let error as SymbolDrawingError:
             self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as PNGWritingError: self.init(Messages.sentence(for: error), .system)
+        case let failure as HTTPHelperFailure:
+            self.init(Messages.sentence(for: failure), ExitCode(failure))
         case let failure as CameraFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as ClipboardFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as CryptographyFailure: self.init(Messages.sentence(for: failure), .system)
