@@ -101,18 +101,21 @@ public enum HTTPHelperLoop {
         let address: ServerAddress? = try nextFrame(
             from: channel, limit: 4 + HelperProtocol.longestText)
         guard let server = address else { return }
-        let connection: FileDescriptor
-        do throws(ConnectionFailure) {
-            connection = try OutgoingConnection.open(
-                host: server.host, port: server.port, loopbackOnly: server.scheme == .http,
-                timeout: connectTimeout)
-        } catch {
-            let failure = HTTPHelperFailure(error)
-            return try FrameWriter(failure).withContent { bytes throws(SystemCallFailure) in
-                try channel.writeAll(bytes)
-            }
+        let failure: HTTPHelperFailure
+        switch OutgoingConnection.open(
+            host: server.host, port: server.port, loopbackOnly: server.scheme == .http,
+            timeout: connectTimeout)
+        {
+        case .connected(let connection): return try channel.send(0, with: connection)
+        case .unknownHost: failure = .unknownHost
+        case .notLoopback: failure = .notLoopback
+        case .unreachable(let cause): failure = .unreachable(cause)
+        case .timedOut: failure = .timedOut
+        case .failed(let cause): failure = .helper(.system(cause))
         }
-        try channel.send(0, with: connection)
+        try FrameWriter(failure).withContent { bytes throws(SystemCallFailure) in
+            try channel.writeAll(bytes)
+        }
     }
 
     private static func answer(_ reply: Reply) throws(SystemCallFailure) -> Never {
@@ -127,18 +130,5 @@ public enum HTTPHelperLoop {
         var incoming = try IncomingFrame(limit: limit)
         guard case .complete(let frame) = try incoming.advance(from: file) else { return nil }
         return frame.value()
-    }
-}
-
-extension HTTPHelperFailure {
-    fileprivate init(_ failure: ConnectionFailure) {
-        self =
-            switch failure {
-            case .unknownHost: .unknownHost
-            case .notLoopback: .notLoopback
-            case .unreachable(let failure): .unreachable(failure)
-            case .timedOut: .timedOut
-            case .system(let failure): .helper(.system(failure))
-            }
     }
 }
