@@ -29,7 +29,7 @@ extension Session {
             throw CommandFailure.uriForKey(place, form)
         }
         let key = try isHex() ? hexKey(written) : base32Key(written)
-        guard key.count > 0 else { throw CommandFailure.at(place, InputFileError.empty) }
+        guard key.count > 0 else { throw CommandFailure.at(place, FileError.empty) }
         return key
     }
 

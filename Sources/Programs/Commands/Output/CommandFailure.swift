@@ -109,6 +109,7 @@ enum CommandFailure: ProgramFailure {
     /// There is no file to look for QR codes in.
     case noImages
     case screenshot(ScreenshotFailure)
+    case camera(CameraFailure)
 }
 
 extension CommandFailure {
@@ -140,7 +141,7 @@ enum PresenceRefusal {
     /// An option names a different check from the one that the entry requires.
     case differentCheck(EntryName, demanded: EntryCheck)
     /// The entry requires another confirmation, and this source has no more input.
-    case nothingFurther(EntryName, String, InputFileError)
+    case nothingFurther(EntryName, String, FileError)
 }
 
 extension PresenceRefusal {

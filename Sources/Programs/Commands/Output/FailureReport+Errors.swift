@@ -26,13 +26,11 @@ extension FailureReport {
         case let error as AgentFailure: self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as DeviceLoginError:
             self.init(Messages.sentence(for: error), ExitCode(error), error.facts)
-        case let error as InputFileError: self.init(Messages.sentence(for: error), ExitCode(error))
-        case let error as OutputFileError: self.init(Messages.sentence(for: error), ExitCode(error))
+        case let error as FileError: self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as OneTimePasswordError: self.init(Messages.sentence(for: error), .badInput)
         case let error as QRDrawingError: self.init(Messages.sentence(for: error), ExitCode(error))
         case let failure as HTTPHelperFailure:
             self.init(Messages.sentence(for: failure), ExitCode(failure))
-        case let failure as CameraFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as ClipboardFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as CryptographyFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as SystemCallFailure: self.init(Messages.sentence(for: failure), .system)
@@ -97,7 +95,8 @@ extension ExitCode {
                 .notAConfirmation, .textTooTall, .uriForKey, .keyURI, .notOneAddress, .notComputed,
                 .tooMuchToImport:
                 .badInput
-            case .noSystemAgent, .keyNotLocked, .weakAgent, .standardOutput, .screenshot: .system
+            case .noSystemAgent, .keyNotLocked, .weakAgent, .standardOutput, .screenshot, .camera:
+                .system
             }
     }
 
@@ -186,11 +185,7 @@ extension ExitCode {
             }
     }
 
-    fileprivate init(_ error: InputFileError) {
-        if case .system = error { self = .system } else { self = .badInput }
-    }
-
-    fileprivate init(_ error: OutputFileError) {
+    fileprivate init(_ error: FileError) {
         if case .system = error { self = .system } else { self = .badInput }
     }
 }
