@@ -270,9 +270,9 @@ struct AgentLoginTests {
         try harness.enrol("--presence per-unlock", status: 4)
         // A client that skips the check.
         let (client, place) = (try harness.agent.client(), try harness.agent.place())
-        let order = EnrolmentOrder(
-            ticket: SecretBytes(text: "wwt_second"),
-            server: try #require(ServerAddress(harness.server.address)), authorities: [],
+        let order = Enrolment(
+            SecretBytes(text: "wwt_second"),
+            at: TrustedServer(try #require(ServerAddress(harness.server.address))),
             deviceName: "",
             name: EntryName(typed: "Mill:ivan"),
             access: AccessControlChange(presence: .perUnlock, onFailure: nil))

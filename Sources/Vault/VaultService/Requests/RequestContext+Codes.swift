@@ -1,6 +1,5 @@
 internal import OneTimePassword
 package import SecretVault
-internal import WatchwordSystem
 
 // Codes of one entry.
 extension RequestContext {
@@ -104,11 +103,9 @@ extension RequestContext {
 
     /// How many time steps `moment` is after now; `nil` if there is no code at `moment`.
     private func distance(to moment: Int64, of entry: EntrySummary) -> Int64? {
-        guard let step = entry.timeStep, let asked = ifPossible(try step.step(at: moment)) else {
-            return nil
-        }
+        guard let step = entry.timeStep, let asked = step.step(at: moment) else { return nil }
         // Before the entry's first code, all codes are codes of the future.
-        guard let current = ifPossible(try step.step(at: now)) else { return .max }
+        guard let current = step.step(at: now) else { return .max }
         return Int64(clamping: asked) - Int64(clamping: current)
     }
 }
