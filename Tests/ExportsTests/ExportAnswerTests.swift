@@ -49,16 +49,20 @@ import WatchwordSystem
             style: .decimal(CodeLength(digits: 10)),
             movingFactor: .time(TimeStep(period: .max, start: .min)))
         let alias = try #require(KeyURIParameterAlias("amp;digits"))
-        return Export(
+        var deleted = ExportedEntry(
+            content: .oneTimePassword(plain), tags: ["a", ""], note: "n\n", icon: "i",
+            isFavourite: true)
+        deleted.state = .deleted
+        deleted.warnings = warnings + [.keyURI(.misnamedParameter(name: alias))]
+        var archived = ExportedEntry(content: .oneTimePassword(counted))
+        archived.state = .archived
+        var used = ExportedEntry(content: .oneTimePassword(shifted))
+        used.line = 7
+        used.lastUsedStep = .max
+        var export = Export(
             format: .winAuth,
             entries: [
-                ExportedEntry(
-                    content: .oneTimePassword(plain), tags: ["a", ""], note: "n\n",
-                    icon: "i", isFavourite: true, state: .deleted,
-                    warnings: warnings + [.keyURI(.misnamedParameter(name: alias))]),
-                ExportedEntry(content: .oneTimePassword(counted), state: .archived),
-                ExportedEntry(
-                    content: .oneTimePassword(shifted), line: 7, lastUsedStep: .max),
+                deleted, archived, used,
                 ExportedEntry(
                     content: .notComputed(
                         UncomputedCode(
@@ -73,8 +77,10 @@ import WatchwordSystem
                 ExportRefusal(
                     row: index + 1, line: index == 0 ? nil : index, issuer: "i\(index)",
                     account: "a", reason: reason)
-            }, iconCount: 3,
-            missingPictures: [2, 5], emergencyCodeCount: 4)
+            }, iconCount: 3)
+        export.missingPictures = [2, 5]
+        export.emergencyCodeCount = 4
+        return export
     }
 
     @Test("an encoded export is decoded unchanged")

@@ -21,7 +21,7 @@ struct PeriodTests {
         guard case .time(let password) = try CredentialRecord(row).material else {
             throw BenchError.refused
         }
-        #expect(password.seed.period == period)
+        #expect(password.seed.parameters.period == period)
         let first = try authenticator.code(at: fixture.clock.now)
         let confirmed = try await fixture.verifier.confirm(authenticator.credential, code: first)
         #expect(confirmed.acceptance != nil)

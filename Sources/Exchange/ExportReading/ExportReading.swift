@@ -50,10 +50,11 @@ private func readWithinLimits(
     for row in content.rows {
         do { entries.append(try row.entry()) } catch { refusals.append(row.refused(error)) }
     }
-    return Export(
-        format: content.format, entries: entries, refusals: refusals,
-        iconCount: content.iconCount, missingPictures: content.missingPictures,
-        emergencyCodeCount: content.emergencyCodeCount)
+    var export = Export(
+        format: content.format, entries: entries, refusals: refusals, iconCount: content.iconCount)
+    export.missingPictures = content.missingPictures
+    export.emergencyCodeCount = content.emergencyCodeCount
+    return export
 }
 
 /// Reads the rows with the reader of the format that the content has.

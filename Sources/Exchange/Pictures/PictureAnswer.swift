@@ -1,5 +1,5 @@
-internal import ProcessConfinement
-internal import WatchwordSystem
+public import ProcessConfinement
+public import WatchwordSystem
 
 // A reader's answer is a verdict and its facts. Names and stages are short words.
 
@@ -120,4 +120,74 @@ extension FieldReader {
         let words: [ShortWord] = try list(bytes, most: ReaderProtocol.maximumWordCount)
         return words.map(\.text)
     }
+}
+
+/// The outcome for one picture.
+public enum PictureOutcome: Hashable, Sendable {
+    /// The number of symbols that were read, at least one, and the names of the stages that were
+    /// tried.
+    case symbols(Int, tried: [String])
+    /// Nothing was read, for this reason.
+    case refused(PictureRefusal)
+}
+
+/// Why nothing was read from a picture.
+public enum PictureRefusal: Hashable, Sendable {
+    /// The picture is intact, but none of the stages named found a symbol.
+    case noSymbol(tried: [String])
+    /// The content is not a picture.
+    case notAPicture
+    /// The content is a picture in an unsupported format.
+    case unsupported(format: String)
+    /// The library for the picture's format is not installed.
+    case libraryMissing(ImageFormat)
+    /// The content is damaged.
+    case damaged
+    /// The content can be read only with a password.
+    case encrypted
+    /// The picture exceeds a limit.
+    case tooLarge(PictureLimit)
+    /// There are too many symbols, or they are too long.
+    case tooManySymbols
+
+    /// The file is empty.
+    case empty
+    /// The path is a folder.
+    case folder
+    /// The file is a device, a terminal or a socket.
+    case notAFile
+    /// The file could not be opened or read.
+    case unreadable(SystemCallFailure)
+
+    /// The reader gave no valid answer.
+    case lost(HelperLoss)
+}
+
+/// The limit that a picture exceeds.
+public enum PictureLimit: CaseIterable, Hashable, Sendable {
+    case bytes, pixels, side, frames
+}
+
+// The protocol between `watchword` and `watchword-reader`. A count of bytes is little-endian, as in
+// every frame.
+//
+// reader → watchword, once:  frame: a ``HelperGreeting``
+// watchword → reader, each:  chunks: count (4 bytes), that many bytes of the picture;
+//                       a count of 0 ends the picture, 0xffffffff drops it without an answer
+// reader → watchword, each:  frame: a ``PictureFinding``
+// A frame is its count of bytes (4 bytes) and the bytes. Nothing is sent unsolicited.
+
+/// The limits that both ends observe.
+enum ReaderProtocol {
+    static let identity = HelperGreeting.Identity(mark: "WWR", version: 3)
+    /// Bytes of a picture file, 32 MiB.
+    static let largestPicture = 32 << 20
+    /// The maximum size of a chunk of a picture, in bytes.
+    static let largestChunk = 1 << 16
+    /// Bytes of an answer: enough for more than 80 of the longest symbols.
+    static let largestAnswer = 1 << 18
+    static let maximumSymbolCount = 1_000
+    static let maximumWordCount = 64
+    /// Sent instead of a chunk's count: the picture is dropped.
+    static let dropped = UInt32.max
 }

@@ -1,5 +1,9 @@
 import CommandLineInterface
+import Exports
+import OneTimePassword
 import SecretVault
+import WatchwordCryptography
+import WatchwordSystem
 
 /// The program `watchword`.
 public enum CommandLineProgram {
@@ -20,6 +24,72 @@ extension Session {
     fileprivate func run(_ verb: Verb) throws -> ExitCode {
         do { return try verb.run(self) } catch let error as VaultError {
             throw CommandFailure.at(VisibleText.of(try vaultPath()), error)
+        }
+    }
+}
+
+typealias Printer = CommandLineInterface.Printer<CommandFailure>
+
+/// One run of a command: its arguments and its output.
+struct Session {
+    let arguments: ParsedArguments
+    let printer: Printer
+
+    var wantsJSON: Bool { arguments.has(.json) }
+
+    /// The time to compute codes for: `--at`, or now.
+    func moment() throws -> Int64 {
+        try givenMoment() ?? SystemClock.unixTime()
+    }
+
+    /// The time that `--at` names; `nil` if it was not given.
+    func givenMoment() throws -> Int64? {
+        guard let text = arguments[.at] else { return nil }
+        return try moment(of: .at, text)
+    }
+
+    /// Parses `text`, the value of `option`, as a time.
+    func moment(of option: Option, _ text: String) throws -> Int64 {
+        guard let timestamp = Timestamp(parsing: text) else {
+            let expected = "Unix seconds or a time like 2026-11-21T01:09:30Z"
+            throw UsageError.badValue(option.name, expected: expected)
+        }
+        return timestamp.unixTime
+    }
+
+    /// Whether to ask the user to choose, rather than refuse.
+    var canAskToChoose: Bool {
+        printer.outputIsTerminal && StandardStream.input.isTerminal && !wantsJSON
+    }
+
+    /// Asks for confirmation before a secret is printed on a terminal, and warns before it is printed
+    /// to a file that other users can read.
+    func confirmShowing(_ what: String) throws {
+        printer.warnIfOthersCanRead()
+        guard printer.outputIsTerminal, !arguments.has(.yes) else { return }
+        try Question.confirm("Show \(what) on this terminal?")
+    }
+}
+
+// Key URIs of other apps, which only the export reader can interpret.
+extension Session {
+    /// The credential of a URI in another app's dialect; `nil` if the URI has the same meaning
+    /// everywhere or is not valid in any dialect.
+    func credential(ofDialect text: SecretBytes, _ place: String) throws -> Credential? {
+        let lines = text.withBytes(URILines.init)
+        guard lines.startWithURI, !lines.arePlain, !lines.haveMigrations else { return nil }
+        var exports = ExportFiles(self)
+        guard case .export(let export) = try exports.read(text, of: place) else { return nil }
+        guard let entry = export.entries.first, export.entries.count == 1,
+            export.refusals.isEmpty
+        else { return nil }
+        switch entry.content {
+        case .oneTimePassword(let credential):
+            for warning in entry.warnings {
+                printer.warn("\(place): \(Messages.sentence(for: ImportWarning(warning)))")
+            }
+            return credential
+        case .notComputed(let code): throw CommandFailure.notComputed(place, code.kind)
         }
     }
 }

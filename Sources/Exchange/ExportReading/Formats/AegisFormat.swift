@@ -11,9 +11,8 @@ enum AegisFormat {
         guard document["db"] != nil else { return try rows(document) }
         guard case .object? = document["db"] else {
             guard document["db"]?.secretText != nil else { throw .damaged(.aegis) }
-            guard let password else { throw .passwordNeeded(.aegis) }
-            let database = try AegisContainer.open(document, password: password)
-            return try rows(try readExportJSON(database, .aegis))
+            return try rows(
+                try ExportFormat.aegis.decrypted(document, password, AegisContainer.open))
         }
         guard let database = document["db"] else { throw .damaged(.aegis) }
         return try rows(database)

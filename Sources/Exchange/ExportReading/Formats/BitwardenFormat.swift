@@ -11,9 +11,8 @@ enum BitwardenFormat {
         guard document["passwordProtected"]?.truth == true else {
             throw .unreadable(.bitwarden, .accountRestricted)
         }
-        guard let password else { throw .passwordNeeded(.bitwarden) }
-        let plain = try BitwardenContainer.open(document, password: password)
-        return try rows(try readExportJSON(plain, .bitwarden))
+        return try rows(
+            try ExportFormat.bitwarden.decrypted(document, password, BitwardenContainer.open))
     }
 
     private static func rows(_ document: JSONValue) throws(ExportError) -> ExportRows {

@@ -67,9 +67,9 @@ enum ProtonAuthenticatorFormat {
         _ document: JSONValue, password: SecretBytes?
     ) throws(ExportError) -> ExportRows {
         guard document["entries"] == nil else { return try rows(document) }
-        guard let password else { throw .passwordNeeded(.protonAuthenticator) }
-        let plain = try ProtonAuthenticatorContainer.open(document, password: password)
-        return try rows(try readExportJSON(plain, .protonAuthenticator))
+        return try rows(
+            try ExportFormat.protonAuthenticator.decrypted(
+                document, password, ProtonAuthenticatorContainer.open))
     }
 
     private static func rows(_ document: JSONValue) throws(ExportError) -> ExportRows {

@@ -9,9 +9,8 @@ enum TwoFASFormat {
     ) throws(ExportError) -> ExportRows {
         let groups = GroupNames(document["groups"], id: "id", name: "name")
         if let encrypted = document["servicesEncrypted"]?.secretText, encrypted.count > 0 {
-            guard let password else { throw .passwordNeeded(.twoFAS) }
-            let services = try TwoFASContainer.open(document, password: password)
-            return try rows(try readExportJSON(services, .twoFAS), groups)
+            return try rows(
+                try ExportFormat.twoFAS.decrypted(document, password, TwoFASContainer.open), groups)
         }
         // A decryption tool writes only the services.
         return try rows(document["services"] ?? document, groups)

@@ -232,6 +232,19 @@ func readExportJSON(_ text: SecretBytes, _ format: ExportFormat?) throws(ExportE
     }
 }
 
+extension ExportFormat {
+    /// Decrypts an export of this format, and reads the JSON in it.
+    ///
+    /// - Parameter open: decrypts it with the password.
+    func decrypted<Encrypted>(
+        _ export: Encrypted, _ password: SecretBytes?,
+        _ open: (Encrypted, SecretBytes) throws(ExportError) -> SecretBytes
+    ) throws(ExportError) -> JSONValue {
+        guard let password else { throw .passwordNeeded(self) }
+        return try readExportJSON(try open(export, password), self)
+    }
+}
+
 /// Reads the JSON of one row; a text that cannot be read refuses the row, not the file.
 func readRowJSON(
     _ text: SecretBytes, _ format: ExportFormat

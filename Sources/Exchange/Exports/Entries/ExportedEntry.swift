@@ -26,31 +26,26 @@ public struct ExportedEntry: Sendable {
     /// Whether the other app marked it as a favourite.
     public let isFavourite: Bool
     /// Where the other app kept it.
-    public let state: State
+    public var state = State.active
     /// Deviations that were accepted, in the order in which they were found.
-    public let warnings: [ExportWarning]
+    public var warnings: [ExportWarning] = []
     /// The line on which the entry was found, counted from one; `nil` if the file is not a list of
     /// lines.
-    public let line: Int?
+    public var line: Int?
     /// The last time step whose code a server accepted, if the file comes from a server and states
     /// it.
-    public let lastUsedStep: UInt64?
+    public var lastUsedStep: UInt64?
 
-    /// Creates an entry.
+    /// Creates an active entry without deviations.
     public init(
         content: Content, tags: [String] = [], note: String = "", icon: String = "",
-        isFavourite: Bool = false, state: State = .active, warnings: [ExportWarning] = [],
-        line: Int? = nil, lastUsedStep: UInt64? = nil
+        isFavourite: Bool = false
     ) {
         self.content = content
         self.tags = tags
         self.note = note
         self.icon = icon
         self.isFavourite = isFavourite
-        self.state = state
-        self.warnings = warnings
-        self.line = line
-        self.lastUsedStep = lastUsedStep
     }
 }
 
@@ -141,21 +136,17 @@ public struct Export: Sendable {
     /// The number of icons and attachments that were not read.
     public let iconCount: Int
     /// The missing pictures of a Google Authenticator export, counted from one.
-    public let missingPictures: [Int]
+    public var missingPictures: [Int] = []
     /// The number of emergency codes that were not read.
-    public let emergencyCodeCount: Int
+    public var emergencyCodeCount = 0
 
     /// Creates the content.
     public init(
-        format: ExportFormat, entries: [ExportedEntry],
-        refusals: [ExportRefusal], iconCount: Int, missingPictures: [Int] = [],
-        emergencyCodeCount: Int = 0
+        format: ExportFormat, entries: [ExportedEntry], refusals: [ExportRefusal], iconCount: Int
     ) {
         self.format = format
         self.entries = entries
         self.refusals = refusals
         self.iconCount = iconCount
-        self.missingPictures = missingPictures
-        self.emergencyCodeCount = emergencyCodeCount
     }
 }

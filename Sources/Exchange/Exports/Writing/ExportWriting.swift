@@ -1,5 +1,4 @@
 internal import OneTimePassword
-public import QRDrawing
 public import WatchwordCryptography
 
 /// Entries in the format of another program.
@@ -12,14 +11,6 @@ public struct WrittenExport: Sendable {
     public let losses: [(entry: Int, property: LostProperty)]
 }
 
-/// Why an export could not be written.
-public enum ExportWritingError: Error, Equatable, Sendable {
-    /// A QR code could not be drawn.
-    case symbol(SymbolDrawingError)
-    /// OpenSSL failed, usually because there is not enough memory.
-    case cryptography(CryptographyFailure)
-}
-
 /// Writes entries in the format `target`.
 ///
 /// The documents contain keys, in plain text unless there is a password.
@@ -27,9 +18,10 @@ public enum ExportWritingError: Error, Equatable, Sendable {
 /// - Parameters:
 ///   - password: Encrypts the file; for formats that ``ExportTarget/canBeEncrypted`` only.
 ///   - now: Unix seconds, for formats that state when they were written.
+/// - Throws: the error of drawing a QR code, or the failure of OpenSSL.
 public func writeExport(
     _ entries: [ExportedEntry], as target: ExportTarget, password: SecretBytes? = nil, now: Int64
-) throws(ExportWritingError) -> WrittenExport {
+) throws -> WrittenExport {
     precondition(password == nil || target.canBeEncrypted, "the format can be encrypted")
     var held: [ExportedEntry] = []
     var omissions: [(entry: Int, reason: EntryOmission)] = []
@@ -52,19 +44,14 @@ public func keyURI(of entry: ExportedEntry) -> SecretBytes { KeyURIWriting.uri(o
 
 private func documents(
     of entries: [ExportedEntry], _ target: ExportTarget, _ password: SecretBytes?, _ now: Int64
-) throws(ExportWritingError) -> [SecretBytes] {
-    do throws(CryptographyFailure) {
-        switch target {
-        case .aegis: return [try AegisWriting.document(entries, password: password)]
-        case .twoFAS: return [try TwoFASWriting.document(entries, password: password, now: now)]
-        case .keyURIs: return [KeyURIWriting.lines(entries)]
-        case .google: return MigrationWriting.uris(entries)
-        case .sheet: break
-        }
-    } catch {
-        throw .cryptography(error)
+) throws -> [SecretBytes] {
+    switch target {
+    case .aegis: [try AegisWriting.document(entries, password: password)]
+    case .twoFAS: [try TwoFASWriting.document(entries, password: password, now: now)]
+    case .keyURIs: [KeyURIWriting.lines(entries)]
+    case .google: MigrationWriting.uris(entries)
+    case .sheet: [try SheetWriting.document(entries, now: now)]
     }
-    do { return [try SheetWriting.document(entries, now: now)] } catch { throw .symbol(error) }
 }
 
 /// A format in which entries are written for other programs or for printing.

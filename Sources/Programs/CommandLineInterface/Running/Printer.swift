@@ -88,16 +88,17 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
     /// Prints the buffered data; if standard output is a file, flushes it to disk.
     package func deliver() throws(Failure) {
         try flush()
-        do { try StandardStream.output.synchronize() } catch { throw .standardOutput(error) }
+        try output { () throws(SystemCallFailure) in try StandardStream.output.synchronize() }
     }
 
     private func write(_ bytes: Span<UInt8>) throws(Failure) {
         state.withLock { $0.hasOutput = true }
-        do {
-            try StandardStream.output.write(bytes)
-        } catch  where error.isBrokenPipe {
-            ProcessEnd.ofBrokenPipe()
-        } catch {
+        try output { () throws(SystemCallFailure) in try StandardStream.output.write(bytes) }
+    }
+
+    private func output(_ body: () throws(SystemCallFailure) -> Void) throws(Failure) {
+        do { try body() } catch {
+            if error.isBrokenPipe { ProcessEnd.ofBrokenPipe() }
             throw .standardOutput(error)
         }
     }

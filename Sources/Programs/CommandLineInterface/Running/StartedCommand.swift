@@ -22,11 +22,10 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
             // This comes first, before any secret is read.
             try ProcessHardening.apply()
             try StandardStream.fillGaps()
-        } catch {
-            report(error, to: printer, inJSON: wantsJSON)
-        }
-        do {
-            switch try request(arguments) {
+            guard ProgramArguments.areUTF8 else { throw UsageError.notUTF8 }
+            switch try ArgumentParser<Verb>.parse(
+                arguments, environment: { Environment.value($0) })
+            {
             case .version: try printer.line("\(Verb.program) \(ProgramVersion.text)")
             case .help(let verb):
                 try printer.line(verb.map(HelpPage<Verb>.of) ?? HelpPage<Verb>.ofProgram())
@@ -41,13 +40,6 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
             report(error, to: printer, inJSON: wantsJSON)
         }
         ProcessEnd.atOnce(with: ExitCode.done.rawValue)
-    }
-
-    private static func request(
-        _ arguments: [String]
-    ) throws(UsageError) -> ArgumentParser<Verb>.Request {
-        guard ProgramArguments.areUTF8 else { throw .notUTF8 }
-        return try ArgumentParser<Verb>.parse(arguments, environment: { Environment.value($0) })
     }
 
     /// Prints what is still buffered and exits.

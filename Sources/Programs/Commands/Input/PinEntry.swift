@@ -232,11 +232,11 @@ extension Session {
             guard passphrase.count > 0 else { throw CommandFailure.pinEntry(.cancelled) }
             do {
                 return try unlock(.passphrase(passphrase))
-            } catch CommandFailure.presence(let refusal) where attempts.allowAnother(after: refusal)
-            {
-                complaint = Messages.sentence(for: refusal)
             } catch CommandFailure.presence(let refusal) {
-                throw refused(refusal, in: window)
+                guard attempts.allowAnother(after: refusal) else {
+                    throw refused(refusal, in: window)
+                }
+                complaint = Messages.sentence(for: refusal)
             }
         }
     }

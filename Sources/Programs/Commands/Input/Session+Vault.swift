@@ -135,12 +135,12 @@ extension Session {
             try requireNoLockOut(of: path, lockOut)
             do {
                 return try unlock()
-            } catch CommandFailure.presence(let refusal) where attempts.allowAnother(after: refusal)
-            {
-                printer.complain(Messages.sentence(for: refusal))
             } catch CommandFailure.presence(let refusal) {
-                if let seconds = refusal.lockOut { discardAnswer(duringLockOutOf: seconds) }
-                throw CommandFailure.presence(refusal)
+                guard attempts.allowAnother(after: refusal) else {
+                    if let seconds = refusal.lockOut { discardAnswer(duringLockOutOf: seconds) }
+                    throw CommandFailure.presence(refusal)
+                }
+                printer.complain(Messages.sentence(for: refusal))
             }
         }
     }
@@ -149,13 +149,20 @@ extension Session {
     func unlocked(_ path: String, with opener: VaultOpener) throws -> UnlockedVault {
         let began = SystemClock.unixTime()
         let ceiling = try unlockCeiling()
-        do {
-            return try Vault.unlock(
+        return try explainingRefusal(at: path, status: status(path, since: began)) {
+            () throws(VaultError) in
+            try Vault.unlock(
                 at: path, with: opener, ceiling: ceiling,
                 mode: arguments.has(.readOnly) ? .readOnly : .listingWipes)
-        } catch {
-            throw refusal(error, at: path) { status(path, since: began) }
         }
+    }
+
+    /// Says what it costs that `body` did not open the vault at `path`.
+    func explainingRefusal<Result>(
+        at path: String, status: @autoclosure () -> VaultStatus?,
+        _ body: () throws(VaultError) -> Result
+    ) throws -> Result {
+        do { return try body() } catch { throw refusal(error, at: path, status: status) }
     }
 
     /// Why unlocking the vault at `path` failed, and what that costs.

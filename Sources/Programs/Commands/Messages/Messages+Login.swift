@@ -126,16 +126,21 @@ extension ExitCode {
             switch error {
             case .otherKind, .deviceKey, .alreadyEnrolled: .no
             case .unreadable, .stale, .badTicket, .unregistered, .otherPlace, .adoptedElsewhere,
-                .otherTPM,
-                .helper(.authorities):
+                .otherTPM:
                 .badInput
+            case .helper(let failure): ExitCode(failure)
             case .vault(let error): ExitCode(error)
             case .problem(let problem): problem.isTransient ? .system : .refused
             case .denied, .wipeNotObeyed: .refused
             case .wiped(.failures): .presence
             case .wiped: .refused
             case .token(let failure): ExitCode(failure)
-            case .helper, .unexpectedResponse, .cryptography: .system
+            case .unexpectedResponse, .cryptography: .system
             }
+    }
+
+    /// The exit status for a request that was not answered.
+    init(_ failure: HTTPHelperFailure) {
+        if case .authorities = failure { self = .badInput } else { self = .system }
     }
 }

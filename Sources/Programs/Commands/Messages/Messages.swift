@@ -143,6 +143,7 @@ enum Messages {
         case .noImages: "no images found"
         case .pictureRefused(let place, let refusal): "\(place): " + sentence(for: refusal)
         case .screenshot(let failure): sentence(for: failure)
+        case .camera(let failure): sentence(for: failure)
         }
     }
 }

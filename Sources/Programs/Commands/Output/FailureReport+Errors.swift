@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Courier
 import DeviceLogin
 import Devices
 import Exports
@@ -25,8 +26,7 @@ extension FailureReport {
         case let error as AgentFailure: self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as DeviceLoginError:
             self.init(Messages.sentence(for: error), ExitCode(error), error.facts)
-        case let error as InputFileError: self.init(Messages.sentence(for: error), ExitCode(error))
-        case let error as OutputFileError: self.init(Messages.sentence(for: error), ExitCode(error))
+        case let error as FileError: self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as Base32Error: self.init(Messages.sentence(for: error), .badInput)
         case let error as HexadecimalError: self.init(Messages.sentence(for: error), .badInput)
         case let error as KeyURIError: self.init(Messages.sentence(for: error), .badInput)
@@ -35,9 +35,8 @@ extension FailureReport {
         case let error as SymbolDrawingError:
             self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as PNGWritingError: self.init(Messages.sentence(for: error), .system)
-        case ExportWritingError.symbol(let error): self.init(error)
-        case ExportWritingError.cryptography(let failure): self.init(failure)
-        case let failure as CameraFailure: self.init(Messages.sentence(for: failure), .system)
+        case let failure as HTTPHelperFailure:
+            self.init(Messages.sentence(for: failure), ExitCode(failure))
         case let failure as ClipboardFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as CryptographyFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as SystemCallFailure: self.init(Messages.sentence(for: failure), .system)
@@ -102,7 +101,8 @@ extension ExitCode {
                 .notAConfirmation, .textTooTall, .uriForKey, .notOneAddress, .notComputed,
                 .tooMuchToImport:
                 .badInput
-            case .noSystemAgent, .keyNotLocked, .weakAgent, .standardOutput, .screenshot: .system
+            case .noSystemAgent, .keyNotLocked, .weakAgent, .standardOutput, .screenshot, .camera:
+                .system
             }
     }
 
@@ -187,11 +187,7 @@ extension ExitCode {
         if case .libraryMissing = error { self = .system } else { self = .badInput }
     }
 
-    fileprivate init(_ error: InputFileError) {
-        if case .system = error { self = .system } else { self = .badInput }
-    }
-
-    fileprivate init(_ error: OutputFileError) {
+    fileprivate init(_ error: FileError) {
         if case .system = error { self = .system } else { self = .badInput }
     }
 }

@@ -54,17 +54,10 @@ enum AddCommand {
             case .oneTimePassword(let credential) = content,
             case .time(let step) = credential.movingFactor
         else { return }
-        let now = SystemClock.unixTime()
-        let (current, remaining): (UInt64, Int64)
-        do {
-            (current, remaining) = (try step.step(at: now), try step.remaining(at: now))
-        } catch {
-            // The first period has not begun, so there is no code yet.
-            return
-        }
+        guard let current = step.current(at: SystemClock.unixTime()) else { return }
         session.warnAboutClock()
-        session.printer.note("Its code, valid for \(Messages.duration(remaining)):")
-        try session.printer.line(credential.generator().code(at: current).text)
+        session.printer.note("Its code, valid for \(Messages.duration(current.remaining)):")
+        try session.printer.line(credential.generator().code(at: current.number).text)
     }
 
     /// The credential from the only URI in the file of `--uri-file` or `--qr`.

@@ -95,12 +95,7 @@ enum MergeCommand {
             "\(path) has versions of \(names) that may be older than the vault’s last "
                 + "512 saves, so they may have been changed or removed here since")
         guard !session.arguments.has(.dryRun) else { return false }
-        do {
-            try Question.oldEdits(path, of: names).confirm()
-            return true
-        } catch CommandFailure.declined {
-            return false
-        }
+        return try Question.oldEdits(path, of: names).isAffirmed()
     }
 
     /// How many names a question contains.
@@ -121,10 +116,8 @@ enum MergeCommand {
                 accepted.insert(entry.id)
             } else if session.canAskToChoose, !session.arguments.has(.dryRun) {
                 session.printer.warn(found)
-                do {
-                    try Question.confirm("Wipe \(name) here, too? This cannot be undone.")
-                    accepted.insert(entry.id)
-                } catch CommandFailure.declined {}
+                let question = "Wipe \(name) here, too? This cannot be undone."
+                if try Question.confirmation(question).isAffirmed() { accepted.insert(entry.id) }
             } else {
                 session.printer.warn(
                     "\(found); it is kept here; to wipe it here, too, use "
@@ -338,11 +331,8 @@ extension Session {
             }
         }
         let (ceiling, vaults) = (try unlockCeiling(), try vaultsInUse())
-        do {
-            return try vault.copy(
-                at: path, passphrase: passphrase, ceiling: ceiling, among: vaults)
-        } catch {
-            throw refusal(error, at: path) { nil }
+        return try explainingRefusal(at: path, status: nil) { () throws(VaultError) in
+            try vault.copy(at: path, passphrase: passphrase, ceiling: ceiling, among: vaults)
         }
     }
 }

@@ -196,7 +196,7 @@ extension VaultError {
     ///
     /// - Parameter path: the path of a file with this name, relative to the vault's folder.
     static func file<Result: ~Copyable>(
-        in call: @autoclosure () throws(PrivateFileError) -> Result,
+        in call: @autoclosure () throws(FileError) -> Result,
         at path: (String) -> String = { $0 }
     ) throws(VaultError) -> Result {
         do {
@@ -206,7 +206,6 @@ extension VaultError {
             case .missing: throw .notFound
             case .folder: throw .folder
             case .symbolicLink: throw .symbolicLink
-            case .notAFile: throw .notAFile
             case .otherOwner(let user): throw .otherOwner(user)
             case .openToOthers(let mode): throw .openToOthers(mode: mode)
             case .tooLarge: throw .tooLarge
@@ -215,6 +214,10 @@ extension VaultError {
             case .changed: throw .changedMeanwhile
             case .notConfirmed(let failure): throw .notConfirmed(failure)
             case .system(let failure): throw .system(failure)
+            // The other reasons concern files that the user named.
+            case .notAFile, .noFolder, .forbidden, .exists, .namesFolder, .notReplaceable, .pipe,
+                .protected, .empty, .utf16, .nameNotUTF8, .tooDeep:
+                throw .notAFile
             }
         }
     }

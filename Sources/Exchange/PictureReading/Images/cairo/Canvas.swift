@@ -41,7 +41,7 @@ internal import WatchwordSystem
         else { return nil }
         let rows = unsafe Samples(
             width: size.width, height: size.height, channels: 4, rows: pixels,
-            stride: Int(library.stride(surface)), isWhole: true)
+            stride: Int(library.stride(surface)))
         return Samples(
             width: size.width, height: size.height, premultiplied: rows.bytes, order: .blueFirst,
             isWhole: true)

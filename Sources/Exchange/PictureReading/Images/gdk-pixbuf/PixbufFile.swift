@@ -138,11 +138,12 @@ struct PixbufFile {
         else { throw .damaged(format) }
         // The loaders do not report that a file is truncated.
         isWhole = isWhole && !progress.rows.contains(false)
-        return unsafe Samples(
+        var samples = unsafe Samples(
             width: Int(library.width(picture)), height: Int(library.height(picture)),
             channels: Int(library.channels(picture)), rows: pixels,
-            stride: Int(library.stride(picture)), isWhole: isWhole
-        ).whitened { !progress.rows[$0] }
+            stride: Int(library.stride(picture)))
+        samples.isWhole = isWhole
+        return samples.whitened { !progress.rows[$0] }
     }
 
     private static func release(_ error: OpaquePointer?, _ library: PixbufLibrary) {
