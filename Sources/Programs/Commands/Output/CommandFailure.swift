@@ -98,6 +98,8 @@ enum CommandFailure: ProgramFailure {
     // Parsing and encoding.
     /// A URI where a key was expected.
     case uriForKey(String, SecretForm)
+    /// A key URI that cannot be read.
+    case keyURI(String, OneTimePasswordError)
     case notOneAddress(String, found: Int)
     /// A URI of a kind of code that Watchword does not compute.
     case notComputed(String, UncomputedCode.Kind)

@@ -333,7 +333,7 @@ extension EntryTraits {
             let (algorithm, style) = try EntryTraits.read(&fields, bytes)
             let period = Int64(bitPattern: try fields.number(bytes, width: 8))
             let start = Int64(bitPattern: try fields.number(bytes, width: 8))
-            guard let step = ifPossible(try TimeStep(period: period, start: start)) else {
+            guard let step = TimeStep(period: period, start: start) else {
                 throw FieldReader.Unreadable()
             }
             self = .totp(algorithm, style, step)
@@ -355,7 +355,7 @@ extension EntryTraits {
         guard (1...3).contains(algorithm) else { throw FieldReader.Unreadable() }
         let digits = try fields.number(bytes, width: 1)
         guard digits > 0 else { return (algorithms[Int(algorithm) - 1], .steam) }
-        guard let length = ifPossible(try CodeLength(digits: Int(digits))) else {
+        guard let length = CodeLength(digits: Int(digits)) else {
             throw FieldReader.Unreadable()
         }
         return (algorithms[Int(algorithm) - 1], .decimal(length))

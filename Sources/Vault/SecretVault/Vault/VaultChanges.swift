@@ -314,7 +314,7 @@ extension VaultChanges {
             case .counter(let counter) = credential.movingFactor
         else { throw .otherKind }
         guard counter < .max else { throw .counterExhausted }
-        try advance(id, to: .oneTimePassword(VaultChanges.moved(credential, to: counter + 1)))
+        try advance(id, to: .oneTimePassword(credential.moved(to: counter + 1)))
         return content
     }
 
@@ -324,20 +324,7 @@ extension VaultChanges {
             case .counter(let reached) = credential.movingFactor
         else { throw .otherKind }
         guard counter > reached else { return }
-        try advance(id, to: .oneTimePassword(VaultChanges.moved(credential, to: counter)))
-    }
-
-    static func moved(_ credential: Credential, to counter: UInt64) throws(VaultError)
-        -> Credential
-    {
-        do {
-            return try Credential(
-                issuer: credential.issuer, account: credential.account, key: credential.key,
-                algorithm: credential.algorithm, style: credential.style,
-                movingFactor: .counter(counter), otherParameters: credential.otherParameters)
-        } catch {
-            preconditionFailure("a valid credential stays valid with another counter")
-        }
+        try advance(id, to: .oneTimePassword(credential.moved(to: counter)))
     }
 
     /// Returns `content`, ready to replace the entry `id`.
@@ -356,6 +343,6 @@ extension VaultChanges {
         guard case .oneTimePassword(let old) = try self.content(of: id),
             case .counter(let reached) = old.movingFactor, reached > given
         else { return content }
-        return .oneTimePassword(try VaultChanges.moved(credential, to: reached))
+        return .oneTimePassword(credential.moved(to: reached))
     }
 }
