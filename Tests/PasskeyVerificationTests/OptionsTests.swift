@@ -32,10 +32,11 @@ struct OptionsTests {
     func creation() async throws {
         guard
             case .granted(let grant) = try await passkeys.beginRegistration(
-                for: alice,
-                policy: PasskeyPolicy(
-                    userVerification: .preferred, attestation: .trusted,
-                    discoverable: .preferred))
+                PasskeyEnrolment(
+                    for: alice,
+                    policy: PasskeyPolicy(
+                        userVerification: .preferred, attestation: .trusted,
+                        discoverable: .preferred)))
         else { throw OptionsError.refused }
         let json = grant.options.json(userName: "alice@mill", displayName: "Alice")
         let handle = Base64URL.encode(grant.options.userHandle.span)
@@ -52,13 +53,13 @@ struct OptionsTests {
         "W-14 the options of an authentication have the members of WebAuthn Level 3, section 5.1.10"
     )
     func request() async throws {
-        let anybody = try await passkeys.beginAuthentication(for: nil).options
+        let anybody = try await passkeys.beginAuthentication(CeremonyRequest(for: nil)).options
         let challenge = Base64URL.encode(anybody.challenge.span)
         #expect(
             text(anybody.json)
                 == #"{"challenge":"\#(challenge)","rpId":"mill.example","allowCredentials":[],"timeout":270000,"userVerification":"required"}"#
         )
-        let known = try await passkeys.beginAuthentication(for: alice).options
+        let known = try await passkeys.beginAuthentication(CeremonyRequest(for: alice)).options
         let first = try #require(known.json["allowCredentials"]?.elements?.first)
         #expect(first["type"]?.string == "public-key")
         let id = known.allowed[0].id
@@ -77,7 +78,7 @@ struct OptionsTests {
             text(json)
                 == #"{"rpId":"mill.example","userId":"\#(name)","allAcceptedCredentialIds":[]}"#
         )
-        _ = try await passkeys.beginRegistration(for: alice)
+        _ = try await passkeys.beginRegistration(PasskeyEnrolment(for: alice))
         #expect(try await passkeys.signal(for: alice).json == nil)
     }
 }

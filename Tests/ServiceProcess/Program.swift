@@ -27,19 +27,20 @@ struct Program {
         let clock = FileClock(path: arguments[2])
         let keys = StoreKeys.known
         let store = try PostgreSQLVerificationStore(
-            connecting: address, key: keys.auditKey, timeout: .seconds(20))
+            connecting: address, key: keys.auditKey,
+            connections: PostgreSQLVerificationStore.Connections(timeout: .seconds(20)))
         let verifier = Verifier(store: store, keys: keys, clock: { clock.now })
         let start = ContinuousClock.now
         let epoch = clock.now.milliseconds
+        var settings = ServiceSettings(clock: ClockRequirement(profile: .wide))
+        settings.pages = PageSettings()
+        settings.passkeys = try .forTests()
+        settings.audiences = ["https://login.example"]
+        var dependencies = ServiceDependencies(
+            now: { clock.now }, clockState: { .synchronized(maximumError: 1) }, log: { _ in })
+        dependencies.instant = { start + .milliseconds(clock.now.milliseconds - epoch) }
         let service = Service(
-            verifier: verifier,
-            settings: ServiceSettings(
-                clock: ClockRequirement(profile: .wide), pages: PageSettings(),
-                passkeys: try .forTests(), audiences: ["https://login.example"]),
-            dependencies: ServiceDependencies(
-                now: { clock.now },
-                instant: { start + .milliseconds(clock.now.milliseconds - epoch) },
-                clockState: { .synchronized(maximumError: 1) }, log: { _ in }))
+            verifier: verifier, settings: settings, dependencies: dependencies)
         let listener = try Listener.start(
             on: ListenAddress(loopbackPort: 0), tls: nil,
             refuser: service.refuse, handler: service.answer)

@@ -49,23 +49,27 @@ package final class ServiceFixture: Sendable {
         self.store = store
         self.verifier = verifier
         self.dependencies = dependencies
-        let settings = { @Sendable (passkeys: PasskeySettings) in
-            ServiceSettings(
-                addressRate: addressRate, trustedProxies: trustedProxies,
-                clock: ClockRequirement(profile: policy.profile), pages: pages,
-                passkeys: passkeys, audiences: [SampleDeviceKey.audience], tpmRoots: tpmRoots,
-                usesTLS: usesTLS)
+        let settings = { @Sendable (passkeys: PasskeySettings) -> ServiceSettings in
+            var settings = ServiceSettings(clock: ClockRequirement(profile: policy.profile))
+            settings.addressRate = addressRate
+            settings.trustedProxies = trustedProxies
+            settings.pages = pages
+            settings.passkeys = passkeys
+            settings.audiences = [SampleDeviceKey.audience]
+            settings.tpmRoots = tpmRoots
+            settings.usesTLS = usesTLS
+            return settings
         }
         makeService = { passkeys in
-            Service(
-                verifier: verifier, settings: settings(passkeys),
-                dependencies: ServiceDependencies(
-                    now: { clock.now }, instant: { clock.instant },
-                    clockState: { dependencies.clockState.withLock { $0 } },
-                    readinessChanged: { failure in
-                        dependencies.readinessChanges.withLock { $0.append(failure?.cause) }
-                    },
-                    log: { line in dependencies.lines.withLock { $0.append(line) } }))
+            var replaced = ServiceDependencies(
+                now: { clock.now }, clockState: { dependencies.clockState.withLock { $0 } },
+                log: { line in dependencies.lines.withLock { $0.append(line) } })
+            replaced.instant = { clock.instant }
+            replaced.readinessChanged = { failure in
+                dependencies.readinessChanges.withLock { $0.append(failure?.cause) }
+            }
+            return Service(
+                verifier: verifier, settings: settings(passkeys), dependencies: replaced)
         }
         service = makeService(try passkeys ?? .forTests())
         var keys: [String: SecretBytes] = [:]

@@ -116,9 +116,10 @@ struct ChallengeRegisterTests {
         let store = FaultyStore(
             MemoryStore(node: sampleBytes(1, count: 16), key: fixture.auditKey))
         let register = ChallengeRegister()
-        let verifier = Verifier(
+        var verifier = Verifier(
             store: store, policy: .standard, randomness: .system, clock: { clock.now },
-            keys: { ring }, meter: nil, challenges: register)
+            keys: { ring })
+        verifier.challenges = register
         let keys = DeviceKeys(verifier, audiences: ["https://mill.example"], trusting: nil)
         await store.die(.beforeCommit)
         let origin = Origin(address: "192.0.2.1")
@@ -136,9 +137,10 @@ struct ChallengeRegisterTests {
         let clock = fixture.clock
         let ring = await fixture.keys.ring
         let register = ChallengeRegister(senderLimit: 3, siteLimit: 3, totalLimit: 6)
-        let verifier = Verifier(
+        var verifier = Verifier(
             store: fixture.store, policy: .standard, randomness: .system, clock: { clock.now },
-            keys: { ring }, meter: nil, challenges: register)
+            keys: { ring })
+        verifier.challenges = register
         let keys = DeviceKeys(verifier, audiences: ["https://mill.example"], trusting: nil)
         func begin(_ address: String, client: ClientID? = nil) async throws -> Token {
             try await keys.challenge(

@@ -65,7 +65,8 @@ struct ChallengeTests {
             ClientID(bytes: SampleKeys.bytes(1, 16)), ClientID(bytes: SampleKeys.bytes(2, 16))
         )
         let (token, challenge) = verifier.newChallenge(
-            .ceremony, contents[0], subject: fixture.alice, credential: nil, client: shop, context)
+            .ceremony, contents[0], for: ChallengeAddressee(subject: fixture.alice, client: shop),
+            context)
         #expect(try await fixture.store.commit([.insertChallenge(challenge.row)]) == .done)
         #expect(challenge.expiresAt == fixture.clock.now.adding(seconds: 300))
 
@@ -114,7 +115,7 @@ struct ChallengeTests {
         let context = await fixture.verifier.context(.unknown)
         for kind in [Token.Kind.ceremony, .deviceChallenge] {
             let (token, challenge) = fixture.verifier.newChallenge(
-                kind, .signIn, subject: nil, credential: nil, client: nil, context)
+                kind, .signIn, for: ChallengeAddressee(), context)
             #expect(token.bytes.count == 32)
             #expect(recorded.secrets.contains { $0 == token.bytes.known })
             // The row does not contain the token.

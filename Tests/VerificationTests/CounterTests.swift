@@ -83,7 +83,7 @@ struct CounterTests {
         let authenticator = try await fixture.enrolled(.counter(0))
         func verify(_ code: UInt64, _ counter: UInt64) async throws -> VerificationOutcome {
             try await fixture.verifier.verify(
-                authenticator.code(code), subject: fixture.alice, counter: counter)
+                VerificationRequest(authenticator.code(code), of: fixture.alice, counter: counter))
         }
         #expect(try await verify(3, 2).denial == .wrong)
         #expect(try await verify(12, 12).denial == .wrong, "beyond the look-ahead")

@@ -22,7 +22,7 @@ struct DeviceKeyTests {
         presence: DeviceKeyTranscript.Presence = .none, replacing replaced: CredentialID? = nil
     ) async throws -> DeviceKeyGrant {
         let outcome = try await keys.enrol(
-            for: fixture.alice, presence: presence, replacing: replaced)
+            DeviceKeyEnrolment(for: fixture.alice, presence: presence, replacing: replaced))
         guard case .granted(let grant) = outcome else { throw BenchError.refused }
         return grant
     }
@@ -60,7 +60,8 @@ struct DeviceKeyTests {
         for (id, refusal) in [(pending, .pendingCredential), (.sample(9), .unknownCredential)]
             as [(CredentialID, EnrolmentRefusal)]
         {
-            let outcome = try await keys.enrol(for: fixture.alice, replacing: id)
+            let outcome = try await keys.enrol(
+                DeviceKeyEnrolment(for: fixture.alice, replacing: id))
             guard case .refused(refusal) = outcome else { throw BenchError.refused }
         }
     }
@@ -72,7 +73,8 @@ struct DeviceKeyTests {
             replacing id: CredentialID, _ origin: Origin, canManage: Bool = false
         ) async throws -> DeviceKeyGrant? {
             let outcome = try await keys.enrol(
-                for: fixture.alice, replacing: id, canManage: canManage, origin: origin)
+                DeviceKeyEnrolment(for: fixture.alice, replacing: id, canManage: canManage),
+                origin: origin)
             switch outcome {
             case .granted(let grant): return grant
             case .refused(let refusal):
@@ -81,7 +83,9 @@ struct DeviceKeyTests {
             }
         }
         let old = try await fixture.enrolled().credential
-        guard case .granted(let grant) = try await keys.enrol(for: fixture.alice, origin: shop),
+        guard
+            case .granted(let grant) = try await keys.enrol(
+                DeviceKeyEnrolment(for: fixture.alice), origin: shop),
             case .accepted(let own, _) = try await keys.register(device, grant.ticket),
             case .granted(let ticket) = try await fixture.verifier.enrolSecret(
                 for: fixture.alice, origin: shop),

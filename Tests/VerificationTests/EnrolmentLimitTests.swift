@@ -49,9 +49,10 @@ struct EnrolmentLimitTests {
         try await expectOldestEnded("secret")
         _ = try await bench.begun()
         try await expectOldestEnded("passkey")
-        _ = try await bench.passkeys.issueTicket(for: fixture.alice, account: account)
+        _ = try await bench.passkeys.issueTicket(
+            for: PasskeyEnrolment(for: fixture.alice), account: account)
         try await expectOldestEnded("passkey on a page")
-        _ = try await keys.enrol(for: fixture.alice)
+        _ = try await keys.enrol(DeviceKeyEnrolment(for: fixture.alice))
         try await expectOldestEnded("device key")
         _ = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
         try await expectOldestEnded("recovery codes")

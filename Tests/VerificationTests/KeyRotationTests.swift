@@ -31,7 +31,8 @@ struct KeyRotationTests {
         let id = try #require(CredentialID(bytes: [UInt8](repeating: 1, count: 16)))
         let place = SealingContext(id: id, subject: alice, kind: .totp)
         let sealed = SealedSeed(
-            sealing: seed, algorithm: .sha1, digits: 6, period: 30, for: place, under: old)
+            sealing: seed, SealedSeed.Parameters(algorithm: .sha1, digits: 6, period: 30),
+            for: place, under: old)
         #expect(try sealed.open(for: place, under: old) == seed)
         let otherID = try #require(CredentialID(bytes: [UInt8](repeating: 2, count: 16)))
         let bob = try #require(Subject("bob"))
@@ -73,8 +74,9 @@ struct KeyRotationTests {
         let id = try #require(CredentialID(bytes: [UInt8](repeating: 1, count: 16)))
         let place = SealingContext(id: id, subject: alice, kind: .totp)
         let sealed = SealedSeed(
-            sealing: SecretBytes(text: "sixteen bytes..."), algorithm: .sha1, digits: 8,
-            period: 59, for: place, under: ring.current)
+            sealing: SecretBytes(text: "sixteen bytes..."),
+            SealedSeed.Parameters(algorithm: .sha1, digits: 8, period: 59), for: place,
+            under: ring.current)
         var writer = ByteWriter()
         sealed.write(into: &writer)
         var bytes = writer.bytes
@@ -83,7 +85,7 @@ struct KeyRotationTests {
         bytes[parameter] = new
         var reader = ByteReader(bytes)
         let spoiled = try SealedSeed(from: &reader)
-        #expect(spoiled.digits != 8 || spoiled.period != 59)
+        #expect(spoiled.parameters.digits != 8 || spoiled.parameters.period != 59)
         #expect(throws: VerifierError.self) {
             try spoiled.open(for: place, under: ring.current)
         }
@@ -117,7 +119,8 @@ struct KeyRotationTests {
             for (authenticator, code) in zip(authenticators, codes) {
                 group.addTask {
                     let outcome = try await fixture.verifier.verify(
-                        code, subject: fixture.alice, credential: authenticator.credential)
+                        VerificationRequest(
+                            code, of: fixture.alice, credential: authenticator.credential))
                     return outcome.acceptance == nil ? 0 : 1
                 }
             }
@@ -135,8 +138,9 @@ struct KeyRotationTests {
         try await fixture.keys.change { try $0.retiring(first) }
         fixture.clock.advance(seconds: 300)
         let outcome = try await fixture.verifier.verify(
-            authenticators[0].code(at: fixture.clock.now), subject: fixture.alice,
-            credential: authenticators[0].credential)
+            VerificationRequest(
+                authenticators[0].code(at: fixture.clock.now), of: fixture.alice,
+                credential: authenticators[0].credential))
         #expect(outcome.acceptance != nil)
         guard case .granted(let grant) = recovery else { throw BenchError.refused }
         #expect(

@@ -82,7 +82,7 @@ struct KnownDeviceTests {
             for number in 0..<50 {
                 group.addTask {
                     try await (number % 2 == 0 ? one : other).verify(
-                        wrong, subject: alice, device: device
+                        VerificationRequest(wrong, of: alice, device: device)
                     ).denial
                 }
             }
@@ -150,13 +150,14 @@ struct KnownDeviceTests {
         let counter = try await fixture.enrolled(.counter(0))
         try await fixture.fail(5, time)
         let named = try await fixture.verifier.verify(
-            counter.code(1), subject: fixture.alice, credential: counter.credential,
-            device: device)
+            VerificationRequest(
+                counter.code(1), of: fixture.alice, credential: counter.credential, device: device))
         #expect(named.acceptance != nil)
         for _ in 0..<3 {
             let outcome = try await fixture.verifier.verify(
-                counter.wrongCode(at: fixture.clock.now), subject: fixture.alice,
-                credential: counter.credential, device: device)
+                VerificationRequest(
+                    counter.wrongCode(at: fixture.clock.now), of: fixture.alice,
+                    credential: counter.credential, device: device))
             #expect(outcome.denial == .wrong)
         }
         // The device's failures are in the row of the other credential.
@@ -179,7 +180,8 @@ struct KnownDeviceTests {
             let code = try other.code(at: fixture.clock.now)
             let before = fixture.meter.counts
             _ = await fixture.store.takeCalls()
-            let outcome = try await fixture.verifier.verify(code, subject: subject, device: device)
+            let outcome = try await fixture.verifier.verify(
+                VerificationRequest(code, of: subject, device: device))
             #expect(outcome.acceptance == nil)
             #expect(
                 await fixture.store.takeCalls()
@@ -200,7 +202,7 @@ struct KnownDeviceTests {
         try await fixture.fail(5, next, of: bob)
         #expect(
             try await fixture.verifier.verify(
-                next.code(at: fixture.clock.now), subject: bob, device: own
+                VerificationRequest(next.code(at: fixture.clock.now), of: bob, device: own)
             ).isThrottled)
         #expect(try await fixture.summary(authenticator.credential).failures == 0)
     }
@@ -257,7 +259,7 @@ struct KnownDeviceTests {
             try PresentedCode(code)
         }
         let accepted = try await fixture.verifier.verify(
-            code, subject: fixture.alice, remembersDevice: true)
+            VerificationRequest(code, of: fixture.alice, remembersDevice: true))
         #expect(accepted.acceptance?.kind == .recovery)
         let device = try #require(accepted.device)
         let password = try authenticator.code(at: fixture.clock.now)
@@ -281,11 +283,10 @@ struct KnownDeviceTests {
             try await bench.fixture.verify(
                 authenticator.code(at: bench.fixture.clock.now)
             ).isThrottled)
-        let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
+        let ceremony = try await bench.passkeys.beginAuthentication(
+            CeremonyRequest(for: bench.alice))
         #expect(
-            try await bench.passkeys.finishAuthentication(
-                ceremony.token, with: passkey.signed(ceremony.options)
-            ).isAccepted)
+            try await bench.finish(ceremony, passkey).isAccepted)
     }
 
     @Test("a list with too many devices or failures is damaged")
@@ -336,7 +337,8 @@ struct KnownDeviceTests {
 extension VerifierFixture {
     /// Presents a code for the subject `alice`, from a device.
     func verify(_ code: PresentedCode, from device: Token) async throws -> VerificationOutcome {
-        try await verifier.verify(code, subject: alice, device: device, remembersDevice: true)
+        try await verifier.verify(
+            VerificationRequest(code, of: alice, device: device, remembersDevice: true))
     }
 
     /// Presents wrong codes, as a stranger, all of which are checked.
@@ -356,7 +358,8 @@ extension VerifierFixture {
     ) async throws -> Token {
         clock.advance(seconds: seconds)
         let outcome = try await verifier.verify(
-            authenticator.code(at: clock.now), subject: subject ?? alice, remembersDevice: true)
+            VerificationRequest(
+                authenticator.code(at: clock.now), of: subject ?? alice, remembersDevice: true))
         return try #require(outcome.device)
     }
 }

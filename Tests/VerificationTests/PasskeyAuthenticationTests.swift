@@ -64,13 +64,12 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.signIn(passkey).isAccepted)
         var bad = passkey
         change.apply(&bad)
-        let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
-        let outcome = try await bench.passkeys.finishAuthentication(
-            ceremony.token, with: bad.signed(ceremony.options))
+        let ceremony = try await bench.passkeys.beginAuthentication(
+            CeremonyRequest(for: bench.alice))
+        let outcome = try await bench.finish(ceremony, bad)
         #expect(outcome.denial == change.reason)
         // The challenge is spent by the denial.
-        let good = try await bench.passkeys.finishAuthentication(
-            ceremony.token, with: passkey.signed(ceremony.options))
+        let good = try await bench.finish(ceremony, passkey)
         #expect(good.denial == .challenge)
         // Wrong signatures lock nobody out.
         #expect(try await bench.signIn(passkey).isAccepted)
@@ -87,10 +86,12 @@ struct PasskeyAuthenticationTests {
         try await bench.register(passkey)
         let shop = ClientID(bytes: [UInt8](repeating: 1, count: 16))
         let other = ClientID(bytes: [UInt8](repeating: 2, count: 16))
-        let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice, by: shop)
+        let ceremony = try await bench.passkeys.beginAuthentication(
+            CeremonyRequest(for: bench.alice, by: shop))
         let response = try passkey.signed(ceremony.options)
         func finish(_ token: Token, by client: ClientID?) async throws -> AssertionOutcome {
-            try await bench.passkeys.finishAuthentication(token, with: response, by: client)
+            try await bench.passkeys.finishAuthentication(
+                SentAssertion(response, for: token), by: client)
         }
         // Another client's attempt does not spend the challenge.
         #expect(try await finish(ceremony.token, by: other).denial == .challenge)
@@ -98,19 +99,19 @@ struct PasskeyAuthenticationTests {
         #expect(try await finish(ceremony.token, by: shop).isAccepted)
         #expect(try await finish(ceremony.token, by: shop).denial == .challenge)
         // Another ceremony's challenge, with a valid signature.
-        let second = try await bench.passkeys.beginAuthentication(for: bench.alice, by: shop)
+        let second = try await bench.passkeys.beginAuthentication(
+            CeremonyRequest(for: bench.alice, by: shop))
         #expect(try await finish(second.token, by: shop).denial == .challenge)
         // The last millisecond, and the first one that is too late.
         for (isLate, reason) in [(false, nil), (true, .expired)] as [(Bool, DenialReason?)] {
             for isConditional in [false, true] {
                 let begun = bench.fixture.clock.now
                 let third = try await bench.passkeys.beginAuthentication(
-                    for: bench.alice, isConditional: isConditional)
+                    CeremonyRequest(for: bench.alice, isConditional: isConditional))
                 let life: Int64 = isConditional ? 600_000 : 300_000
                 #expect(third.options.timeout == life - 30_000)
                 bench.fixture.clock.now = begun.adding(milliseconds: isLate ? life : life - 1)
-                let outcome = try await bench.passkeys.finishAuthentication(
-                    third.token, with: passkey.signed(third.options))
+                let outcome = try await bench.finish(third, passkey)
                 #expect(outcome.denial == reason)
                 #expect(outcome.isAccepted == !isLate)
             }
@@ -124,7 +125,8 @@ struct PasskeyAuthenticationTests {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
         try await bench.register(passkey)
-        let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
+        let ceremony = try await bench.passkeys.beginAuthentication(
+            CeremonyRequest(for: bench.alice))
         let response = try passkey.signed(ceremony.options)
         let other = bench.other
         let outcomes = try await withThrowingTaskGroup(of: AssertionOutcome.self) { group in
@@ -132,7 +134,7 @@ struct PasskeyAuthenticationTests {
                 group.addTask {
                     try await (index.isMultiple(of: 2) ? bench.passkeys : other)
                         .finishAuthentication(
-                            ceremony.token, with: response)
+                            SentAssertion(response, for: ceremony.token))
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -160,25 +162,23 @@ struct PasskeyAuthenticationTests {
         for (handle, reason) in [
             (nil, .userHandle), ([], .userHandle), (other, .userHandle), (own, nil),
         ] as [([UInt8]?, DenialReason?)] {
-            let ceremony = try await bench.passkeys.beginAuthentication(for: nil)
+            let ceremony = try await bench.passkeys.beginAuthentication(CeremonyRequest(for: nil))
             #expect(ceremony.options.allowed == [])
             hers.userHandle = handle
-            let outcome = try await bench.passkeys.finishAuthentication(
-                ceremony.token, with: hers.signed(ceremony.options))
+            let outcome = try await bench.finish(ceremony, hers)
             #expect(outcome.denial == reason)
             #expect(outcome.signer?.subject == (reason == nil ? bench.alice : nil))
         }
         // A passkey that was registered after the ceremony began.
         var late = try TestPasskey()
         late.id = [4, 5, 6]
-        let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
+        let ceremony = try await bench.passkeys.beginAuthentication(
+            CeremonyRequest(for: bench.alice))
         bench.fixture.clock.advance(seconds: 21)
         try await bench.register(late)
         #expect(
-            try await bench.passkeys.finishAuthentication(
-                ceremony.token, with: late.signed(ceremony.options)
-            )
-            .denial == .unknown)
+            try await bench.finish(ceremony, late)
+                .denial == .unknown)
         #expect(try await bench.signIn(late).isAccepted)
     }
 
@@ -201,12 +201,15 @@ struct PasskeyAuthenticationTests {
     func unknownSubject() async throws {
         let bench = try PasskeyFixture()
         let nobody = try #require(Subject("nobody"))
-        let first = try await bench.passkeys.beginAuthentication(for: nobody).options
-        let again = try await bench.passkeys.beginAuthentication(for: nobody).options
+        let first = try await bench.passkeys.beginAuthentication(CeremonyRequest(for: nobody))
+            .options
+        let again = try await bench.passkeys.beginAuthentication(CeremonyRequest(for: nobody))
+            .options
         #expect(first.allowed == again.allowed)
         #expect(first.allowed.count == 1)
         #expect(first.challenge != again.challenge)
-        let other = try await bench.passkeys.beginAuthentication(for: bench.alice).options
+        let other = try await bench.passkeys.beginAuthentication(CeremonyRequest(for: bench.alice))
+            .options
         #expect(other.allowed != first.allowed)
     }
 
@@ -218,11 +221,11 @@ struct PasskeyAuthenticationTests {
         func calls(_ change: (inout TestPasskey) -> Void) async throws -> [CountingStore.Call] {
             var bad = passkey
             change(&bad)
-            let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
+            let ceremony = try await bench.passkeys.beginAuthentication(
+                CeremonyRequest(for: bench.alice))
             _ = await bench.fixture.store.takeCalls()
             let openings = bench.fixture.meter.counts[.openings] ?? 0
-            let outcome = try await bench.passkeys.finishAuthentication(
-                ceremony.token, with: bad.signed(ceremony.options))
+            let outcome = try await bench.finish(ceremony, bad)
             #expect(outcome.denial != nil)
             #expect(bench.fixture.meter.counts[.openings] == openings + 1)
             return await bench.fixture.store.takeCalls()

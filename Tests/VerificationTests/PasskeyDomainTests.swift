@@ -15,7 +15,8 @@ struct PasskeyDomainTests {
         _ passkey: TestPasskey, at passkeys: Passkeys, for subject: Subject
     ) async throws -> RegistrationOutcome? {
         guard
-            case .granted(let grant) = try await passkeys.beginRegistration(for: subject)
+            case .granted(let grant) = try await passkeys.beginRegistration(
+                PasskeyEnrolment(for: subject))
         else { throw BenchError.refused }
         return try await passkeys.finishRegistration(
             of: grant.credential, with: passkey.created(grant.options))
@@ -35,11 +36,12 @@ struct PasskeyDomainTests {
         for (passkey, id, reason) in [
             (old, "old.example", nil), (old, "new.example", .relyingParty),
         ] as [(TestPasskey, String?, DenialReason?)] {
-            let ceremony = try await after.beginAuthentication(for: fixture.alice, at: id)
+            let ceremony = try await after.beginAuthentication(
+                CeremonyRequest(for: fixture.alice, at: id))
             #expect(ceremony.options.relyingPartyID == id)
             #expect((ceremony.options.allowed.first?.id == old.id) == (reason == nil))
             let outcome = try await after.finishAuthentication(
-                ceremony.token, with: passkey.signed(ceremony.options))
+                SentAssertion(passkey.signed(ceremony.options), for: ceremony.token))
             #expect(outcome.isAccepted == (reason == nil))
         }
         // The older one can still be used, so the new one is not the only credential.
@@ -70,7 +72,8 @@ struct PasskeyDomainTests {
         #expect(facts.isOnlyCredential)
         // A registration that was open when the domain was removed.
         guard
-            case .granted(let grant) = try await before.beginRegistration(for: fixture.alice)
+            case .granted(let grant) = try await before.beginRegistration(
+                PasskeyEnrolment(for: fixture.alice))
         else { throw BenchError.refused }
         var late = try TestPasskey(id: [3])
         (late.relyingPartyID, late.origin) = ("old.example", "https://new.example")

@@ -62,7 +62,7 @@ struct PasskeyFixture {
         replacing replaced: CredentialID? = nil
     ) async throws -> PasskeyGrant {
         let outcome = try await passkeys.beginRegistration(
-            for: subject ?? alice, policy: policy, replacing: replaced)
+            PasskeyEnrolment(for: subject ?? alice, policy: policy, replacing: replaced))
         guard case .granted(let grant) = outcome else { throw BenchError.refused }
         return grant
     }
@@ -72,10 +72,24 @@ struct PasskeyFixture {
         _ passkey: TestPasskey, for subject: Subject? = nil, policy: PasskeyPolicy = .standard
     ) async throws -> CredentialID {
         let grant = try await begun(subject, policy: policy)
-        let outcome = try await passkeys.finishRegistration(
-            of: grant.credential, with: passkey.created(grant.options))
-        guard case .accepted = outcome else { throw BenchError.refused }
+        guard case .accepted = try await finish(grant, passkey) else { throw BenchError.refused }
         return grant.credential
+    }
+
+    /// Finishes a registration with what the browser makes of its options.
+    func finish(
+        _ grant: PasskeyGrant, _ passkey: TestPasskey
+    ) async throws -> RegistrationOutcome? {
+        try await passkeys.finishRegistration(
+            of: grant.credential, with: passkey.created(grant.options))
+    }
+
+    /// Finishes a ceremony with what the browser makes of its options.
+    func finish(
+        _ ceremony: PasskeyCeremony, _ passkey: TestPasskey
+    ) async throws -> AssertionOutcome {
+        try await passkeys.finishAuthentication(
+            SentAssertion(passkey.signed(ceremony.options), for: ceremony.token))
     }
 
     /// Changes what is stored about a passkey since its registration.
@@ -100,9 +114,10 @@ struct PasskeyFixture {
         _ passkey: TestPasskey, as subject: Subject? = nil, policy: PasskeyPolicy = .standard,
         device: Token? = nil
     ) async throws -> AssertionOutcome {
-        let ceremony = try await passkeys.beginAuthentication(for: subject ?? alice, policy: policy)
+        let ceremony = try await passkeys.beginAuthentication(
+            CeremonyRequest(for: subject ?? alice, policy: policy))
         return try await passkeys.finishAuthentication(
-            ceremony.token, with: passkey.signed(ceremony.options), device: device)
+            SentAssertion(passkey.signed(ceremony.options), for: ceremony.token, device: device))
     }
 }
 

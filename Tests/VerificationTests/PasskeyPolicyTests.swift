@@ -250,9 +250,8 @@ struct PasskeyPolicyTests {
         var tokens: Set<[UInt8]> = []
         for _ in 0..<50 {
             let ceremony = try await bench.passkeys.beginAuthentication(
-                for: bench.alice, policy: PasskeyPolicy(backup: .stepUp))
-            let outcome = try await bench.passkeys.finishAuthentication(
-                ceremony.token, with: passkey.signed(ceremony.options))
+                CeremonyRequest(for: bench.alice, policy: PasskeyPolicy(backup: .stepUp)))
+            let outcome = try await bench.finish(ceremony, passkey)
             let device = try #require(outcome.signer?.device)
             for token in [ceremony.token, device] {
                 let text = token.text.withBytes { [UInt8](copying: $0) }

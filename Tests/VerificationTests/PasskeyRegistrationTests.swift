@@ -71,16 +71,14 @@ struct PasskeyRegistrationTests {
         let bench = try PasskeyFixture()
         var passkey = try TestPasskey()
         let good = try await bench.begun()
-        let outcome = try await bench.passkeys.finishRegistration(
-            of: good.credential, with: passkey.created(good.options))
+        let outcome = try await bench.finish(good, passkey)
         guard case .accepted = outcome else { throw BenchError.refused }
         passkey = try TestPasskey()
         passkey.id = [9, 9]
         change.apply(&passkey)
         let bad = try await bench.begun()
         #expect(
-            try await bench.passkeys.finishRegistration(
-                of: bad.credential, with: passkey.created(bad.options))
+            try await bench.finish(bad, passkey)
                 == .denied(change.reason))
         let event = try #require(try await bench.fixture.events().last)
         #expect(event.kind == .denied)
@@ -123,8 +121,7 @@ struct PasskeyRegistrationTests {
         #expect(next.options.challenge != grant.options.challenge)
         var second = try TestPasskey()
         second.id = [1]
-        let later = try await bench.passkeys.finishRegistration(
-            of: next.credential, with: second.created(next.options))
+        let later = try await bench.finish(next, second)
         guard case .accepted(let facts) = later else { throw BenchError.refused }
         #expect(!facts.isOnlyCredential)
         #expect(facts.isDeviceBound)
@@ -148,8 +145,7 @@ struct PasskeyRegistrationTests {
         let good = try other.created(second.options)
         other.origin = "https://evil.example"
         #expect(
-            try await bench.passkeys.finishRegistration(
-                of: second.credential, with: other.created(second.options)) == .denied(.origin))
+            try await bench.finish(second, other) == .denied(.origin))
         #expect(
             try await bench.passkeys.finishRegistration(of: second.credential, with: good)
                 == .denied(.revoked))
@@ -164,15 +160,13 @@ struct PasskeyRegistrationTests {
         // Too late.
         bench.fixture.clock.now = fourth.expiresAt
         #expect(
-            try await bench.passkeys.finishRegistration(
-                of: fourth.credential, with: other.created(fourth.options))
+            try await bench.finish(fourth, other)
                 == .denied(.expired))
         // After the account was closed.
         let fifth = try await bench.begun()
         _ = try await bench.fixture.verifier.closeAccount(of: bench.alice)
         #expect(
-            try await bench.passkeys.finishRegistration(
-                of: fifth.credential, with: other.created(fifth.options))
+            try await bench.finish(fifth, other)
                 == .denied(.revoked))
         #expect(try await bench.passkeys.finishRegistration(of: .sample(1), with: good) == nil)
         let denial = try await bench.fixture.events().last
@@ -193,8 +187,7 @@ struct PasskeyRegistrationTests {
             if isEnded { _ = try await bench.fixture.verifier.revoke(credential) }
             let grant = try await bench.begun(mallory)
             #expect(
-                try await bench.passkeys.finishRegistration(
-                    of: grant.credential, with: copy.created(grant.options))
+                try await bench.finish(grant, copy)
                     == .denied(.credentialKnown))
             if !isEnded { #expect(try await bench.signIn(passkey).isAccepted) }
         }
@@ -251,13 +244,11 @@ struct PasskeyRegistrationTests {
         let grant = try await bench.begun(replacing: old)
         var passkey = try TestPasskey()
         passkey.origin = "https://evil.example"
-        _ = try await bench.passkeys.finishRegistration(
-            of: grant.credential, with: passkey.created(grant.options))
+        _ = try await bench.finish(grant, passkey)
         #expect(try await bench.fixture.summary(old).state == .active)
         passkey.origin = "https://mill.example"
         let again = try await bench.begun(replacing: old)
-        let outcome = try await bench.passkeys.finishRegistration(
-            of: again.credential, with: passkey.created(again.options))
+        let outcome = try await bench.finish(again, passkey)
         guard case .accepted(let facts) = outcome else { throw BenchError.refused }
         #expect(facts.isOnlyCredential)
         #expect(try await bench.fixture.summary(old).state == .revoked)
@@ -265,7 +256,7 @@ struct PasskeyRegistrationTests {
         let mallory = try #require(Subject("mallory"))
         guard
             case .refused(.unknownCredential) = try await bench.passkeys.beginRegistration(
-                for: mallory, replacing: again.credential)
+                PasskeyEnrolment(for: mallory, replacing: again.credential))
         else { throw BenchError.refused }
     }
 
@@ -278,9 +269,10 @@ struct PasskeyRegistrationTests {
         for _ in 0..<2 {
             guard
                 case .refused(.pendingCredential) = try await bench.passkeys.beginRegistration(
-                    for: bench.alice, replacing: pending.credential),
+                    PasskeyEnrolment(for: bench.alice, replacing: pending.credential)),
                 case .refused(.pendingCredential) = try await bench.passkeys.issueTicket(
-                    for: bench.alice, account: account, replacing: pending.credential)
+                    for: PasskeyEnrolment(for: bench.alice, replacing: pending.credential),
+                    account: account)
             else { throw BenchError.refused }
             bench.fixture.clock.now = pending.expiresAt
         }
@@ -298,8 +290,7 @@ struct PasskeyRegistrationTests {
             passkey.id = Array(passkey.key.point.prefix(20))
             change(&passkey)
             let grant = try await bench.begun(policy: policy)
-            switch try await bench.passkeys.finishRegistration(
-                of: grant.credential, with: passkey.created(grant.options))
+            switch try await bench.finish(grant, passkey)
             {
             case .denied(let reason): return reason
             case .accepted: return nil

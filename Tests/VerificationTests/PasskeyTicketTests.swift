@@ -12,7 +12,7 @@ struct PasskeyTicketTests {
         let account = PasskeyAccount(userName: "alice", displayName: "Alice")
         guard
             case .granted(let grant) = try await bench.passkeys.issueTicket(
-                for: bench.alice, account: account)
+                for: PasskeyEnrolment(for: bench.alice), account: account)
         else { throw BenchError.refused }
         return grant
     }
@@ -81,9 +81,10 @@ struct PasskeyTicketTests {
             (PasskeyPolicy.standard, []), (PasskeyPolicy(backup: .stepUp), [.newDevice]),
         ] as [(PasskeyPolicy, [StepUpReason])] {
             let ceremony = try await bench.passkeys.beginAuthentication(
-                for: bench.alice, policy: policy)
+                CeremonyRequest(for: bench.alice, policy: policy))
             let outcome = try await bench.passkeys.finishAuthentication(
-                ceremony.token, with: passkey.signed(ceremony.options), issuingLogin: true)
+                SentAssertion(passkey.signed(ceremony.options), for: ceremony.token),
+                issuingLogin: true)
             let login = try #require(outcome.login)
             #expect(login.expiresAt == bench.fixture.clock.now.adding(milliseconds: 60_000))
             let redeemed = try await bench.fixture.verifier.redeemLogin(login.token)
@@ -96,9 +97,9 @@ struct PasskeyTicketTests {
                         passkey: PasskeyFacts(isUserVerified: true, stepUp: stepUp)))
             #expect(try await bench.fixture.verifier.redeemLogin(login.token).value == nil)
         }
-        let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
-        let silent = try await bench.passkeys.finishAuthentication(
-            ceremony.token, with: passkey.signed(ceremony.options))
+        let ceremony = try await bench.passkeys.beginAuthentication(
+            CeremonyRequest(for: bench.alice))
+        let silent = try await bench.finish(ceremony, passkey)
         #expect(silent.isAccepted && silent.login == nil)
     }
 
@@ -107,9 +108,11 @@ struct PasskeyTicketTests {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
         let credential = try await bench.register(passkey)
-        let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
+        let ceremony = try await bench.passkeys.beginAuthentication(
+            CeremonyRequest(for: bench.alice))
         let outcome = try await bench.passkeys.finishAuthentication(
-            ceremony.token, with: passkey.signed(ceremony.options), issuingLogin: true)
+            SentAssertion(passkey.signed(ceremony.options), for: ceremony.token), issuingLogin: true
+        )
         let row = try #require(try await bench.fixture.store.credential(credential))
         let restored = try #require(try row.afterRestoring(at: bench.fixture.clock.now))
         guard case .passkey(var open) = try CredentialRecord(row).material,

@@ -29,8 +29,9 @@ struct PasskeyTrustTests {
                 ids: ["login.example"], name: "Mill", origins: ["https://login.example"],
                 algorithms: SignatureAlgorithm.allCases, trust: trust))
         let grant = try await passkeys.beginRegistration(
-            for: fixture.alice,
-            policy: PasskeyPolicy(userVerification: .preferred, attestation: policy))
+            PasskeyEnrolment(
+                for: fixture.alice,
+                policy: PasskeyPolicy(userVerification: .preferred, attestation: policy)))
         guard case .granted(let grant) = grant else { throw BenchError.refused }
         let clientData = Array(AttestationVector.clientData.utf8)
         let outcome = try await passkeys.finishRegistration(

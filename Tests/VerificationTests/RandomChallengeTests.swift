@@ -40,15 +40,18 @@ struct RandomChallengeTests {
             for: try RelyingParty(
                 ids: ["mill.example"], name: "Mill", origins: ["https://mill.example"]))
         let keys = DeviceKeys(fixture.verifier, audiences: ["https://login.example"])
-        guard case .granted(let key) = try await keys.enrol(for: fixture.alice) else {
+        guard case .granted(let key) = try await keys.enrol(DeviceKeyEnrolment(for: fixture.alice))
+        else {
             throw BenchError.refused
         }
         var challenges: [[UInt8]] = []
         for number in 0..<100 {
             let subject = try #require(Subject("subject \(number)"))
-            guard case .granted(let grant) = try await passkeys.beginRegistration(for: subject)
+            guard
+                case .granted(let grant) = try await passkeys.beginRegistration(
+                    PasskeyEnrolment(for: subject))
             else { throw BenchError.refused }
-            let ceremony = try await passkeys.beginAuthentication(for: subject)
+            let ceremony = try await passkeys.beginAuthentication(CeremonyRequest(for: subject))
             let signIn = try await keys.challenge(for: key.credential)
             let confirmation = try await keys.challenge(for: key.credential, confirming: "Pay")
             challenges += [grant.options.challenge, ceremony.options.challenge]
@@ -77,21 +80,22 @@ struct RandomChallengeTests {
         let passkey = try TestPasskey()
         try await bench.register(passkey)
         let keys = DeviceKeys(bench.fixture.verifier, audiences: ["https://login.example"])
-        guard case .granted(let grant) = try await keys.enrol(for: bench.alice) else {
+        guard case .granted(let grant) = try await keys.enrol(DeviceKeyEnrolment(for: bench.alice))
+        else {
             throw BenchError.refused
         }
         let device = try TestDeviceKey()
         _ = try await keys.register(
-            grant.ticket, point: device.key.point, signature: device.enrolment(grant.ticket),
-            presence: device.presence, custody: .vault)
+            SentDeviceKey(
+                point: device.key.point, signature: device.enrolment(grant.ticket),
+                presence: device.presence, custody: .vault), with: grant.ticket)
         for (life, reason) in [(299_999, nil), (300_000, .expired)] as [(Int64, DenialReason?)] {
-            let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
+            let ceremony = try await bench.passkeys.beginAuthentication(
+                CeremonyRequest(for: bench.alice))
             let challenge = try await keys.challenge(for: grant.credential)
             bench.fixture.clock.now = bench.fixture.clock.now.adding(milliseconds: life)
             #expect(
-                try await bench.passkeys.finishAuthentication(
-                    ceremony.token, with: passkey.signed(ceremony.options)
-                ).denial == reason)
+                try await bench.finish(ceremony, passkey).denial == reason)
             #expect(
                 try await keys.verify(device.answer(challenge, by: grant.credential)).denial
                     == reason)

@@ -17,7 +17,9 @@ struct RepeatedRegistrationTests {
     }
 
     private func grant() async throws -> DeviceKeyGrant {
-        guard case .granted(let grant) = try await keys.enrol(for: fixture.alice) else {
+        guard
+            case .granted(let grant) = try await keys.enrol(DeviceKeyEnrolment(for: fixture.alice))
+        else {
             throw BenchError.refused
         }
         return grant

@@ -91,14 +91,16 @@ struct SpentChallengeTests {
         let passkey = try TestPasskey()
         try await bench.register(passkey)
         let store = bench.fixture.store
-        let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
-        let other = try await bench.passkeys.beginAuthentication(for: bench.alice)
+        let ceremony = try await bench.passkeys.beginAuthentication(
+            CeremonyRequest(for: bench.alice))
+        let other = try await bench.passkeys.beginAuthentication(CeremonyRequest(for: bench.alice))
         let digest = bench.fixture.verifier.digest(
             ceremony.token, await bench.fixture.verifier.context(.unknown))
         let row = try #require(try await store.challenge(digest: digest))
         let response = try passkey.signed(ceremony.options)
         func finish() async throws -> AssertionOutcome {
-            try await bench.passkeys.finishAuthentication(ceremony.token, with: response)
+            try await bench.passkeys.finishAuthentication(
+                SentAssertion(response, for: ceremony.token))
         }
         #expect(try await finish().isAccepted)
         for seconds in [0, 1, 298] as [Int64] {
@@ -107,8 +109,6 @@ struct SpentChallengeTests {
             #expect(try await finish().denial == .challenge)
         }
         #expect(
-            try await bench.passkeys.finishAuthentication(
-                other.token, with: passkey.signed(other.options)
-            ).isAccepted)
+            try await bench.finish(other, passkey).isAccepted)
     }
 }

@@ -56,8 +56,10 @@ extension DeviceKeys {
         signature: [UInt8]? = nil, custody: KeyCustody = .vault
     ) async throws -> DeviceKeyRegistration {
         try await register(
-            ticket, point: point ?? device.key.point,
-            signature: try signature ?? device.enrolment(ticket),
-            presence: device.sentPresence ?? device.presence, custody: custody)
+            SentDeviceKey(
+                point: point ?? device.key.point,
+                signature: try signature ?? device.enrolment(ticket),
+                presence: device.sentPresence ?? device.presence, custody: custody),
+            with: ticket)
     }
 }

@@ -138,13 +138,13 @@ struct ThrottleTests {
         let one = try await fixture.enrolled()
         let other = try await fixture.enrolled(.counter(0))
         let outcome = try await fixture.verifier.verify(
-            other.code(1), subject: fixture.alice, credential: one.credential)
+            VerificationRequest(other.code(1), of: fixture.alice, credential: one.credential))
         #expect(outcome.denial == .wrong)
         #expect(try await fixture.summary(other.credential).failures == 0)
         let bob = try #require(Subject("bob"))
         #expect(
             try await fixture.verifier.verify(
-                other.code(1), subject: bob, credential: other.credential
+                VerificationRequest(other.code(1), of: bob, credential: other.credential)
             ).denial == .unknown, "somebody else's credential")
     }
 

@@ -145,7 +145,8 @@ struct UnknownSubjectTests {
         let fixture = try VerifierFixture()
         let keys = DeviceKeys(fixture.verifier, audiences: ["https://login.example"])
         let device = try TestDeviceKey()
-        guard case .granted(let grant) = try await keys.enrol(for: fixture.alice),
+        guard
+            case .granted(let grant) = try await keys.enrol(DeviceKeyEnrolment(for: fixture.alice)),
             case .accepted(let known, _) = try await keys.register(device, grant.ticket)
         else { throw BenchError.refused }
         let other = try await fixture.enrolled().credential

@@ -30,9 +30,11 @@ final class VerifierFixture: Sendable {
         self.clock = clock
         self.keys = keys
         store = CountingStore(wrap(memory))
-        verifier = Verifier(
+        var verifier = Verifier(
             store: store, policy: policy, randomness: randomness, clock: { clock.now },
-            keys: { await keys.ring }, meter: meter)
+            keys: { await keys.ring })
+        verifier.meter = meter
+        self.verifier = verifier
         alice = try #require(Subject("alice"))
     }
 
@@ -191,4 +193,18 @@ extension VerificationOutcome {
     var denial: Denial? { if case .denied(let denial) = result { denial } else { nil } }
 
     var isThrottled: Bool { if case .throttled = denial { true } else { false } }
+}
+
+extension VerificationRequest {
+    /// Creates a request with everything that a client may say about a code.
+    init(
+        _ code: PresentedCode, of subject: Subject, credential: CredentialID? = nil,
+        counter: UInt64? = nil, device: Token? = nil, remembersDevice: Bool = false
+    ) {
+        self.init(code, of: subject)
+        self.credential = credential
+        self.counter = counter
+        self.device = device
+        self.remembersDevice = remembersDevice
+    }
 }

@@ -32,7 +32,7 @@ let connectionNotice:
         guard let context = unsafe daemonContext(context), let slot = unsafe slot else { return }
         let listener = context.listener
         if code == .CONNECTION_NOTIFY_STARTED {
-            let now = listener.now()
+            let now = listener.limits.now()
             let record = unsafe ConnectionRecord(
                 socket: mhd_connection_socket(connection),
                 peer: PeerAddress(mhd_client_address(connection)),
@@ -85,7 +85,8 @@ let completionNotice:
         listener.end(
             exchange, from: record.peer, hasFailed: code == .REQUEST_TERMINATED_WITH_ERROR)
         // Set the deadline for the next request on this connection.
-        listener.registry.setDeadline(listener.now() + listener.limits.headerTimeout, of: record)
+        listener.registry.setDeadline(
+            listener.limits.now() + listener.limits.headerTimeout, of: record)
     }
 
 /// Leaves percent-encoding unchanged; code that interprets the path decodes it.

@@ -20,38 +20,29 @@ public final class Listener: Sendable {
     let registry: ConnectionRegistry
     /// The number of requests that have begun but have not been answered yet.
     let begun = Mutex(0)
-    /// The clock for the limits.
-    let now: @Sendable () -> ContinuousClock.Instant
     private let draining = Mutex(false)
     private let daemons: DaemonSet
-    private let threads: Int
     private let reaper: Task<Void, Never>
 
     /// Starts listening.
     ///
     /// - Parameters:
     ///   - tls: if given, HTTPS is used (TLS 1.2 and 1.3), otherwise HTTP.
-    ///   - threads: the number of threads that read and write.
-    ///   - now: the clock for the limits.
     public static func start(
         on address: ListenAddress, tls: TLSIdentity? = nil,
         limits: ListenerLimits = ListenerLimits(),
-        threads: Int = 2,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         refuser: @escaping RefusalHandler, handler: @escaping Handler
     ) throws(ListenerFailure) -> Listener {
         try Listener(
-            address, tls: tls, limits: limits, threads: threads, now: now, refuser: refuser,
-            handler: handler)
+            address, tls: tls, limits: limits, refuser: refuser, handler: handler)
     }
 
     private init(
-        _ address: ListenAddress, tls: TLSIdentity?, limits: ListenerLimits, threads: Int,
-        now: @escaping @Sendable () -> ContinuousClock.Instant, refuser: @escaping RefusalHandler,
-        handler: @escaping Handler
+        _ address: ListenAddress, tls: TLSIdentity?, limits: ListenerLimits,
+        refuser: @escaping RefusalHandler, handler: @escaping Handler
     ) throws(ListenerFailure) {
         self.limits = limits
-        self.now = now
+        let now = limits.now
         self.refuser = refuser
         self.handler = handler
         let registry = ConnectionRegistry(
@@ -60,7 +51,6 @@ public final class Listener: Sendable {
         self.registry = registry
         let socket = try ListeningSocket(address)
         self.address = address.with(port: socket.port)
-        self.threads = threads
         let first = Daemon(tls: tls)
         let daemons = DaemonSet(first)
         self.daemons = daemons
@@ -73,7 +63,7 @@ public final class Listener: Sendable {
             }
         }
         do throws(ListenerFailure) {
-            try first.start(self, socket: socket, threads: threads)
+            try first.start(self, socket: socket)
         } catch {
             reaper.cancel()
             throw error
@@ -93,10 +83,11 @@ public final class Listener: Sendable {
     }
 
     func replaceDaemon(tls: TLSIdentity?) throws(ListenerFailure) {
-        let threads = threads
-        try daemons.replace(with: Daemon(tls: tls), at: now(), lifetime: limits.retiredLifetime) {
+        try daemons.replace(
+            with: Daemon(tls: tls), at: limits.now(), lifetime: limits.retiredLifetime
+        ) {
             daemon, socket throws(ListenerFailure) in
-            try daemon.start(self, socket: socket, threads: threads)
+            try daemon.start(self, socket: socket)
         }
     }
 
@@ -162,6 +153,11 @@ public struct ListenerLimits: Sendable {
     public var connectionLifetime = Duration.seconds(3_600)
     /// The remaining lifetime of a connection after its certificate was replaced.
     public var retiredLifetime = Duration.seconds(300)
+
+    /// The number of threads that read and write.
+    public var threads = 2
+    /// The clock for the limits.
+    public var now: @Sendable () -> ContinuousClock.Instant = { .now }
 
     /// The default limits.
     public init() {}

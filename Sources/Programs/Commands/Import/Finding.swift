@@ -45,7 +45,7 @@ struct Finding {
 
     /// Why an item was refused.
     enum Refusal {
-        case file(InputFileError)
+        case file(FileError)
         case picture(PictureRefusal)
         /// A QR code without an otpauth URI.
         case unrelatedSymbol

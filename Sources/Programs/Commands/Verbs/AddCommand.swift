@@ -116,8 +116,13 @@ extension Session {
     }
 
     private func credential(ofPlainURI text: SecretBytes, _ place: String) throws -> Credential {
-        let uri = try CommandFailure.naming(place) {
-            try text.withBytes { try KeyURI(parsing: $0) }
+        let uri: KeyURI
+        do {
+            uri = try text.withBytes { text throws(OneTimePasswordError) in
+                try KeyURI(parsing: text)
+            }
+        } catch {
+            throw CommandFailure.keyURI(VisibleText.of(place), error)
         }
         for warning in uri.warnings {
             printer.warn("\(place): \(Messages.sentence(for: warning))")

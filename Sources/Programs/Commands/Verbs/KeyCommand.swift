@@ -168,7 +168,7 @@ enum KeyEnrolCommand {
         // Check the arguments before any prompt.
         let choice = try session.checkChoice()
         let place = try place(custody(session), session)
-        let order = KeyOrder(try LoginEnrolCommand.order(as: name, session), in: place)
+        let order = KeyOrder(try LoginEnrolCommand.enrolment(as: name, session), in: place)
         try session.requireHTTPHelper()
         let vault = try session.openVault(despite: [.tpm, .pinFile], enrollingUnder: choice)
         try report(enrol(order, in: vault, session), as: name, session)

@@ -117,11 +117,11 @@ enum LoginEnrolCommand {
         let name = EntryName(typed: session.arguments.operands[0])
         guard !EntryName.isBlank(name.text) else { throw UsageError.emptyName }
         // Check the arguments before any prompt.
-        let order = try order(as: name, session)
+        let enrolment = try enrolment(as: name, session)
         try session.requireHTTPHelper()
         let vault = try session.openVault()
-        try session.askToReplace(earlier(order, in: vault.entries), in: vault)
-        let answer = try session.answer(to: .enrol(order), about: name.visible, by: vault)
+        try session.askToReplace(earlier(enrolment, in: vault.entries), in: vault)
+        let answer = try session.answer(to: .enrol(enrolment), about: name.visible, by: vault)
         guard case .enrolled(let enrolled, let address) = answer else {
             throw AgentFailure.malformed
         }
@@ -136,16 +136,16 @@ enum LoginEnrolCommand {
 
     /// The earlier enrolments under the name; another kind of entry must not have it.
     static func earlier(
-        _ order: EnrolmentOrder, in entries: [EntrySummary]
+        _ enrolment: Enrolment, in entries: [EntrySummary]
     ) throws -> [EntrySummary] {
-        let earlier = entries.filter(order.replaces)
+        let earlier = entries.filter(enrolment.replaces)
         guard earlier.allSatisfy({ $0.kind == .enrolled }) else {
-            throw CommandFailure.nameTaken(order.name.visible)
+            throw CommandFailure.nameTaken(enrolment.name.visible)
         }
         return earlier
     }
 
-    static func order(as name: EntryName, _ session: Session) throws -> EnrolmentOrder {
+    static func enrolment(as name: EntryName, _ session: Session) throws -> Enrolment {
         let server: ServerAddress
         switch ServerAddress.parse(try session.needed(.server)) {
         case .address(let address): server = address
@@ -168,8 +168,8 @@ enum LoginEnrolCommand {
         guard Token.isToken(ticket) else {
             throw CommandFailure.at(source.name, DeviceLoginError.badTicket)
         }
-        return EnrolmentOrder(
-            ticket: ticket, server: server, authorities: authorities, deviceName: deviceName,
+        return Enrolment(
+            ticket, at: TrustedServer(server, authorities: authorities), deviceName: deviceName,
             name: name, access: access)
     }
 }
@@ -227,7 +227,7 @@ extension Session {
         var response = try vault.send(request(.none))
         // A vault that this process has opened would not use a confirmation that is given now.
         if vault.isHeldByAgent, case .failed(.presenceNeeded) = response {
-            let use = EntryUse.enrolAt(order.enrolment.server.text)
+            let use = EntryUse.enrolAt(order.enrolment.server.address.text)
             response = try responseAfterCheck(
                 presence, of: name, by: vault, for: use, request)
         }

@@ -13,7 +13,7 @@ enum TOTPCommand {
         let count = try count(session)
         let moment = try session.moment()
         let generator = CodeGenerator(key: try session.key(), algorithm: algorithm, style: style)
-        let first = try step.step(at: moment)
+        let first = try step.number(at: moment)
         session.warnAboutClock()
         for offset in 0..<UInt64(count) {
             // Stop at the last step that exists.

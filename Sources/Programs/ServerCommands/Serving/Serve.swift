@@ -36,13 +36,15 @@ enum Serve {
         let room = try ConnectionLimit()
         let context = try ServerContext.open(
             ServerPaths(arguments), policy: settings.policy, making: true)
+        var dependencies = ServiceDependencies(
+            now: ServerContext.now, clockState: ClockState.current,
+            log: { log.write($0.rendered()) })
+        dependencies.readinessChanged = { note($0, in: log) }
+        dependencies.sprayingNoticed = {
+            log.say("spraying", [("advice", ServerMessages.spraying)])
+        }
         let service = Service(
-            verifier: context.verifier, settings: settings.settings,
-            dependencies: ServiceDependencies(
-                now: ServerContext.now, clockState: ClockState.current,
-                readinessChanged: { note($0, in: log) },
-                sprayingNoticed: { log.say("spraying", [("advice", ServerMessages.spraying)]) },
-                log: { log.write($0.rendered()) }))
+            verifier: context.verifier, settings: settings.settings, dependencies: dependencies)
         let ends = try keepCheckpoints(context, log)
         let proxies = settings.settings.trustedProxies
         let main = try listen(

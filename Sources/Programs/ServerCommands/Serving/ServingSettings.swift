@@ -45,13 +45,16 @@ struct ServingSettings: Sendable {
             profile, countsForeignSecrets: counts ?? false)
         policy = bounded ?? unbounded
         eventLifetime = try ServingSettings.eventLifetime(arguments)
-        settings = ServiceSettings(
-            addressRate: try ServingSettings.rate(arguments),
-            trustedProxies: try ServingSettings.proxies(arguments),
-            clock: ClockRequirement(
-                profile: profile, asksKernel: !arguments.has(.noClockCheck)),
-            pages: keys.pages, passkeys: keys.passkeys, audiences: keys.audiences,
-            tpmRoots: keys.tpmRoots, usesTLS: arguments[.tlsCertificate] != nil)
+        var settings = ServiceSettings(
+            clock: ClockRequirement(profile: profile, asksKernel: !arguments.has(.noClockCheck)))
+        settings.addressRate = try ServingSettings.rate(arguments)
+        settings.trustedProxies = try ServingSettings.proxies(arguments)
+        settings.pages = keys.pages
+        settings.passkeys = keys.passkeys
+        settings.audiences = keys.audiences
+        settings.tpmRoots = keys.tpmRoots
+        settings.usesTLS = arguments[.tlsCertificate] != nil
+        self.settings = settings
         tls = try ServingSettings.identity(arguments, now: now)
         // Codes must travel over a protected channel (RFC 4226, section 7.1, RP3; SP 800-63B-4,
         // section 3.1.4.2).

@@ -13,12 +13,8 @@ public struct AttestationObject: Sendable {
     ///
     /// - Throws: ``DenialReason/attestationObject``, or what ``RegistrationData/init(_:)`` throws.
     public init(_ encoded: [UInt8]) throws(DenialReason) {
-        let item: CBORValue
-        do {
-            item = try readCBOR(encoded, keyOrder: .any)
-        } catch {
-            throw .attestationObject
-        }
+        let item = try DenialReason.attestationObject.thrown(
+            unless: readCBOR(encoded, keyOrder: .any))
         guard let object = item.members, object.hasExactly("fmt", "attStmt", "authData"),
             let format = object["fmt"]?.textString, let statement = object["attStmt"]?.members,
             let data = object["authData"]?.byteString

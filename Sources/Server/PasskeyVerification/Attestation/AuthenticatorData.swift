@@ -28,35 +28,28 @@ public struct AuthenticatorData: Sendable {
         _ encoded: [UInt8], _ fields: inout BinaryFields
     ) throws(DenialReason) {
         self.encoded = encoded
-        do {
-            relyingPartyHash = try fields.take(32)
-            flags = AuthenticatorFlags(UInt8(try fields.number(1)))
-            signatureCount = UInt32(try fields.number(4))
-        } catch {
-            throw .authenticatorData
-        }
+        let malformed = DenialReason.authenticatorData
+        relyingPartyHash = try malformed.thrown(unless: fields.take(32))
+        flags = AuthenticatorFlags(UInt8(try malformed.thrown(unless: fields.number(1))))
+        signatureCount = UInt32(try malformed.thrown(unless: fields.number(4)))
     }
 
     fileprivate static func reader(
         _ encoded: [UInt8], from position: Int
     ) throws(DenialReason) -> CBORReader {
-        do { return try CBORReader(encoded, from: position) } catch { throw .authenticatorData }
+        try DenialReason.authenticatorData.thrown(unless: CBORReader(encoded, from: position))
     }
 
     /// Reads the extension outputs, a map that is present if and only if its flag is set.
     fileprivate static func readEnd(
         _ flags: AuthenticatorFlags, _ reader: inout CBORReader
     ) throws(DenialReason) {
-        do {
-            if flags.hasExtensions {
-                guard try reader.next(keyOrder: .canonical).members != nil else {
-                    throw DenialReason.authenticatorData
-                }
-            }
-            try reader.finish()
-        } catch {
-            throw .authenticatorData
+        let malformed = DenialReason.authenticatorData
+        if flags.hasExtensions {
+            let extensions = try malformed.thrown(unless: reader.next(keyOrder: .canonical))
+            guard extensions.members != nil else { throw malformed }
         }
+        try malformed.thrown(unless: reader.finish())
     }
 
     /// Why the relying party's ID or the flags do not permit the ceremony; `nil` if they do.
@@ -102,15 +95,11 @@ public struct RegistrationData: Sendable {
         var fields = BinaryFields(encoded)
         data = try AuthenticatorData(encoded, &fields)
         guard data.flags.hasCredential else { throw .authenticatorData }
-        do {
-            model = try fields.take(16)
-            credentialID = try fields.sized()
-        } catch {
-            throw .authenticatorData
-        }
+        let malformed = DenialReason.authenticatorData
+        model = try malformed.thrown(unless: fields.take(16))
+        credentialID = try malformed.thrown(unless: fields.sized())
         var reader = try AuthenticatorData.reader(encoded, from: fields.position)
-        let item: CBORValue
-        do { item = try reader.next(keyOrder: .canonical) } catch { throw .authenticatorData }
+        let item = try malformed.thrown(unless: reader.next(keyOrder: .canonical))
         encodedKey = Array(encoded[fields.position..<reader.position])
         try AuthenticatorData.readEnd(data.flags, &reader)
         key = try COSEKey.read(item)
@@ -143,5 +132,98 @@ public struct AuthenticatorFlags: Hashable, Sendable {
         isBackedUp = byte & 0x10 != 0
         hasCredential = byte & 0x40 != 0
         hasExtensions = byte & 0x80 != 0
+    }
+}
+
+/// A credential's public key in the form of COSE (RFC 9053; WebAuthn Level 3, section 5.8.5).
+public enum COSEKey {
+    /// Reads the encoding of a key, and checks the key.
+    ///
+    /// - Throws: ``DenialReason/authenticatorData``, ``DenialReason/algorithm`` or
+    ///   ``DenialReason/publicKey``.
+    public static func read(_ encoded: [UInt8]) throws(DenialReason) -> VerificationKey {
+        try read(item(encoded))
+    }
+
+    /// Reads the encoding of a key that was checked before, and that nobody could change since.
+    ///
+    /// - Throws: as ``read(_:)``.
+    public static func read(
+        alreadyChecked encoded: [UInt8]
+    ) throws(DenialReason) -> VerificationKey {
+        let (publicKey, algorithm) = try values(item(encoded))
+        return try DenialReason.publicKey.thrown(
+            unless: VerificationKey(alreadyChecked: publicKey, algorithm: algorithm))
+    }
+
+    /// Reads a key, which must have exactly the parameters of its type, and checks it.
+    static func read(_ item: CBORValue) throws(DenialReason) -> VerificationKey {
+        let (publicKey, algorithm) = try values(item)
+        return try DenialReason.publicKey.thrown(
+            unless: VerificationKey(publicKey, algorithm: algorithm))
+    }
+
+    private static func item(_ encoded: [UInt8]) throws(DenialReason) -> CBORValue {
+        try DenialReason.authenticatorData.thrown(
+            unless: readCBOR(encoded, keyOrder: .canonical))
+    }
+
+    private static func values(
+        _ item: CBORValue
+    ) throws(DenialReason) -> (PublicKey, SignatureAlgorithm) {
+        guard let map = item.members, let type = map[1]?.integer, let number = map[3]?.integer
+        else { throw .authenticatorData }
+        guard let algorithm = SignatureAlgorithm(rawValue: number) else { throw .algorithm }
+        let publicKey =
+            switch algorithm {
+            case .es256, .es384, .es512: try pointOnCurve(map, type, algorithm)
+            case .rs256: try rsaKey(map, type)
+            case .ed25519: try edwardsPoint(map, type)
+            }
+        return (publicKey, algorithm)
+    }
+
+    private static func pointOnCurve(
+        _ map: CBORMap, _ type: Int64, _ algorithm: SignatureAlgorithm
+    ) throws(DenialReason) -> PublicKey {
+        guard type == 2, let curve = algorithm.curve else { throw .publicKey }
+        guard map.hasExactly([1, 3, -1, -2, -3]) else { throw .authenticatorData }
+        guard map[-1]?.integer == curve.number, let x = map[-2]?.byteString,
+            let y = map[-3]?.byteString, x.count == curve.coordinateCount,
+            y.count == curve.coordinateCount
+        else { throw .publicKey }
+        return .ellipticCurve(curve, point: [4] + x + y)
+    }
+
+    private static func rsaKey(
+        _ map: CBORMap, _ type: Int64
+    ) throws(DenialReason) -> PublicKey {
+        guard type == 3 else { throw .publicKey }
+        guard map.hasExactly([1, 3, -1, -2]) else { throw .authenticatorData }
+        guard let modulus = map[-1]?.byteString, let exponent = map[-2]?.byteString else {
+            throw .publicKey
+        }
+        return .rsa(modulus: modulus, exponent: exponent)
+    }
+
+    private static func edwardsPoint(
+        _ map: CBORMap, _ type: Int64
+    ) throws(DenialReason) -> PublicKey {
+        guard type == 1 else { throw .publicKey }
+        guard map.hasExactly([1, 3, -1, -2]) else { throw .authenticatorData }
+        // 6 is Ed25519, and 7 is Ed448.
+        guard map[-1]?.integer == 6, let point = map[-2]?.byteString else { throw .publicKey }
+        return .ed25519(point)
+    }
+}
+
+extension EllipticCurve {
+    /// The curve's number in COSE (RFC 9053, section 7.1).
+    fileprivate var number: Int64 {
+        switch self {
+        case .p256: 1
+        case .p384: 2
+        case .p521: 3
+        }
     }
 }

@@ -19,19 +19,6 @@ public struct ClientData: Hashable, Sendable {
     /// SHA-256 of the bytes that the browser sent.
     public let digest: [UInt8]
 
-    /// Creates the value from the members of the browser's JSON.
-    public init(
-        type: String, challenge: String, origin: String, isCrossOrigin: Bool, topOrigin: String?,
-        digest: [UInt8]
-    ) {
-        self.type = type
-        self.challenge = challenge
-        self.origin = origin
-        self.isCrossOrigin = isCrossOrigin
-        self.topOrigin = topOrigin
-        self.digest = digest
-    }
-
     /// Why the data is not for this ceremony; `nil` if it is (section 7.1, steps 7 to 11; section
     /// 7.2, steps 10 to 14).
     func denial(

@@ -169,10 +169,8 @@ extension JSONValue {
     ) throws(PasskeyError) -> [UInt8] {
         let place = object + name
         guard let text = self[name]?.secretText else { throw .member(place) }
-        let bytes: [UInt8]
-        do throws(Base64Error) {
-            bytes = try text.withBytes { text throws(Base64Error) in try Base64URL.decode(text) }
-        } catch { throw .member(place) }
+        let bytes = try PasskeyError.member(place).thrown(
+            unless: text.withBytes { text throws(Base64Error) in try Base64URL.decode(text) })
         guard counts.contains(bytes.count) else { throw .member(place) }
         return bytes
     }

@@ -1,24 +1,45 @@
 public import Verification
 internal import WatchwordCryptography
 
+/// What an application enrols a passkey for.
+public struct PasskeyEnrolment: Sendable {
+    /// The owner of the passkey.
+    public let subject: Subject
+    /// The credential's name in lists.
+    public let name: String
+    /// The requirements for the passkey.
+    public let policy: PasskeyPolicy
+    /// A credential of the subject to be revoked when the passkey is accepted.
+    public let replaces: CredentialID?
+    /// Whether that may be one that another client enrolled.
+    public let canManage: Bool
+
+    /// Creates an enrolment.
+    public init(
+        for subject: Subject, name: String = "", policy: PasskeyPolicy = .standard,
+        replacing replaces: CredentialID? = nil, canManage: Bool = false
+    ) {
+        self.subject = subject
+        self.name = name
+        self.policy = policy
+        self.replaces = replaces
+        self.canManage = canManage
+    }
+}
+
 extension Passkeys {
     /// Begins a registration, which has to be finished within ten minutes.
-    ///
-    /// - Parameters:
-    ///   - replaces: a credential of the subject to be revoked when the passkey is accepted.
-    ///   - canManage: whether it may be one that another client enrolled.
     public func beginRegistration(
-        for subject: Subject, name: String = "", policy: PasskeyPolicy = .standard,
-        replacing replaces: CredentialID? = nil, canManage: Bool = false, origin: Origin = .unknown,
+        _ enrolment: PasskeyEnrolment, origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<PasskeyGrant>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<PasskeyGrant> {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
-            let records = try await verifier.records(of: subject)
-            if let refusal = refusal(records, replacing: replaces, canManage, context) {
+            let records = try await verifier.records(of: enrolment.subject)
+            if let refusal = refusal(enrolment, among: records, context) {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
-            let pending = newPending(policy, replacing: replaces, context)
-            let record = newRecord(subject, name: name, pending, among: records, context)
+            let pending = newPending(enrolment, context)
+            let record = newRecord(enrolment, pending, among: records, context)
             let grant = PasskeyGrant(
                 credential: record.id,
                 options: try options(for: record, pending, among: records, context),
@@ -31,23 +52,23 @@ extension Passkeys {
 
     /// Why the subject may not register a passkey.
     func refusal(
-        _ records: [CredentialRecord], replacing replaces: CredentialID?, _ canManage: Bool,
+        _ enrolment: PasskeyEnrolment, among records: [CredentialRecord],
         _ context: DecisionContext
     ) -> EnrolmentRefusal? {
         // Each unfinished registration can end, or give its row to this one.
         let finished = records.count { $0.state != .pending }
         guard finished < context.policy.maximumCredentials else { return .tooMany }
-        return verifier.refusal(replacing: replaces, among: records, canManage, context)
+        return verifier.refusal(
+            replacing: enrolment.replaces, among: records, enrolment.canManage, context)
     }
 
     func newPending(
-        _ policy: PasskeyPolicy, replacing replaces: CredentialID?,
-        account: PasskeyAccount? = nil, _ context: DecisionContext
+        _ enrolment: PasskeyEnrolment, account: PasskeyAccount? = nil, _ context: DecisionContext
     ) -> PendingPasskey {
         PendingPasskey(
             challenge: context.randomBytes(Challenge.byteCount),
-            relyingParty: relyingParty.ids[0], policy: policy, replaces: replaces,
-            account: account)
+            relyingParty: relyingParty.ids[0], policy: enrolment.policy,
+            replaces: enrolment.replaces, account: account)
     }
 
     /// A registration of the subject that was not finished in time.
@@ -61,11 +82,11 @@ extension Passkeys {
     }
 
     func newRecord(
-        _ subject: Subject, name: String, _ pending: PendingPasskey,
+        _ enrolment: PasskeyEnrolment, _ pending: PendingPasskey,
         among records: [CredentialRecord], _ context: DecisionContext
     ) -> CredentialRecord {
         var record = verifier.newRecord(
-            .passkey, subject, name: name, state: .pending, context)
+            .passkey, enrolment.subject, name: enrolment.name, state: .pending, context)
         if let expired = expired(records, context) { record = record.taking(rowOf: expired) }
         record.material = .pendingPasskey(pending)
         return record

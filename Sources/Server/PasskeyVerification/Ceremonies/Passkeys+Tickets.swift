@@ -3,23 +3,17 @@ public import Verification
 // Registration on a page that knows only a ticket.
 extension Passkeys {
     /// Issues a ticket with which a page can register a passkey once, within ten minutes.
-    ///
-    /// - Parameters:
-    ///   - replaces: a credential of the subject to be revoked when the passkey is accepted.
-    ///   - canManage: whether it may be one that another client enrolled.
     public func issueTicket(
-        for subject: Subject, name: String = "", account: PasskeyAccount,
-        policy: PasskeyPolicy = .standard, replacing replaces: CredentialID? = nil,
-        canManage: Bool = false, origin: Origin = .unknown,
+        for enrolment: PasskeyEnrolment, account: PasskeyAccount, origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<PasskeyTicket>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<PasskeyTicket> {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
-            let records = try await verifier.records(of: subject)
-            if let refusal = refusal(records, replacing: replaces, canManage, context) {
+            let records = try await verifier.records(of: enrolment.subject)
+            if let refusal = refusal(enrolment, among: records, context) {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
-            let pending = newPending(policy, replacing: replaces, account: account, context)
-            let record = newRecord(subject, name: name, pending, among: records, context)
+            let pending = newPending(enrolment, account: account, context)
+            let record = newRecord(enrolment, pending, among: records, context)
             let (ticket, row) = verifier.newEnrolmentTicket(for: record, context)
             return Decision(
                 outcome: .granted(

@@ -79,9 +79,8 @@ struct RegistrationCheck {
     private func attestation(
         of object: AttestationObject, _ clientDataHash: [UInt8]
     ) throws(VerifierError) -> Result<Attested, DenialReason> {
-        let outcome = try deciding { () throws(CryptographyFailure) in
-            try object.verify(clientDataHash: clientDataHash)
-        }
+        let outcome = try VerifierError.cryptography(
+            in: object.verify(clientDataHash: clientDataHash))
         let verdict: AttestationVerdict
         switch outcome {
         case .denied(let reason): return .failure(reason)
@@ -97,9 +96,8 @@ struct RegistrationCheck {
         case .certified(let certificates):
             found.leaf = certificates.chain.first
             found.model = certificates.model
-            let isTrusted = try deciding { () throws(CryptographyFailure) in
-                try relyingParty.trust.isTrusted(certificates, at: now)
-            }
+            let isTrusted = try VerifierError.cryptography(
+                in: relyingParty.trust.isTrusted(certificates, at: now))
             found.kind = isTrusted ? .trusted : .unverified
         case .weaklyCertified(let certificates):
             guard pending.policy.attestation != .trusted else { return .failure(.attestationWeak) }

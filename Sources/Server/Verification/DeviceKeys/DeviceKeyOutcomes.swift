@@ -30,6 +30,64 @@ public struct DeviceKeyChallenge: Sendable {
     public let expiresAt: UnixTime
 }
 
+/// What an application enrols a device's key for.
+public struct DeviceKeyEnrolment: Sendable {
+    /// The owner of the key.
+    public let subject: Subject
+    /// The credential's name in lists.
+    public let name: String
+    /// The weakest presence check that is accepted.
+    public let presence: DeviceKeyTranscript.Presence
+    /// A credential of the subject to be revoked when the key is registered.
+    public let replaces: CredentialID?
+    /// Whether that may be one that another client enrolled.
+    public let canManage: Bool
+    /// The clients that may redeem the device's logins; empty if the verifier is used without
+    /// clients.
+    public var audience: Set<ClientID> = []
+
+    /// Creates an enrolment.
+    public init(
+        for subject: Subject, name: String = "", presence: DeviceKeyTranscript.Presence = .none,
+        replacing replaces: CredentialID? = nil, canManage: Bool = false
+    ) {
+        self.subject = subject
+        self.name = name
+        self.presence = presence
+        self.replaces = replaces
+        self.canManage = canManage
+    }
+}
+
+/// A public key that a device sends with its ticket.
+public struct SentDeviceKey: Sendable {
+    /// The public key: 65 bytes.
+    public let point: [UInt8]
+    /// The signature over the transcript of the enrolment, with the key.
+    public let signature: [UInt8]
+    /// The presence check that the device claims to have made.
+    public let presence: DeviceKeyTranscript.Presence
+    /// Where the device says that it keeps the key; without an attestation, an attested TPM is
+    /// recorded as any other TPM.
+    public let custody: KeyCustody
+    /// What the TPM says about the key.
+    ///
+    /// The registration is then completed by ``DeviceKeys/activate(_:with:origin:recorder:)``.
+    public let attestation: KeyAttestation?
+
+    /// Takes the parts of a request.
+    public init(
+        point: [UInt8], signature: [UInt8], presence: DeviceKeyTranscript.Presence,
+        custody: KeyCustody, attestation: KeyAttestation? = nil
+    ) {
+        self.point = point
+        self.signature = signature
+        self.presence = presence
+        self.custody = custody
+        self.attestation = attestation
+    }
+}
+
 /// A device's response to a challenge.
 public struct DeviceKeySignature: Sendable {
     /// The credential.

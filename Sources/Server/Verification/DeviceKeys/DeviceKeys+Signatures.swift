@@ -26,7 +26,7 @@ extension DeviceKeys {
     ) async throws(VerifierError) -> DeviceKeyChallenge {
         try await verifier.decide(origin, recorder: recorder) { context in
             let (token, challenge) = verifier.newChallenge(
-                .deviceChallenge, content, subject: nil, credential: credential, client: nil,
+                .deviceChallenge, content, for: ChallengeAddressee(credential: credential),
                 context)
             return Decision(
                 outcome: DeviceKeyChallenge(token: token, expiresAt: challenge.expiresAt),
@@ -96,12 +96,10 @@ extension DeviceKeys {
             let signed = DeviceKeyTranscript.Challenge(
                 bytes, expiry: UInt64(clamping: challenge.expiresAt.milliseconds))
         else { return false }
-        let key: VerificationKey
-        do throws(PublicKeyError) {
-            key = try VerificationKey(
+        let key = try VerifierError.damagedRow.thrown(
+            unless: VerificationKey(
                 alreadyChecked: .ellipticCurve(.p256, point: point ?? DummyPublicKeys.nobodysPoint),
-                algorithm: .es256)
-        } catch { throw .damagedRow }
+                algorithm: .es256))
         let credential = sent.credential.text
         let transcript =
             switch challenge.content {
@@ -112,9 +110,8 @@ extension DeviceKeys {
                 DeviceKeyTranscript.signIn(scope, credential: credential, challenge: signed)
             }
         verifier.meter?.count(.signatures)
-        let isSigned = try deciding { () throws(CryptographyFailure) in
-            try key.isValid(sent.signature.span, of: transcript.bytes.span)
-        }
+        let isSigned = try VerifierError.cryptography(
+            in: key.isValid(sent.signature.span, of: transcript.bytes.span))
         return isSigned && point != nil
     }
 

@@ -28,35 +28,29 @@ public struct DeviceKeys: Sendable {
     public static func isAudience(_ text: String) -> Bool { WebOrigin.isServer(text) }
 
     /// Issues a ticket with which a device can register its key once, within ten minutes.
-    ///
-    /// - Parameters:
-    ///   - presence: the weakest presence check that is accepted.
-    ///   - replaces: a credential of the subject to be revoked when the key is registered.
-    ///   - canManage: whether it may be one that another client enrolled.
-    ///   - audience: the clients that may redeem the device's logins; empty if the verifier is used
-    ///     without clients.
     public func enrol(
-        for subject: Subject, name: String = "", presence: DeviceKeyTranscript.Presence = .none,
-        replacing replaces: CredentialID? = nil, canManage: Bool = false,
-        audience: Set<ClientID> = [], origin: Origin = .unknown,
+        _ enrolment: DeviceKeyEnrolment, origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<DeviceKeyGrant>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<DeviceKeyGrant> {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let subject = enrolment.subject
             let records = try await verifier.records(of: subject)
             let room = verifier.makingRoom(for: subject, among: records, context)
             guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
-            guard try await verifier.areClients(audience) else {
+            guard try await verifier.areClients(enrolment.audience) else {
                 return Decision(outcome: .refused(.unknownClient), changes: [])
             }
             let refusal = verifier.refusal(
-                replacing: replaces, among: records, canManage, context)
+                replacing: enrolment.replaces, among: records, enrolment.canManage, context)
             if let refusal {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
-            var record = verifier.newRecord(.key, subject, name: name, state: .pending, context)
-            record.audience = audience.sorted()
+            var record = verifier.newRecord(
+                .key, subject, name: enrolment.name, state: .pending, context)
+            record.audience = enrolment.audience.sorted()
             record.material = .pendingDeviceKey(
-                PendingDeviceKey(presence: presence, replaces: replaces, activation: nil))
+                PendingDeviceKey(
+                    presence: enrolment.presence, replaces: enrolment.replaces, activation: nil))
             let (ticket, row) = verifier.newEnrolmentTicket(for: record, context)
             return Decision(
                 outcome: .granted(
@@ -76,47 +70,38 @@ public struct DeviceKeys: Sendable {
     /// so that a device that lost the response to its registration does not drop the key.
     ///
     /// - Parameters:
-    ///   - point: the public key: 65 bytes.
-    ///   - signature: over the transcript of the enrolment, with the key.
-    ///   - custody: where the device says that it keeps the key; without evidence, an attested TPM
-    ///     is recorded as any other TPM.
-    ///   - evidence: what the TPM says about the key. The registration is then completed by
-    ///     ``activate(_:with:origin:recorder:)``.
     ///   - name: replaces the name given at enrolment; `nil` keeps it.
     public func register(
-        _ ticket: Token, point: [UInt8], signature: [UInt8],
-        presence: DeviceKeyTranscript.Presence, custody: KeyCustody,
-        attestation evidence: KeyAttestation? = nil, name: String? = nil,
+        _ sent: SentDeviceKey, with ticket: Token, name: String? = nil,
         origin: Origin = .unknown, recorder: Recorder<DeviceKeyRegistration>? = nil
     ) async throws(VerifierError) -> DeviceKeyRegistration {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
             let row = try await verifier.ticket(ticket, .enrolment, context)
             guard let row else {
-                return try await repeated(ticket, point, signature, presence, context)
+                return try await repeated(sent, ticket, context)
             }
             guard row.expiresAt > context.now,
                 let record = try await verifier.record(row.credential), record.state == .pending,
                 !record.isLapsed(at: context.now),
                 case .pendingDeviceKey(let pending) = record.material, pending.activation == nil
             else { return denied(row, .expired, context) }
-            guard let key = Self.key(point) else { return denied(row, .publicKey, context) }
-            let transcript = try enrolment(
-                signedBy: signature, key, of: point, with: ticket, presence: presence)
+            guard let key = Self.key(sent.point) else { return denied(row, .publicKey, context) }
+            let transcript = try transcript(of: sent, signedWith: key, ticket)
             guard let transcript else { return denied(row, .signature, context) }
-            guard presence.rawValue >= pending.presence.rawValue else {
+            guard sent.presence.rawValue >= pending.presence.rawValue else {
                 return denied(row, .presence, context)
             }
-            let fingerprint = fingerprint(of: point, context)
+            let fingerprint = fingerprint(of: sent.point, context)
             guard try await verifier.record(fingerprint: fingerprint) == nil else {
                 return denied(row, .credentialKnown, context)
             }
             let registration = OpenRegistration(
                 record: record, pending: pending, ticket: row, name: name, origin: origin)
-            if let evidence {
-                return try attested(by: evidence, point, transcript, registration, context)
+            if let evidence = sent.attestation {
+                return try attested(by: evidence, sent.point, transcript, registration, context)
             }
             let registered = RegisteredDeviceKey(
-                point: point, custody: custody == .vault ? .vault : .tpm,
+                point: sent.point, custody: sent.custody == .vault ? .vault : .tpm,
                 attestationKeyDigest: nil, endorsementKeyDigest: nil)
             return try await accepted(registered, fingerprint, registration, context)
         }
@@ -192,21 +177,18 @@ extension DeviceKeys {
     }
 
     /// The enrolment that the device signed, for one of the server's addresses; `nil` if it did not.
-    func enrolment(
-        signedBy signature: [UInt8], _ key: VerificationKey, of point: [UInt8],
-        with ticket: Token, presence: DeviceKeyTranscript.Presence
+    func transcript(
+        of sent: SentDeviceKey, signedWith key: VerificationKey, _ ticket: Token
     ) throws(VerifierError) -> DeviceKeyTranscript? {
-        guard signature.count <= Self.maximumSignatureCount else { return nil }
+        guard sent.signature.count <= Self.maximumSignatureCount else { return nil }
         for audience in audiences {
-            guard let scope = DeviceKeyTranscript.Scope(audience: audience, presence: presence)
+            guard let scope = DeviceKeyTranscript.Scope(audience: audience, presence: sent.presence)
             else { continue }
-            let transcript = try deciding { () throws(CryptographyFailure) in
-                let transcript = DeviceKeyTranscript.enrolment(
-                    scope, ticket: ticket.text, point: point)
-                return try key.isValid(signature.span, of: transcript.bytes.span)
-                    ? transcript : nil
-            }
-            if let transcript { return transcript }
+            let transcript = DeviceKeyTranscript.enrolment(
+                scope, ticket: ticket.text, point: sent.point)
+            let isSigned = try VerifierError.cryptography(
+                in: key.isValid(sent.signature.span, of: transcript.bytes.span))
+            if isSigned { return transcript }
         }
         return nil
     }
@@ -223,23 +205,108 @@ extension DeviceKeys {
     /// Only a device that signed with an active key learns of its credential. For everybody else,
     /// including the holder of a revoked key, the ticket is simply unknown.
     func repeated(
-        _ ticket: Token, _ point: [UInt8], _ signature: [UInt8],
-        _ presence: DeviceKeyTranscript.Presence, _ context: DecisionContext
+        _ sent: SentDeviceKey, _ ticket: Token, _ context: DecisionContext
     ) async throws(VerifierError) -> Decision<DeviceKeyRegistration> {
         let unknown = denied(nil, .unknown, context)
-        guard let key = Self.key(point) else { return unknown }
-        let transcript = try enrolment(
-            signedBy: signature, key, of: point, with: ticket, presence: presence)
-        guard transcript != nil else { return unknown }
-        let fingerprint = fingerprint(of: point, context)
+        guard let key = Self.key(sent.point),
+            try transcript(of: sent, signedWith: key, ticket) != nil
+        else { return unknown }
+        let fingerprint = fingerprint(of: sent.point, context)
         guard let record = try await verifier.record(fingerprint: fingerprint),
             record.state == .active, case .deviceKey(let state) = record.material
         else { return unknown }
         let registered = try state.open(for: record.place, under: context.key(record.keyID))
-        guard registered.point == point else { throw .damagedRow }
+        guard registered.point == sent.point else { throw .damagedRow }
         // The response is not recorded, because the credential may be revoked at any time.
         return Decision(
             outcome: .repeated(record.id, registered.custody), changes: [],
             recordsResponse: false)
+    }
+}
+
+// Keys in TPMs whose maker the server trusts.
+extension DeviceKeys {
+    /// Completes the registration of a key that was attested: only the TPM that attested it can
+    /// reveal the secret.
+    ///
+    /// A denial leaves the credential pending.
+    public func activate(
+        _ id: CredentialID, with secret: SecretBytes, origin: Origin = .unknown,
+        recorder: Recorder<DeviceKeyRegistration>? = nil
+    ) async throws(VerifierError) -> DeviceKeyRegistration {
+        try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let digest = Self.digest(of: secret)
+            let record = try await verifier.record(id)
+            guard let record, record.state == .pending, !record.isLapsed(at: context.now),
+                case .pendingDeviceKey(let pending) = record.material,
+                let activation = pending.activation
+            else { return denied(subject: record?.subject, credential: id, .unknown, context) }
+            guard isEqualInConstantTime(digest.span, activation.secretDigest.span) else {
+                return denied(subject: record.subject, credential: id, .attestation, context)
+            }
+            let fingerprint = fingerprint(of: activation.key.point, context)
+            guard try await verifier.record(fingerprint: fingerprint) == nil else {
+                return denied(subject: record.subject, credential: id, .credentialKnown, context)
+            }
+            let registration = OpenRegistration(
+                record: record, pending: pending, ticket: nil, name: nil, origin: record.origin)
+            return try await accepted(activation.key, fingerprint, registration, context)
+        }
+    }
+
+    /// Checks what the TPM says about a key, and spends the ticket if it is valid.
+    func attested(
+        by evidence: KeyAttestation, _ point: [UInt8], _ transcript: DeviceKeyTranscript,
+        _ registration: OpenRegistration, _ context: DecisionContext
+    ) throws(VerifierError) -> Decision<DeviceKeyRegistration> {
+        let row = registration.ticket
+        guard let roots else { return denied(row, .attestationUntrusted, context) }
+        let attestation: DeviceKeyAttestation
+        do throws(VerifierError) {
+            attestation = try DeviceKeyAttestation(
+                evidence, point: point, transcript: transcript, anchors: roots,
+                at: context.now.seconds)
+        } catch {
+            guard case .attestation(let fault) = error else { throw error }
+            let cause: Event.Reason
+            switch fault {
+            case .untrusted: return denied(row, .attestationUntrusted, context)
+            case .malformed: cause = .attestationObject
+            case .endorsementCertificate: cause = .endorsementCertificate
+            case .attestationKey: cause = .attestationKey
+            case .deviceKey: cause = .keyAttributes
+            case .certification: cause = .certification
+            case .signature: cause = .attestation
+            }
+            return denied(row, .attestation, because: cause, context)
+        }
+        let secret = context.randomSecret(KeyActivation.longestSecret)
+        let protected = try VerifierError.cryptography(
+            in: KeyActivation(
+                protecting: secret, for: attestation.attestationKeyName,
+                endorsementKey: attestation.endorsementKey))
+        let key = RegisteredDeviceKey(
+            point: point, custody: .attestedTPM,
+            attestationKeyDigest: sha256(evidence.attestationKey.span),
+            endorsementKeyDigest: sha256(evidence.endorsementKey.span))
+        var record = registration.record
+        // The request that activates the key does not repeat the name and the user agent.
+        record.origin = context.origin
+        record.name =
+            (registration.name ?? record.name).prefix(
+                bytes: OneTimePasswordEnrolment.maximumTextCount)
+        record.material = .pendingDeviceKey(
+            PendingDeviceKey(
+                presence: registration.pending.presence, replaces: registration.pending.replaces,
+                activation: PendingDeviceKey.Activation(
+                    key: key, secretDigest: Self.digest(of: secret))))
+        return Decision(
+            outcome: .pending(
+                record.id, protected, expiresAt: record.lapsesAt ?? context.now),
+            changes: registration.spending + [.updateCredential(record.row)])
+    }
+
+    private static func digest(of secret: SecretBytes) -> [UInt8] {
+        secret.withBytes { bytes in sha256(bytes) }
     }
 }

@@ -249,31 +249,16 @@ extension Event {
     }
 
     init(from reader: inout ByteReader) throws(VerifierError) {
-        guard let kind = Kind(rawValue: try reader.readText()) else { throw .damagedRow }
-        self.kind = kind
-        reason = try reader.readOptional { reader throws(VerifierError) in
-            guard let reason = Reason(rawValue: try reader.readText()) else { throw .damagedRow }
-            return reason
-        }
+        kind = try reader.readChoice()
+        reason = try reader.readFlag() ? reader.readChoice() : nil
         time = try reader.readTime()
-        subject = try reader.readOptional { reader throws(VerifierError) in
-            guard let subject = Subject(utf8: try reader.readBytes()) else { throw .damagedRow }
-            return subject
-        }
-        credential = try reader.readOptional { reader throws(VerifierError) in
-            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .damagedRow }
-            return id
-        }
-        verification = try reader.readOptional { reader throws(VerifierError) in
-            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
-            return id
-        }
+        subject = try reader.readFlag() ? reader.readSubject() : nil
+        credential = try reader.readFlag() ? reader.readID() : nil
+        verification = try reader.readFlag() ? reader.readID() : nil
         let (address, userAgent) = (try reader.readText(), try reader.readText())
-        let client = try reader.readOptional { reader throws(VerifierError) in
-            guard let id = ClientID(bytes: try reader.readBytes()) else { throw .damagedRow }
-            return id
-        }
-        origin = Origin(address: address, userAgent: userAgent, client: client)
-        number = try reader.readOptional { reader throws(VerifierError) in try reader.read() }
+        origin = Origin(
+            address: address, userAgent: userAgent,
+            client: try reader.readFlag() ? reader.readID() : nil)
+        number = try reader.readFlag() ? reader.read() : nil
     }
 }

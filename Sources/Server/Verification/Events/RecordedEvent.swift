@@ -120,8 +120,7 @@ extension RowMark {
             guard let id = event.credential else { throw .damagedRow }
             owner = .credential(id)
         case .credential?:
-            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .damagedRow }
-            owner = .credential(id)
+            owner = .credential(try reader.readID())
         case .client?: owner = .client(try reader.readBytes())
         case nil: throw .damagedRow
         }

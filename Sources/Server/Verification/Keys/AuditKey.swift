@@ -32,29 +32,26 @@ extension AuditKey {
             writer.write(event.behind)
             writer.write(event.body)
         }
-        return ChainedEvent(
-            position: event.position, node: event.node, sequence: event.sequence,
-            behind: event.behind, body: event.body, digest: digest, time: event.time)
+        var tied = event
+        tied.digest = digest
+        return tied
     }
 
-    func start(
-        node: [UInt8], sequence: UInt64, digest: [UInt8], position: UInt64, behind: UInt64,
-        pruning: PrunedEvents?
-    ) -> ChainStart {
-        let authentication = authenticate("watchword chain start") { writer in
-            writer.write(node)
-            writer.write(sequence)
-            writer.write(digest)
-            writer.write(position)
-            writer.write(behind)
-            writer.writeOptional(pruning) { writer, pruning in
+    /// The start with the code that authenticates it.
+    func authenticating(_ start: ChainStart) -> ChainStart {
+        var authenticated = start
+        authenticated.authentication = authenticate("watchword chain start") { writer in
+            writer.write(start.node)
+            writer.write(start.sequence)
+            writer.write(start.digest)
+            writer.write(start.position)
+            writer.write(start.behind)
+            writer.writeOptional(start.pruning) { writer, pruning in
                 writer.write(pruning.before)
                 writer.writeOptional(pruning.at) { $0.write($1) }
             }
         }
-        return ChainStart(
-            node: node, sequence: sequence, digest: digest, position: position, behind: behind,
-            pruning: pruning, authentication: authentication)
+        return authenticated
     }
 
     func mark(node: [UInt8], sequence: UInt64, digest: [UInt8]) -> ChainCheckpoint {
@@ -76,9 +73,7 @@ extension AuditKey {
 
     /// Checks whether a start was made with this key.
     public func isAuthentic(_ start: ChainStart) -> Bool {
-        let expected = self.start(
-            node: start.node, sequence: start.sequence, digest: start.digest,
-            position: start.position, behind: start.behind, pruning: start.pruning)
+        let expected = authenticating(start)
         return isEqualInConstantTime(expected.authentication.span, start.authentication.span)
     }
 }

@@ -2,10 +2,21 @@ internal import WatchwordCryptography
 
 /// The stored form of a one-time-password key: the sealed seed, with its parameters bound to it.
 struct SealedSeed: Hashable, Sendable {
-    let algorithm: HashAlgorithm
-    let digits: Int
-    /// The time step in seconds; `nil` for HOTP.
-    let period: Int?
+    /// What the codes of a seed are computed with.
+    struct Parameters: Hashable, Sendable {
+        let algorithm: HashAlgorithm
+        let digits: Int
+        /// The time step in seconds; `nil` for HOTP.
+        let period: Int?
+
+        func write(into writer: inout ByteWriter) {
+            writer.write(algorithm.rawValue)
+            writer.write(UInt8(digits))
+            writer.writeOptional(period) { $0.write(UInt16($1)) }
+        }
+    }
+
+    let parameters: Parameters
     private let box: [UInt8]
 
     /// The length of the seed in bytes; a box does not hide it.
@@ -15,22 +26,19 @@ struct SealedSeed: Hashable, Sendable {
     var isShort: Bool { count < OneTimePasswordEnrolment.minimumKeyCount }
 
     init(
-        sealing seed: SecretBytes, algorithm: HashAlgorithm, digits: Int, period: Int?,
-        for row: SealingContext, under key: KeyVersion
+        sealing seed: SecretBytes, _ parameters: Parameters, for row: SealingContext,
+        under key: KeyVersion
     ) {
-        self.algorithm = algorithm
-        self.digits = digits
-        self.period = period
-        let data = Self.associatedData(algorithm, digits, period, row, key.id)
+        self.parameters = parameters
+        let data = Self.associatedData(parameters, row, key.id)
         box = key.sealing.seal(seed, associatedData: data.span)
     }
 
     /// The seed, if this is the row and the key that it was sealed for.
     func open(for row: SealingContext, under key: KeyVersion) throws(VerifierError) -> SecretBytes {
-        let data = Self.associatedData(algorithm, digits, period, row, key.id)
-        do throws(CryptographyError) {
-            return try key.sealing.open(box.span, associatedData: data.span)
-        } catch { throw VerifierError(error) }
+        let data = Self.associatedData(parameters, row, key.id)
+        return try VerifierError.opening(
+            key.sealing.open(box.span, associatedData: data.span))
     }
 
     /// The same seed, sealed under another key.
@@ -38,41 +46,30 @@ struct SealedSeed: Hashable, Sendable {
         for row: SealingContext, from old: KeyVersion, to new: KeyVersion
     ) throws(VerifierError) -> SealedSeed {
         let seed = try open(for: row, under: old)
-        return SealedSeed(
-            sealing: seed, algorithm: algorithm, digits: digits, period: period, for: row,
-            under: new)
+        return SealedSeed(sealing: seed, parameters, for: row, under: new)
     }
 
     private static func associatedData(
-        _ algorithm: HashAlgorithm, _ digits: Int, _ period: Int?, _ row: SealingContext,
-        _ key: KeyID
+        _ parameters: Parameters, _ row: SealingContext, _ key: KeyID
     ) -> [UInt8] {
         var writer = row.associatedData(for: "watchword seed", under: key)
-        writer.write(algorithm.rawValue)
-        writer.write(UInt8(digits))
-        writer.writeOptional(period) { $0.write(UInt16($1)) }
+        parameters.write(into: &writer)
         return writer.bytes
     }
 
     func write(into writer: inout ByteWriter) {
-        writer.write(algorithm.rawValue)
-        writer.write(UInt8(digits))
-        writer.writeOptional(period) { $0.write(UInt16($1)) }
+        parameters.write(into: &writer)
         writer.write(box)
     }
 
     init(from reader: inout ByteReader) throws(VerifierError) {
-        guard let algorithm = HashAlgorithm(rawValue: try reader.readText()) else {
-            throw .damagedRow
-        }
-        self.algorithm = algorithm
-        digits = Int(try reader.read(UInt8.self))
-        period = try reader.readOptional { reader throws(VerifierError) in
-            Int(try reader.read(UInt16.self))
-        }
+        let algorithm: HashAlgorithm = try reader.readChoice()
+        let digits = Int(try reader.read(UInt8.self))
+        let period = try reader.readFlag() ? Int(reader.read(UInt16.self)) : nil
         guard (6...8).contains(digits), period.map({ (1...120).contains($0) }) ?? true else {
             throw .damagedRow
         }
+        parameters = Parameters(algorithm: algorithm, digits: digits, period: period)
         box = try reader.readBytes()
     }
 }
@@ -100,17 +97,6 @@ extension CredentialRecord {
     package var place: SealingContext { SealingContext(id: id, subject: subject, kind: kind) }
 }
 
-extension VerifierError {
-    /// Does not reveal why a box did not open.
-    init(_ error: CryptographyError) {
-        if case .failed(let failure) = error {
-            self = .cryptography(failure)
-        } else {
-            self = .damagedRow
-        }
-    }
-}
-
 /// Data of one row that can be made only with the key file, although it is not secret.
 ///
 /// An attacker who can write to the database can neither put another public key into a row nor copy
@@ -131,10 +117,9 @@ struct SealedBox: Hashable, Sendable {
         as purpose: String, for row: SealingContext, under key: KeyVersion
     ) throws(VerifierError) -> [UInt8] {
         let associated = row.associatedData(for: purpose, under: key.id).bytes
-        do throws(CryptographyError) {
-            return try key.sealing.open(bytes.span, associatedData: associated.span)
-                .withBytes { [UInt8](copying: $0) }
-        } catch { throw VerifierError(error) }
+        return try VerifierError.opening(
+            key.sealing.open(bytes.span, associatedData: associated.span)
+        ).withBytes { [UInt8](copying: $0) }
     }
 
     /// The same data, sealed under another key.

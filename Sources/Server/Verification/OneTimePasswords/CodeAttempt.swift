@@ -120,9 +120,10 @@ extension CodeAttempt {
         return switch record.material {
         case .time(let password):
             GuessLimits(
-                policy, codes: policy.profile.codeCount, digits: password.seed.digits)
+                policy, codes: policy.profile.codeCount, digits: password.seed.parameters.digits)
         case .counter(let password):
-            GuessLimits(policy, codes: policy.lookAhead + 1, digits: password.seed.digits)
+            GuessLimits(
+                policy, codes: policy.lookAhead + 1, digits: password.seed.parameters.digits)
         case .recovery: GuessLimits(ofRecoveryCodes: policy)
         case .secret, .pendingPasskey, .passkey, .pendingDeviceKey, .deviceKey, .none:
             GuessLimits(policy)

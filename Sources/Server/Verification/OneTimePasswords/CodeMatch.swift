@@ -163,10 +163,9 @@ extension UInt64 {
 extension SealedSeed {
     /// The generator of this seed's codes.
     func generator(seed: SecretBytes) throws(VerifierError) -> CodeGenerator {
-        do throws(CredentialError) {
-            return CodeGenerator(
-                key: seed, algorithm: algorithm, style: .decimal(try CodeLength(digits: digits)))
-        } catch { throw .damagedRow }
+        guard let length = CodeLength(digits: parameters.digits) else { throw .damagedRow }
+        return CodeGenerator(
+            key: seed, algorithm: parameters.algorithm, style: .decimal(length))
     }
 }
 
@@ -186,7 +185,8 @@ struct DummyCredential: Sendable {
         let seed = SecretBytes(
             copying: [UInt8](repeating: 0, count: HashAlgorithm.sha1.digestCount).span)
         let sealed = SealedSeed(
-            sealing: seed, algorithm: .sha1, digits: 6, period: 30, for: place, under: key)
+            sealing: seed, SealedSeed.Parameters(algorithm: .sha1, digits: 6, period: 30),
+            for: place, under: key)
         var record = CredentialRecord(
             id: id, subject: subject, kind: .totp, createdAt: UnixTime(seconds: 0),
             origin: .unknown, state: .active, keyID: key.id, name: "",

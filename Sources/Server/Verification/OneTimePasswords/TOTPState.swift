@@ -26,7 +26,7 @@ package struct TOTPState: Hashable, Sendable {
 
     /// The step of the server's clock; `nil` before 1970.
     func step(at now: UnixTime) -> UInt64? {
-        seed.period.flatMap { now.step(ofPeriod: $0) }
+        seed.parameters.period.flatMap { now.step(ofPeriod: $0) }
     }
 
     func isSpent(_ step: UInt64) -> Bool { spentThrough.map { step <= $0 } ?? false }
@@ -77,12 +77,10 @@ package struct TOTPState: Hashable, Sendable {
 
     init(from reader: inout ByteReader) throws(VerifierError) {
         seed = try SealedSeed(from: &reader)
-        spentThrough = try reader.readOptional { reader throws(VerifierError) in
-            try reader.read()
-        }
+        spentThrough = try reader.readFlag() ? reader.read() : nil
         drift = try reader.read()
         driftAdjustedAt = try reader.readOptionalTime()
-        guard seed.period != nil, isPermitted(drift) else { throw .damagedRow }
+        guard seed.parameters.period != nil, isPermitted(drift) else { throw .damagedRow }
     }
 }
 
@@ -110,6 +108,6 @@ package struct HOTPState: Hashable, Sendable {
     init(from reader: inout ByteReader) throws(VerifierError) {
         seed = try SealedSeed(from: &reader)
         counter = try reader.read()
-        guard seed.period == nil else { throw .damagedRow }
+        guard seed.parameters.period == nil else { throw .damagedRow }
     }
 }

@@ -1,34 +1,34 @@
 /// The limits of a verifier; EnrolledSecrets.md explains the defaults.
 public struct Policy: Hashable, Sendable {
     /// The window of time steps.
-    public let profile: WindowProfile
+    public private(set) var profile = WindowProfile.wide
     /// How far the counter of a code may be ahead (RFC 4226, section 7.4): 0 to 50.
-    public let lookAhead: Int
+    public private(set) var lookAhead = 10
     /// The number of consecutive failures after which attempts have to wait (RFC 4226, section
     /// 7.3): 1 to 10.
-    public let freeFailures: Int
+    public private(set) var freeFailures = 5
     /// The number of consecutive failures that disable a credential (NIST SP 800-63B-4, section
     /// 3.2.2): at most 100.
-    public let disablingFailures: Int
+    public private(set) var disablingFailures = 100
     /// The maximum time for which an enrolled secret may stay unused, in milliseconds: 90 days.
     ///
     /// After that it is denied but not revoked, because the clock may be wrong.
-    public let idleLifetime: Int64
+    public private(set) var idleLifetime = 90 * day
     /// The maximum age of an enrolled secret, in milliseconds: a year.
     ///
     /// After that it is denied but not revoked, as for ``idleLifetime``.
-    public let absoluteLifetime: Int64
+    public private(set) var absoluteLifetime = 365 * day
     /// The maximum number of a subject's credentials that are not revoked.
-    public let maximumCredentials: Int
+    public private(set) var maximumCredentials = 32
     /// Whether a secret that this server never issued counts towards ``secretFailures``.
     ///
     /// If it does, anybody who knows a credential's id, which is not a secret, can revoke the
     /// credential. By default such a secret is only denied: a guess would have to match 256 random
     /// bits.
-    public let countsForeignSecrets: Bool
+    public private(set) var countsForeignSecrets = false
     /// The maximum probability with which somebody guesses a code of a credential within a year; by
     /// default there is none, and a success forgives all failures.
-    public let guessBound: GuessBound?
+    public private(set) var guessBound: GuessBound?
 
     /// The maximum look-ahead.
     public static let maximumLookAhead = 50
@@ -69,20 +69,22 @@ public struct Policy: Hashable, Sendable {
     public static let highestMaximumCredentials = 100
 
     /// The defaults.
-    public static let standard = Policy(
-        profile: .wide, lookAhead: 10, freeFailures: 5, disablingFailures: 100,
-        idleLifetime: 90 * day, absoluteLifetime: 365 * day, maximumCredentials: 32,
-        countsForeignSecrets: false, guessBound: nil, isChecked: ())
+    public static let standard = Policy()
 
     private static let day: Int64 = 86_400_000
+
+    private init() {}
 
     /// Creates a policy that differs from the defaults.
     ///
     /// - Throws: ``VerifierError/outOfRange(_:)`` for the first value that is out of range.
     public init(
-        profile: WindowProfile = .wide, lookAhead: Int = 10, freeFailures: Int = 5,
-        disablingFailures: Int = 100, idleLifetime: Int64 = 90 * 86_400_000,
-        absoluteLifetime: Int64 = 365 * 86_400_000, maximumCredentials: Int = 32,
+        profile: WindowProfile = standard.profile, lookAhead: Int = standard.lookAhead,
+        freeFailures: Int = standard.freeFailures,
+        disablingFailures: Int = standard.disablingFailures,
+        idleLifetime: Int64 = standard.idleLifetime,
+        absoluteLifetime: Int64 = standard.absoluteLifetime,
+        maximumCredentials: Int = standard.maximumCredentials,
         countsForeignSecrets: Bool = false, guessBound: GuessBound? = nil
     ) throws(VerifierError) {
         guard (0...Self.maximumLookAhead).contains(lookAhead) else { throw .outOfRange(.lookAhead) }
@@ -101,18 +103,6 @@ public struct Policy: Hashable, Sendable {
             let guesses = GuessLimits.guesses(guessBound, codes: codes, digits: 6)
             guard guesses / 2 > freeFailures else { throw .outOfRange(.guessBound) }
         }
-        self.init(
-            profile: profile, lookAhead: lookAhead, freeFailures: freeFailures,
-            disablingFailures: disablingFailures, idleLifetime: idleLifetime,
-            absoluteLifetime: absoluteLifetime, maximumCredentials: maximumCredentials,
-            countsForeignSecrets: countsForeignSecrets, guessBound: guessBound, isChecked: ())
-    }
-
-    private init(
-        profile: WindowProfile, lookAhead: Int, freeFailures: Int, disablingFailures: Int,
-        idleLifetime: Int64, absoluteLifetime: Int64, maximumCredentials: Int,
-        countsForeignSecrets: Bool, guessBound: GuessBound?, isChecked: Void
-    ) {
         self.profile = profile
         self.lookAhead = lookAhead
         self.freeFailures = freeFailures

@@ -85,10 +85,7 @@ extension Challenge {
     init(_ row: ChallengeRow) throws(VerifierError) {
         var reader = ByteReader(row.body)
         guard try reader.read(UInt8.self) == Self.format else { throw .damagedRow }
-        client = try reader.readOptional { reader throws(VerifierError) in
-            guard let id = ClientID(bytes: try reader.readBytes()) else { throw .damagedRow }
-            return id
-        }
+        client = try reader.readFlag() ? reader.readID() : nil
         guard try reader.readTime() == row.expiresAt else { throw .damagedRow }
         switch row.purpose {
         case .assertion:
@@ -119,19 +116,33 @@ package enum ChallengeFinding: Sendable {
     case unknown
 }
 
+/// Who may answer a challenge; `nil` where anybody may.
+package struct ChallengeAddressee: Sendable {
+    let subject: Subject?
+    let credential: CredentialID?
+    let client: ClientID?
+
+    package init(
+        subject: Subject? = nil, credential: CredentialID? = nil, client: ClientID? = nil
+    ) {
+        self.subject = subject
+        self.credential = credential
+        self.client = client
+    }
+}
+
 extension Verifier {
     /// Creates the challenge of a ceremony that begins now.
     ///
     /// - Returns: the token that names the ceremony, and the row to insert.
     package func newChallenge(
-        _ kind: Token.Kind, _ content: Challenge.Content, subject: Subject?,
-        credential: CredentialID?, client: ClientID?, lifetime: Int64 = Challenge.lifetime,
-        _ context: DecisionContext
+        _ kind: Token.Kind, _ content: Challenge.Content, for addressee: ChallengeAddressee,
+        lifetime: Int64 = Challenge.lifetime, _ context: DecisionContext
     ) -> (token: Token, challenge: Challenge) {
         let token = Token(kind, context.randomSecret(kind.count))
         let challenge = Challenge(
-            digest: digest(token, context), content: content, subject: subject,
-            credential: credential, client: client, createdAt: context.now,
+            digest: digest(token, context), content: content, subject: addressee.subject,
+            credential: addressee.credential, client: addressee.client, createdAt: context.now,
             expiresAt: context.now.adding(milliseconds: lifetime))
         return (token, challenge)
     }
@@ -143,9 +154,8 @@ extension Verifier {
         answeredBy credential: AnsweringCredential, _ context: DecisionContext
     ) async throws(VerifierError) -> (finding: ChallengeFinding, record: CredentialRecord?) {
         let digest = digest(token, context)
-        let rows = try await read { store throws(StoreFailure) in
-            try await store.challenge(digest: digest, answeredBy: credential)
-        }
+        let rows = try await VerifierError.store(
+            in: await store.challenge(digest: digest, answeredBy: credential))
         let record = try decoded(rows.credential)
         guard let row = rows.challenge, row.purpose == purpose else { return (.unknown, record) }
         let challenge = try Challenge(row)

@@ -142,15 +142,11 @@ extension PendingDeviceKey {
 
     init(from reader: inout ByteReader) throws(VerifierError) {
         presence = try reader.readPresence()
-        replaces = try reader.readOptional { reader throws(VerifierError) in
-            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .damagedRow }
-            return id
-        }
-        activation = try reader.readOptional { reader throws(VerifierError) in
-            Activation(
-                key: try RegisteredDeviceKey(from: &reader),
-                secretDigest: try reader.readBytes())
-        }
+        replaces = try reader.readFlag() ? reader.readID() : nil
+        activation =
+            try reader.readFlag()
+            ? Activation(
+                key: RegisteredDeviceKey(from: &reader), secretDigest: reader.readBytes()) : nil
     }
 }
 
@@ -179,8 +175,7 @@ extension DeviceKeyUse {
     }
 
     init(from reader: inout ByteReader) throws(VerifierError) {
-        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
-        verification = id
+        verification = try reader.readID()
         purpose = try reader.readChoice()
         textDigest = try reader.readOptionalBytes()
         presence = try reader.readPresence()

@@ -199,9 +199,7 @@ package struct PasskeyState: Hashable, Sendable {
             devices.append(
                 KnownDevice(digest: try reader.readBytes(), usedAt: try reader.readTime()))
         }
-        stepUp = try reader.readOptional { reader throws(VerifierError) in
-            try OpenStepUp(from: &reader)
-        }
+        stepUp = try reader.readFlag() ? OpenStepUp(from: &reader) : nil
         openUses = try OpenUses(from: &reader)
         spent = try SpentChallenges(fromEndOf: &reader)
     }
@@ -217,8 +215,7 @@ extension PasskeyState.OpenStepUp {
     }
 
     fileprivate init(from reader: inout ByteReader) throws(VerifierError) {
-        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
-        verification = id
+        verification = try reader.readID()
         time = try reader.readTime()
         flags = try PasskeyFlags(from: &reader)
         count = try reader.read()

@@ -155,14 +155,10 @@ package struct PendingPasskey: Hashable, Sendable {
         challenge = try reader.readBytes()
         relyingParty = try reader.readText()
         policy = try PasskeyPolicy(from: &reader)
-        replaces = try reader.readOptional { reader throws(VerifierError) in
-            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .damagedRow }
-            return id
-        }
-        account = try reader.readOptional { reader throws(VerifierError) in
-            PasskeyAccount(
-                userName: try reader.readText(), displayName: try reader.readText())
-        }
+        replaces = try reader.readFlag() ? reader.readID() : nil
+        account =
+            try reader.readFlag()
+            ? PasskeyAccount(userName: reader.readText(), displayName: reader.readText()) : nil
         guard challenge.count == Challenge.byteCount else { throw .damagedRow }
     }
 

@@ -106,3 +106,144 @@ public actor MemoryStore: VerificationStore {
         content.prune(pruning, key: key)
     }
 }
+
+/// The contents of a ``MemoryStore``.
+struct MemoryContent: Sendable {
+    private(set) var credentials: [CredentialID: CredentialRow] = [:]
+    private(set) var subjects: [Subject: Set<CredentialID>] = [:]
+    private(set) var fingerprints: [[UInt8]: CredentialID] = [:]
+    private(set) var tickets: [[UInt8]: TicketRow] = [:]
+    private(set) var challenges: [[UInt8]: ChallengeRow] = [:]
+    private(set) var answers: [[UInt8]: AnswerRow] = [:]
+    private(set) var clients: [[UInt8]: ClientRow] = [:]
+    private(set) var dummies: [Int: DummyRow] = [:]
+    private(set) var events: [ChainedEvent] = []
+    private(set) var chain: EventChain
+    private(set) var start: ChainStart?
+
+    init(chain: EventChain) { self.chain = chain }
+
+    /// The start and head of the chain.
+    func record(_ key: AuditKey) -> ChainRecord {
+        let origin = EventChain(node: chain.node, key: key).start()
+        return ChainRecord(
+            start: start ?? origin, head: chain.head(), headPosition: chain.position)
+    }
+
+    /// Whether the condition of a change holds.
+    func allows(_ change: StoreChange) -> Bool {
+        switch change {
+        case .requireCapacity(let subject, let limit):
+            (subjects[subject] ?? []).count { credentials[$0]?.state != .revoked } < limit
+        case .insertCredential(let row):
+            credentials[row.id] == nil && isFree(row.fingerprint, for: row.id)
+        case .updateCredential(let row):
+            credentials[row.id].map { $0.version + 1 == row.version } ?? false
+                && isFree(row.fingerprint, for: row.id)
+        case .insertTicket(let row): tickets[row.digest] == nil
+        case .spendTicket(let digest): tickets[digest] != nil
+        case .insertChallenge(let row): challenges[row.digest] == nil
+        case .spendChallenge(let digest): challenges[digest] != nil
+        case .insertAnswer(let row), .writeDummyAnswer(let row): answers[row.key] == nil
+        case .insertClient(let row):
+            clients[row.id] == nil
+                && !clients.values.contains { other in
+                    other.digest == row.digest
+                        || other.revokedAt == nil && row.revokedAt == nil && other.name == row.name
+                }
+        case .updateClient(let row):
+            clients[row.id].map { $0.version + 1 == row.version } ?? false
+                && !clients.values.contains { $0.id != row.id && $0.digest == row.digest }
+        case .dropTickets, .dropChallenge, .endAnswers, .writeDummy, .appendEvent,
+            .writeDummyEvent:
+            true
+        }
+    }
+
+    /// Applies a change whose condition holds.
+    ///
+    /// - Parameter rows: the rows that an event names.
+    mutating func apply(_ change: StoreChange, rows: [RowMark] = []) {
+        switch change {
+        case .requireCapacity: break
+        case .insertCredential(let row), .updateCredential(let row): put(row)
+        case .insertTicket(let row): tickets[row.digest] = row
+        case .spendTicket(let digest): tickets[digest] = nil
+        case .dropTickets(let id):
+            for (digest, row) in tickets where row.credential == id { tickets[digest] = nil }
+        case .insertChallenge(let row): challenges[row.digest] = row
+        case .spendChallenge(let digest), .dropChallenge(let digest): challenges[digest] = nil
+        case .insertAnswer(let row): answers[row.key] = row
+        case .endAnswers(let id): endAnswers(of: id)
+        case .insertClient(let row), .updateClient(let row): clients[row.id] = row
+        case .writeDummy(let row): dummies[row.slot] = row
+        case .writeDummyEvent(let event):
+            let row = DummyRow(event)
+            dummies[row.slot] = row
+        case .writeDummyAnswer(let answer):
+            let row = DummyRow(answer)
+            dummies[row.slot] = row
+        case .appendEvent(let event): append(RecordedEvent(event, rows: rows))
+        }
+    }
+
+    mutating func prune(_ pruning: Pruning, key: AuditKey) -> PruningOutcome {
+        let lapsed = credentials.values.filter { row in
+            row.state != .active && row.lapsesAt.map(pruning.isDue) ?? false
+        }.prefix(pruning.limit)
+        for row in lapsed {
+            remove(row)
+            endAnswers(of: row.id)
+        }
+        let oldTickets = tickets.values.filter { pruning.isDue($0.expiresAt) }
+            .prefix(pruning.limit)
+        for row in oldTickets { tickets[row.digest] = nil }
+        let oldChallenges = challenges.values.filter { row in
+            pruning.challengesAt.map { row.expiresAt <= $0 } ?? false
+        }
+        .prefix(pruning.limit)
+        for row in oldChallenges { challenges[row.digest] = nil }
+        let oldAnswers = answers.values.filter { pruning.isDue($0.expiresAt) }
+            .prefix(pruning.limit)
+        for row in oldAnswers { answers[row.key] = nil }
+        let old = ExpiredEvents(
+            Array(events.prefix(pruning.limit)), chains: [record(key)], pruning: pruning, key: key)
+        if let newStart = old.starts.first { start = newStart }
+        events.removeFirst(old.count)
+        return PruningOutcome(
+            credentials: lapsed.count, tickets: oldTickets.count,
+            challenges: oldChallenges.count, answers: oldAnswers.count, events: old.count,
+            areEventsAltered: old.areAltered)
+    }
+
+    private mutating func endAnswers(of id: CredentialID) {
+        for (key, row) in answers where row.credential == id {
+            answers[key] = row.ended
+        }
+    }
+
+    private func isFree(_ fingerprint: [UInt8]?, for id: CredentialID) -> Bool {
+        fingerprint.map { fingerprints[$0] ?? id == id } ?? true
+    }
+
+    private mutating func put(_ row: CredentialRow) {
+        if let stored = credentials[row.id] { remove(stored) }
+        credentials[row.id] = row
+        subjects[row.subject, default: []].insert(row.id)
+        if let fingerprint = row.fingerprint { fingerprints[fingerprint] = row.id }
+    }
+
+    private mutating func remove(_ row: CredentialRow) {
+        credentials[row.id] = nil
+        subjects[row.subject]?.remove(row.id)
+        if let fingerprint = row.fingerprint { fingerprints[fingerprint] = nil }
+    }
+
+    private mutating func append(_ event: RecordedEvent) {
+        events.append(chain.append(event, position: chain.sequence + 1))
+    }
+}
+
+extension Pruning {
+    fileprivate func isDue(_ time: UnixTime) -> Bool { now.map { time <= $0 } ?? false }
+}

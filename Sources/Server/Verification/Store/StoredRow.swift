@@ -87,3 +87,124 @@ public struct SettingRow: StoredRow {
         return writer.bytes
     }
 }
+
+/// Reads one row of a query's result, column by column from left to right.
+///
+/// Only this program writes to its databases, so a row that does not decode or is not authentic is
+/// damaged.
+package protocol RowReader {
+    /// The failure for a row that this program cannot have written.
+    static var invalidRow: StoreFailure { get }
+
+    /// The next column: an integer or NULL.
+    mutating func integer() throws(StoreFailure) -> Int64?
+    /// The next column: bytes or NULL; text is returned as UTF-8.
+    mutating func bytes() throws(StoreFailure) -> [UInt8]?
+}
+
+// Whole rows.
+extension RowReader {
+    /// Returns the row if the authentication code that follows it is valid.
+    ///
+    /// - Parameter key: `nil` to skip the check; nothing may be accepted based on such a row.
+    package mutating func row<Row: ColumnRow>(_ key: AuditKey?) throws(StoreFailure) -> Row {
+        try authentic(Row(reading: &self), key)
+    }
+
+    /// Reads the row that was found when `id` was looked up: its own, or else the next one.
+    ///
+    /// The next one costs the same, so that the response time does not reveal whether `id` exists
+    /// (V-06). Its damage does not matter.
+    package mutating func credential(
+        _ id: CredentialID, _ key: AuditKey
+    ) throws(StoreFailure) -> CredentialRow? {
+        var start = self
+        guard try start.bytes() != id.bytes else { return try row(key) }
+        do throws(StoreFailure) {
+            _ = try row(key) as CredentialRow
+        } catch  where error == Self.invalidRow {}
+        return nil
+    }
+
+    /// Returns the row if the next column is its authentication code.
+    package mutating func authentic<Row: StoredRow>(
+        _ row: Row, _ key: AuditKey?
+    ) throws(StoreFailure) -> Row {
+        let code = try requiredBytes()
+        guard let key else { return row }
+        let isAuthentic = key.isAuthentic(row, by: code)
+        guard isAuthentic else { throw Self.invalidRow }
+        return row
+    }
+
+    /// The row for an audit; a damaged row is represented by its first column.
+    package func audited<Row: ColumnRow>(_ key: AuditKey) throws(StoreFailure) -> AuditedRow<Row> {
+        var (whole, damaged) = (self, self)
+        do throws(StoreFailure) { return .whole(try whole.row(key)) } catch {
+            guard error == Self.invalidRow else { throw error }
+            return .damaged(key: try damaged.requiredBytes())
+        }
+    }
+
+    package mutating func event() throws(StoreFailure) -> ChainedEvent {
+        ChainedEvent(
+            position: try read(), node: try read(), sequence: try read(), behind: try read(),
+            body: try read(), digest: try read(), time: try read())
+    }
+
+    package mutating func chain() throws(StoreFailure) -> ChainRecord {
+        let node = try requiredBytes()
+        return ChainRecord(
+            start: try start(of: node), head: try mark(of: node), headPosition: try read())
+    }
+
+    private mutating func start(of node: [UInt8]) throws(StoreFailure) -> ChainStart {
+        ChainStart(
+            node: node, sequence: try read(), digest: try read(), position: try read(),
+            behind: try read(), pruning: PrunedEvents(before: try integer(), at: try integer()),
+            authentication: try read())
+    }
+
+    package mutating func mark(of node: [UInt8]) throws(StoreFailure) -> ChainCheckpoint {
+        ChainCheckpoint(
+            node: node, sequence: try read(), digest: try read(), authentication: try read())
+    }
+
+    /// How many credentials of a kind use a key version.
+    package mutating func credentialUsage() throws(StoreFailure) -> KeyUsage {
+        let (keyID, kind): (KeyID, CredentialKind) = (try read(), try read())
+        return KeyUsage(keyID: keyID, credentials: [kind: try read()], answers: 0)
+    }
+
+    /// How many recorded responses use a key version.
+    package mutating func answerUsage() throws(StoreFailure) -> KeyUsage {
+        KeyUsage(keyID: try read(), credentials: [:], answers: try read())
+    }
+}
+
+// Single columns.
+extension RowReader {
+    /// The next column, as a value of the type that the caller expects.
+    package mutating func read<Value: ColumnValue>() throws(StoreFailure) -> Value {
+        let stored: StoredValue =
+            switch Value.columnType {
+            case .integer: try integer().map(StoredValue.integer) ?? .null
+            case .bytes, .text: try bytes().map(StoredValue.bytes) ?? .null
+            }
+        return try value(Value(stored: stored))
+    }
+
+    /// The next column, which must be an integer.
+    package mutating func requiredInteger() throws(StoreFailure) -> Int64 { try read() }
+
+    /// The next column, which must be bytes.
+    package mutating func requiredBytes() throws(StoreFailure) -> [UInt8] { try read() }
+
+    /// The next column, which must be valid UTF-8 text.
+    package mutating func requiredText() throws(StoreFailure) -> String { try read() }
+
+    private func value<Value>(_ read: Value?) throws(StoreFailure) -> Value {
+        guard let read else { throw Self.invalidRow }
+        return read
+    }
+}

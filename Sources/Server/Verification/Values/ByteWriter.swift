@@ -77,6 +77,16 @@ struct ByteReader {
         UnixTime(milliseconds: try read())
     }
 
+    mutating func readID<Named>() throws(VerifierError) -> PrefixedID<Named> {
+        guard let id = PrefixedID<Named>(bytes: try readBytes()) else { throw .damagedRow }
+        return id
+    }
+
+    mutating func readSubject() throws(VerifierError) -> Subject {
+        guard let subject = Subject(utf8: try readBytes()) else { throw .damagedRow }
+        return subject
+    }
+
     mutating func readFlag() throws(VerifierError) -> Bool {
         switch try read(UInt8.self) {
         case 0: false
@@ -85,14 +95,8 @@ struct ByteReader {
         }
     }
 
-    mutating func readOptional<Value>(
-        by body: (inout ByteReader) throws(VerifierError) -> Value
-    ) throws(VerifierError) -> Value? {
-        try readFlag() ? try body(&self) : nil
-    }
-
     mutating func readOptionalBytes() throws(VerifierError) -> [UInt8]? {
-        try readOptional { reader throws(VerifierError) in try reader.readBytes() }
+        try readFlag() ? readBytes() : nil
     }
 
     /// Reads the raw value of an enumeration.

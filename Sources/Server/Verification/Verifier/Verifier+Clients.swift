@@ -70,15 +70,13 @@ extension Verifier {
         guard isRight else { return nil }
         let digest = lookup.digest(of: key.bytes, as: .clientKey)
         if isLimited, !isMarked, await !unmarkedKeys.mayContain(digest, in: self) { return nil }
-        let row = try await read { store throws(StoreFailure) in
-            try await store.client(digest: digest)
-        }
+        let row = try await VerifierError.store(in: await store.client(digest: digest))
         return row.flatMap { $0.revokedAt == nil ? $0 : nil }
     }
 
     /// All applications, oldest first, including revoked ones.
     public func clients() async throws(VerifierError) -> [ClientRow] {
-        try await read { store throws(StoreFailure) in try await store.clients() }
+        try await VerifierError.store(in: await store.clients())
     }
 
     /// Revokes an application's API key, at once and on every node.

@@ -1,36 +1,62 @@
 internal import WatchwordCryptography
 
+/// A code to be verified, and what the client says about it.
+public struct VerificationRequest: Sendable {
+    /// The code.
+    public let code: PresentedCode
+    /// Whose code it is said to be.
+    public let subject: Subject
+    /// The only credential to try; `nil` tries all active ones.
+    public var credential: CredentialID?
+    /// The counter that the client claims for an HOTP code (RFC 4226, appendix E.4).
+    public var counter: UInt64?
+    /// The token of a known device, from an earlier ``VerificationOutcome/device``.
+    ///
+    /// The failures of strangers do not make it wait. Any other token is ignored.
+    public var device: Token?
+    /// Whether the device becomes a known one if the code is accepted.
+    public var remembersDevice = false
+
+    /// Creates a request that tries all active credentials.
+    public init(_ code: PresentedCode, of subject: Subject) {
+        self.code = code
+        self.subject = subject
+    }
+}
+
 extension Verifier {
     /// Verifies a code against a subject's credentials, and spends it.
     ///
     /// A wrong code counts against every credential that it was tried on. A success resets the
     /// failures of its credential. An attempt on an unknown subject does the same work.
-    ///
-    /// - Parameters:
-    ///   - credential: the only credential to try; `nil` tries all active ones.
-    ///   - counter: the counter that the client claims for an HOTP code (RFC 4226, appendix E.4).
-    ///   - device: the token of a known device, from an earlier ``VerificationOutcome/device``: the
-    ///     failures of strangers do not make it wait. Any other token is ignored.
-    ///   - remembersDevice: whether the device becomes a known one if the code is accepted.
     public func verify(
-        _ code: PresentedCode, subject: Subject, credential: CredentialID? = nil,
-        counter: UInt64? = nil, device: Token? = nil, remembersDevice: Bool = false,
-        origin: Origin = .unknown, recorder: Recorder<VerificationOutcome>? = nil
+        _ request: VerificationRequest, origin: Origin = .unknown,
+        recorder: Recorder<VerificationOutcome>? = nil
     ) async throws(VerifierError) -> VerificationOutcome {
+        let (code, credential) = (request.code, request.credential)
         var hashes: [[UInt8]: SecretBytes] = [:]
         return try await decide(origin, recorder: recorder, answeringUntil: .end) {
             context throws(VerifierError) in
-            var records = try await records(of: subject)
-            let presented = known(device, among: records, context)
+            var records = try await records(of: request.subject)
+            let presented = known(request.device, among: records, context)
             if let credential { records.removeAll { $0.id != credential } }
             if code.form == .recovery {
                 try await hash(code, for: records, origin.client, into: &hashes)
             }
             let attempt = CodeAttempt(
-                code: code, purpose: .verification, counter: counter, hashes: hashes,
-                device: presented, remembersDevice: remembersDevice, context: context)
-            return try attempt.decide(records, subject: subject, credential: credential)
+                code: code, purpose: .verification, counter: request.counter, hashes: hashes,
+                device: presented, remembersDevice: request.remembersDevice, context: context)
+            return try attempt.decide(records, subject: request.subject, credential: credential)
         }
+    }
+
+    /// Verifies a code against all active credentials of a subject, and spends it.
+    public func verify(
+        _ code: PresentedCode, subject: Subject, origin: Origin = .unknown,
+        recorder: Recorder<VerificationOutcome>? = nil
+    ) async throws(VerifierError) -> VerificationOutcome {
+        try await verify(
+            VerificationRequest(code, of: subject), origin: origin, recorder: recorder)
     }
 
     /// The device that presents this token, if one of the subject's active credentials lists it.

@@ -24,12 +24,13 @@ extension Verifier {
                 enrolment.factor.kind, subject, name: enrolment.name, state: .pending, context)
             record.fingerprint = fingerprints[0]
             record.keyID = context.keys.current.id
-            record.material = material(
-                enrolment.factor, enrolment.algorithm, enrolment.digits, seed, record.place, context
-            )
+            record.material = enrolment.factor.material(
+                SealedSeed(
+                    sealing: seed, enrolment.parameters, for: record.place,
+                    under: context.keys.current))
             let expiresAt = context.now.adding(milliseconds: Policy.enrolmentLifetime)
             let grant = OneTimePasswordGrant(
-                credential: record.id, uri: try uri(enrolment, seed), expiresAt: expiresAt)
+                credential: record.id, uri: uri(enrolment, seed), expiresAt: expiresAt)
             return Decision(
                 outcome: .granted(grant),
                 changes: room + [
@@ -138,9 +139,8 @@ extension Verifier {
 
     /// The credential that has or had a key.
     package func record(fingerprint: [UInt8]) async throws(VerifierError) -> CredentialRecord? {
-        let row = try await read { store throws(StoreFailure) in
-            try await store.credential(fingerprint: fingerprint)
-        }
+        let row = try await VerifierError.store(
+            in: await store.credential(fingerprint: fingerprint))
         guard let row else { return nil }
         return try CredentialRecord(row)
     }
@@ -185,40 +185,25 @@ extension Verifier {
             enroller: context.origin.client, material: .none)
     }
 
-    func material(
-        _ factor: OneTimePasswordEnrolment.Factor, _ algorithm: HashAlgorithm, _ digits: Int,
-        _ seed: SecretBytes, _ place: SealingContext, _ context: DecisionContext
-    ) -> CredentialRecord.Material {
-        func sealed(period: Int?) -> SealedSeed {
-            SealedSeed(
-                sealing: seed, algorithm: algorithm, digits: digits, period: period, for: place,
-                under: context.keys.current)
-        }
-        switch factor {
-        case .time(let period): return .time(TOTPState(seed: sealed(period: period)))
-        case .counter(let counter):
-            return .counter(HOTPState(seed: sealed(period: nil), counter: counter))
-        }
-    }
-
     /// The key URI for the user's authenticator.
     private func uri(
         _ enrolment: OneTimePasswordEnrolment, _ seed: SecretBytes
-    ) throws(VerifierError) -> SecretBytes {
+    ) -> SecretBytes {
+        let factor: MovingFactor? =
+            switch enrolment.factor {
+            case .time(let period): TimeStep(period: Int64(period)).map(MovingFactor.time)
+            case .counter(let counter): .counter(counter)
+            }
+        guard let factor, let length = CodeLength(digits: enrolment.digits) else {
+            preconditionFailure("the initialiser has checked the period and the digits")
+        }
         do {
-            let factor: MovingFactor =
-                switch enrolment.factor {
-                case .time(let period): .time(try TimeStep(period: Int64(period)))
-                case .counter(let counter): .counter(counter)
-                }
             return KeyURI.format(
                 try Credential(
                     issuer: enrolment.issuer, account: enrolment.account, key: seed,
-                    algorithm: enrolment.algorithm,
-                    style: .decimal(try CodeLength(digits: enrolment.digits)),
-                    movingFactor: factor))
+                    algorithm: enrolment.algorithm, style: .decimal(length), movingFactor: factor))
         } catch {
-            preconditionFailure("the initialiser has checked the enrolment")
+            preconditionFailure("the initialiser has checked the names and the key")
         }
     }
 }
@@ -229,5 +214,82 @@ extension OneTimePasswordEnrolment.Factor {
         case .time: .totp
         case .counter: .hotp
         }
+    }
+
+    /// The time step in seconds; `nil` for HOTP.
+    var period: Int? {
+        switch self {
+        case .time(let period): period
+        case .counter: nil
+        }
+    }
+
+    /// What a new credential stores.
+    func material(_ seed: SealedSeed) -> CredentialRecord.Material {
+        switch self {
+        case .time: .time(TOTPState(seed: seed))
+        case .counter(let counter): .counter(HOTPState(seed: seed, counter: counter))
+        }
+    }
+}
+
+extension OneTimePasswordEnrolment {
+    fileprivate var parameters: SealedSeed.Parameters {
+        SealedSeed.Parameters(algorithm: algorithm, digits: digits, period: factor.period)
+    }
+}
+
+// What the registrations of passkeys and of device keys share.
+
+extension Verifier {
+    /// Why the subject's credential with this id cannot be replaced; `nil` if it can.
+    ///
+    /// - Parameter canManage: whether the client may revoke every credential.
+    package func refusal(
+        replacing id: CredentialID?, among records: [CredentialRecord], _ canManage: Bool,
+        _ context: DecisionContext
+    ) -> EnrolmentRefusal? {
+        guard let id else { return nil }
+        guard let old = records.first(where: { $0.id == id }) else { return .unknownCredential }
+        // A pending credential can end at any time, and its row can be used for the next one.
+        guard old.state != .pending else { return .pendingCredential }
+        return old.isReplaceable(by: context, canManage) ? nil : .foreignCredential
+    }
+
+    /// The changes that revoke a credential, because another one replaces it.
+    package func replacing(
+        _ id: CredentialID?, _ context: DecisionContext
+    ) async throws(VerifierError) -> [StoreChange] {
+        guard let id, var old = try await record(id), old.state != .revoked else { return [] }
+        old.end(as: .revoked, because: .replaced, at: context.now)
+        return old.changesAtEnd + [context.event(.revoked, .replaced, of: old)]
+    }
+}
+
+extension CredentialRecord {
+    /// Whether the client that enrols a new credential may let it replace this one.
+    func isReplaceable(by context: DecisionContext, _ canManage: Bool) -> Bool {
+        canManage || state == .active && enroller == context.origin.client
+    }
+
+    /// The pending credential after its confirmation, without its material.
+    ///
+    /// - Parameter origin: the origin of its browser or device.
+    package func confirmed(
+        name: String?, from origin: Origin, _ context: DecisionContext
+    ) -> CredentialRecord {
+        CredentialRecord(
+            id: id, subject: subject, kind: kind, createdAt: createdAt, origin: origin,
+            version: version, state: .active, keyID: context.keys.current.id,
+            name: (name ?? self.name).prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
+            enroller: enroller, audience: audience, confirmedAt: context.now, material: .none)
+    }
+
+    /// The record with the id of another one, as the next version of that one.
+    package func taking(rowOf other: CredentialRecord) -> CredentialRecord {
+        CredentialRecord(
+            id: other.id, subject: subject, kind: kind, createdAt: createdAt, origin: origin,
+            version: other.version, state: state, lapsesAt: lapsesAt, name: name,
+            enroller: enroller, material: material)
     }
 }

@@ -87,8 +87,11 @@ extension Verifier {
         if given.isConfirmed { record.confirmedAt = context.now }
         record.fingerprint = fingerprint
         record.keyID = context.keys.current.id
-        record.material = material(
-            factor, given.algorithm, given.digits, given.key, record.place, context)
+        let parameters = SealedSeed.Parameters(
+            algorithm: given.algorithm, digits: given.digits, period: factor.period)
+        record.material = factor.material(
+            SealedSeed(
+                sealing: given.key, parameters, for: record.place, under: context.keys.current))
         if case .time(_, let lastUsedStep?) = given.factor,
             case .time(var password) = record.material
         {

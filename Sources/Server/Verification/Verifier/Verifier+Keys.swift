@@ -12,16 +12,15 @@ public struct KeyRotation: Hashable, Sendable {
 extension Verifier {
     /// The number of rows that use each key version.
     public func keyUsage() async throws(VerifierError) -> [KeyUsage] {
-        try await read { store throws(StoreFailure) in try await store.keyUsage() }
+        try await VerifierError.store(in: await store.keyUsage())
     }
 
     /// Up to `limit` credentials that use a key version, in the order of their ids, behind `last`.
     public func credentials(
         under id: KeyID, after last: CredentialID?, limit: Int
     ) async throws(VerifierError) -> [CredentialRow] {
-        try await read { store throws(StoreFailure) in
-            try await store.credentials(under: id, after: last, limit: limit)
-        }
+        try await VerifierError.store(
+            in: await store.credentials(under: id, after: last, limit: limit))
     }
 
     /// Reseals under the current key everything that another key seals; the verifier can stay in

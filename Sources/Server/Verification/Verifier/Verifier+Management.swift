@@ -98,9 +98,8 @@ extension Verifier {
     private func revoked(
         of subject: Subject, before time: UnixTime, limit: Int
     ) async throws(VerifierError) -> (rows: [CredentialRow], next: UnixTime?) {
-        let rows = try await read { store throws(StoreFailure) in
-            try await store.credentials(of: subject, revokedBefore: time, limit: limit + 1)
-        }
+        let rows = try await VerifierError.store(
+            in: await store.credentials(of: subject, revokedBefore: time, limit: limit + 1))
         guard rows.count > limit, let beyond = rows.last?.createdAt else { return (rows, nil) }
         let page = rows.prefix { $0.createdAt > beyond }
         if let last = page.last { return (Array(page), last.createdAt) }
@@ -118,9 +117,7 @@ extension Verifier {
     public func events(
         after position: UInt64, limit: Int
     ) async throws(VerifierError) -> [ChainedEvent] {
-        try await read { store throws(StoreFailure) in
-            try await store.events(after: position, limit: limit)
-        }
+        try await VerifierError.store(in: await store.events(after: position, limit: limit))
     }
 
     /// Deletes everything that has expired, provided that the events confirm the clock.
@@ -132,10 +129,9 @@ extension Verifier {
         keepingEventsFor eventLifetime: Int64? = nil
     ) async throws(VerifierError) -> PruningOutcome {
         let (now, key) = (now, await ring().auditKey)
-        return try await read { store throws(StoreFailure) in
-            try await store.pruneAll(
-                store.pruning(at: now, keepingEventsFor: eventLifetime, key: key))
-        }
+        return try await VerifierError.store(
+            in: await store.pruneAll(
+                store.pruning(at: now, keepingEventsFor: eventLifetime, key: key)))
     }
 
     /// The result of an administrator's change.

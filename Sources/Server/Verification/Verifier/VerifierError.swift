@@ -50,6 +50,41 @@ public struct RecordedAnswer: Sendable {
     public let answer: SecretBytes?
 }
 
+extension VerifierError {
+    /// Converts the failure of a call to the store.
+    static func store<Result>(
+        in call: @autoclosure () async throws(StoreFailure) -> Result
+    ) async throws(VerifierError) -> Result {
+        do { return try await call() } catch { throw .store(error) }
+    }
+
+    /// Converts the failure of a call to OpenSSL.
+    package static func cryptography<Result>(
+        in call: @autoclosure () throws(CryptographyFailure) -> Result
+    ) throws(VerifierError) -> Result {
+        do { return try call() } catch { throw .cryptography(error) }
+    }
+
+    /// Opens what is sealed in a row, and does not reveal why it does not open.
+    static func opening<Result>(
+        _ call: @autoclosure () throws(CryptographyError) -> Result
+    ) throws(VerifierError) -> Result {
+        do { return try call() } catch {
+            guard case .failed(let failure) = error else { throw .damagedRow }
+            throw .cryptography(failure)
+        }
+    }
+}
+
+extension Error {
+    /// Throws this error instead of the one that a call throws.
+    package func thrown<Result>(
+        unless call: @autoclosure () throws -> Result
+    ) throws(Self) -> Result {
+        do { return try call() } catch { throw self }
+    }
+}
+
 extension RecordedAnswer: Equatable {
     /// Compares the responses in constant time.
     public static func == (left: RecordedAnswer, right: RecordedAnswer) -> Bool {

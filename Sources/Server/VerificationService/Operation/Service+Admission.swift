@@ -147,9 +147,8 @@ extension Service {
             throw limited(Refusal(.unauthenticated), exchange)
         }
         let isLimited = limiter.isExhausted(exchange.address, now: dependencies.instant())
-        let client = try await deciding { () async throws(VerifierError) in
-            try await verifier.client(presenting: key, isLimited: isLimited)
-        }
+        let client = try await deciding(
+            await verifier.client(presenting: key, isLimited: isLimited))
         guard let client else { throw limited(Refusal(.unauthenticated), exchange) }
         return client
     }

@@ -14,8 +14,9 @@ extension Service {
             return try await deciding(call, answer: Self.answer(to:)) {
                 recorder throws(VerifierError) in
                 try await passkeys.beginAuthentication(
-                    for: nil, at: call.page.map(passkeySettings.relyingParty.id(for:)),
-                    policy: policy, origin: call.origin, recorder: recorder)
+                    CeremonyRequest(
+                        for: nil, at: call.page.map(passkeySettings.relyingParty.id(for:)),
+                        policy: policy), origin: call.origin, recorder: recorder)
             }
         }
         return try await deciding(call, answer: Self.answer(to:)) {
@@ -57,8 +58,8 @@ extension Service {
             call, answer: { Self.answer(toBrowser: $0, response.credentialID) }
         ) { recorder throws(VerifierError) in
             try await passkeys.finishAuthentication(
-                ceremony, with: response, device: device, issuingLogin: true, origin: call.origin,
-                recorder: recorder)
+                SentAssertion(response, for: ceremony, device: device), issuingLogin: true,
+                origin: call.origin, recorder: recorder)
         }
     }
 

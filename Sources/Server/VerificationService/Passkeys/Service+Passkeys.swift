@@ -7,11 +7,13 @@ extension Service {
     /// `POST /v1/subjects/{subject}/credentials` with the type `passkey`.
     func enrolPasskey(_ call: Call, for subject: Subject) async throws(Refusal) -> Answer {
         let (passkeys, passkeySettings) = try configured()
-        let policy = try policy(call, passkeySettings)
-        let name = call.fields.string("name") ?? ""
+        let enrolment = PasskeyEnrolment(
+            for: subject, name: call.fields.string("name") ?? "",
+            policy: try policy(call, passkeySettings),
+            replacing: call.fields.string("replaces").flatMap { CredentialID(text: $0) },
+            canManage: call.has(.manage))
         let userName = call.fields.string("user_name") ?? ""
         let displayName = call.fields.string("user_display_name") ?? userName
-        let replaces = call.fields.string("replaces").flatMap { CredentialID(text: $0) }
         if call.fields.string("via") == "page" {
             guard settings.pages != nil else { throw Refusal(.notConfigured("pages")) }
             let page = passkeySettings.origins[0] + PageResource.enrolment.rawValue
@@ -19,9 +21,7 @@ extension Service {
             return try await deciding(call, answer: { Self.answer(to: $0, page: page) }) {
                 recorder throws(VerifierError) in
                 try await passkeys.issueTicket(
-                    for: subject, name: name, account: account, policy: policy,
-                    replacing: replaces, canManage: call.has(.manage), origin: call.origin,
-                    recorder: recorder)
+                    for: enrolment, account: account, origin: call.origin, recorder: recorder)
             }
         }
         return try await deciding(
@@ -29,8 +29,7 @@ extension Service {
             answer: { Self.answer(to: $0, userName: userName, displayName: displayName) }
         ) { recorder throws(VerifierError) in
             try await passkeys.beginRegistration(
-                for: subject, name: name, policy: policy, replacing: replaces,
-                canManage: call.has(.manage), origin: call.origin, recorder: recorder)
+                enrolment, origin: call.origin, recorder: recorder)
         }
     }
 
@@ -70,8 +69,9 @@ extension Service {
         return try await deciding(call, answer: Self.answer(to:)) {
             recorder throws(VerifierError) in
             try await passkeys.beginAuthentication(
-                for: subject, at: id, policy: policy, isConditional: isConditional,
-                by: call.clientID, origin: call.origin, recorder: recorder)
+                CeremonyRequest(
+                    for: subject, at: id, policy: policy, isConditional: isConditional,
+                    by: call.clientID), origin: call.origin, recorder: recorder)
         }
     }
 
@@ -87,8 +87,8 @@ extension Service {
             call, answer: { Self.answer(to: $0, response.credentialID, tellsReasons: tellsReasons) }
         ) { recorder throws(VerifierError) in
             try await passkeys.finishAuthentication(
-                ceremony, with: response, by: call.clientID, device: device, origin: origin,
-                recorder: recorder)
+                SentAssertion(response, for: ceremony, device: device), by: call.clientID,
+                origin: origin, recorder: recorder)
         }
     }
 
@@ -120,9 +120,7 @@ extension Service {
         let subject = try subject(call.parameters["subject"])
         let (ids, position) = (passkeySettings.relyingParty.ids, Int(call.query["rp"] ?? 0))
         guard ids.indices.contains(position) else { throw Refusal(.malformedQuery) }
-        let signal = try await deciding { () async throws(VerifierError) in
-            try await passkeys.signal(for: subject, at: ids[position])
-        }
+        let signal = try await deciding(await passkeys.signal(for: subject, at: ids[position]))
         // Authenticators hide passkeys that are not listed, so nothing may be signalled while one is
         // being registered.
         guard let members = signal.json?.members else { return Answer(.refusedByState) }
@@ -167,7 +165,7 @@ extension Service {
         guard let value = call.fields.object("response") else {
             throw Refusal(.missingField("response"))
         }
-        do { return try read(value) } catch { throw Refusal(.invalidField("response")) }
+        return try Refusal(.invalidField("response")).thrown(unless: read(value))
     }
 }
 

@@ -6,19 +6,18 @@ extension Service {
     /// `POST /v1/verifications`.
     fileprivate func verify(_ call: Call) async throws(Refusal) -> Answer {
         let subject = try subject(call.fields.string("subject"))
-        let code = try code(call.fields.secret("code"), field: "code")
-        let credential = call.fields.string("credential").flatMap { CredentialID(text: $0) }
-        let counter = call.fields.whole("counter").map { UInt64($0) }
-        let device = token(.knownDevice, call.fields.secret("device"))
-        let remembers = call.fields.flag("remember") ?? false
+        var request = VerificationRequest(
+            try code(call.fields.secret("code"), field: "code"), of: subject)
+        request.credential = call.fields.string("credential").flatMap { CredentialID(text: $0) }
+        request.counter = call.fields.whole("counter").map { UInt64($0) }
+        request.device = token(.knownDevice, call.fields.secret("device"))
+        request.remembersDevice = call.fields.flag("remember") ?? false
         let tellsReasons = call.has(.reasons)
         return try await deciding(
             call, answer: { Self.answer(to: $0, tellsReasons: tellsReasons) }
-        ) { recorder throws(VerifierError) in
+        ) { [request] recorder throws(VerifierError) in
             let outcome = try await verifier.verify(
-                code, subject: subject, credential: credential, counter: counter,
-                device: device, remembersDevice: remembers, origin: call.origin,
-                recorder: recorder)
+                request, origin: call.origin, recorder: recorder)
             watch(outcome, for: subject)
             return outcome
         }

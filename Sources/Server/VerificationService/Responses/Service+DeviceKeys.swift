@@ -6,18 +6,17 @@ extension Service {
     /// `POST /v1/subjects/{subject}/credentials` for a device key.
     func enrolDeviceKey(_ call: Call, _ subject: Subject) async throws(Refusal) -> Answer {
         try requireAudience()
-        let name = call.fields.string("name") ?? ""
         let presence =
             call.fields.string("presence").flatMap(DeviceKeyTranscript.Presence.init(word:))
             ?? .none
-        let replaces = call.fields.string("replaces").flatMap { CredentialID(text: $0) }
-        let audience = try audience(call)
+        var enrolment = DeviceKeyEnrolment(
+            for: subject, name: call.fields.string("name") ?? "", presence: presence,
+            replacing: call.fields.string("replaces").flatMap { CredentialID(text: $0) },
+            canManage: call.has(.manage))
+        enrolment.audience = try audience(call)
         return try await deciding(call, answer: Self.answer(to:)) {
-            recorder throws(VerifierError) in
-            try await deviceKeys.enrol(
-                for: subject, name: name, presence: presence, replacing: replaces,
-                canManage: call.has(.manage), audience: audience, origin: call.origin,
-                recorder: recorder)
+            [enrolment] recorder throws(VerifierError) in
+            try await deviceKeys.enrol(enrolment, origin: call.origin, recorder: recorder)
         }
     }
 
@@ -42,17 +41,16 @@ extension Service {
         guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
             throw Refusal(.invalidField("ticket"))
         }
-        let point = try bytes(call, "public_key")
-        let signature = try bytes(call, "signature")
-        let presence = try presence(call)
-        let custody = call.fields.string("custody").flatMap(KeyCustody.init) ?? .vault
-        let evidence = try evidence(call)
+        let sent = SentDeviceKey(
+            point: try bytes(call, "public_key"), signature: try bytes(call, "signature"),
+            presence: try presence(call),
+            custody: call.fields.string("custody").flatMap(KeyCustody.init) ?? .vault,
+            attestation: try evidence(call))
         let name = call.fields.string("name")
         return try await deciding(call, answer: Self.answer(to:)) {
             recorder throws(VerifierError) in
             try await deviceKeys.register(
-                ticket, point: point, signature: signature, presence: presence, custody: custody,
-                attestation: evidence, name: name, origin: call.deviceOrigin, recorder: recorder)
+                sent, with: ticket, name: name, origin: call.deviceOrigin, recorder: recorder)
         }
     }
 
@@ -62,12 +60,10 @@ extension Service {
         guard let text = call.fields.secret("secret") else {
             throw Refusal(.invalidField("secret"))
         }
-        let secret: SecretBytes
-        do throws(Base64Error) {
-            secret = try text.withBytes { text throws(Base64Error) in
+        let secret = try Refusal(.invalidField("secret")).thrown(
+            unless: text.withBytes { text throws(Base64Error) in
                 try Base64URL.decodeSecret(text)
-            }
-        } catch { throw Refusal(.invalidField("secret")) }
+            })
         return try await deciding(call, answer: Self.answer(toActivation:)) {
             recorder throws(VerifierError) in
             try await deviceKeys.activate(

@@ -61,16 +61,13 @@ extension Service {
     private func enrolment(_ call: Call) throws(Refusal) -> OneTimePasswordEnrolment {
         let fields = call.fields
         let key = try key(fields.secret("key"))
-        do throws(VerifierError) {
-            return try OneTimePasswordEnrolment(
+        return try Self.converting(
+            OneTimePasswordEnrolment(
                 issuer: fields.string("issuer") ?? "", account: fields.string("account") ?? "",
                 factor: fields.string("type") == "hotp"
                     ? .counter(0) : .time(period: period(fields)),
                 algorithm: algorithm(fields.string("algorithm")), digits: digits(fields), key: key,
-                name: fields.string("name") ?? "")
-        } catch {
-            throw Self.refusal(for: error)
-        }
+                name: fields.string("name") ?? ""))
     }
 
     private func oneTimePasswordImport(
@@ -84,15 +81,12 @@ extension Service {
             : .time(
                 period: period(fields),
                 lastUsedStep: fields.whole("last_used_step").map(UInt64.init(clamping:)))
-        do throws(VerifierError) {
-            return try OneTimePasswordImport(
+        return try Self.converting(
+            OneTimePasswordImport(
                 key: key, allowingShortKey: fields.flag("allow_short_key") ?? false,
                 factor: factor, algorithm: algorithm(fields.string("algorithm")),
                 digits: digits(fields), name: fields.string("name") ?? "",
-                isConfirmed: fields.flag("confirmed") ?? false)
-        } catch {
-            throw Self.refusal(for: error)
-        }
+                isConfirmed: fields.flag("confirmed") ?? false))
     }
 
     static func refusal(for fault: OneTimePasswordEnrolment.Fault) -> Refusal {
@@ -115,13 +109,10 @@ extension Service {
 
     private func key(_ text: SecretBytes?) throws(Refusal) -> SecretBytes? {
         guard let text else { return nil }
-        do throws(Base32Error) {
-            return try text.withBytes { text throws(Base32Error) in
+        return try Refusal(.invalidField("key")).thrown(
+            unless: text.withBytes { text throws(OneTimePasswordError) in
                 try Base32.decode(text, padding: .omitted)
-            }
-        } catch {
-            throw Refusal(.invalidField("key"))
-        }
+            })
     }
 
     private func algorithm(_ name: String?) -> HashAlgorithm {
@@ -207,7 +198,7 @@ extension Service {
         do {
             let correction: ErrorCorrection =
                 uri.count <= ErrorCorrection.medium.capacity ? .medium : .low
-            let symbol = try uri.withBytes { uri throws(SymbolDrawingError) in
+            let symbol = try uri.withBytes { uri throws(QRDrawingError) in
                 try Symbol(encoding: uri, correction: correction)
             }
             let png = try writePNG(symbol.image(modulePixels: 4))

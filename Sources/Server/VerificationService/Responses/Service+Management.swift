@@ -8,9 +8,8 @@ extension Service {
         let subject = try subject(call.parameters["subject"])
         let after = call.query["after"].map { UnixTime(milliseconds: $0) }
         let limit = Int(call.query["limit"] ?? 1_000)
-        let page = try await deciding { () async throws(VerifierError) in
-            try await verifier.credentials(of: subject, revokedBefore: after, limit: limit)
-        }
+        let page = try await deciding(
+            await verifier.credentials(of: subject, revokedBefore: after, limit: limit))
         var members: [(String, JSONValue)] = [("credentials", .list(page.credentials.map(json)))]
         if let next = page.next { members.append(("next", .number(next.milliseconds))) }
         return .answered(members, outcome: "listed")
@@ -19,9 +18,7 @@ extension Service {
     /// `DELETE /v1/subjects/{subject}`.
     fileprivate func closeAccount(_ call: Call) async throws(Refusal) -> Answer {
         let subject = try subject(call.parameters["subject"])
-        _ = try await deciding { () async throws(VerifierError) in
-            try await verifier.closeAccount(of: subject, origin: call.origin)
-        }
+        _ = try await deciding(await verifier.closeAccount(of: subject, origin: call.origin))
         return .done
     }
 
@@ -30,18 +27,14 @@ extension Service {
         let id = try credential(call)
         guard let name = call.fields.string("name") else { throw Refusal(.missingField("name")) }
         return Self.reply(
-            to: try await deciding { () async throws(VerifierError) in
-                try await verifier.rename(id, to: name, origin: call.origin)
-            })
+            to: try await deciding(await verifier.rename(id, to: name, origin: call.origin)))
     }
 
     /// `DELETE /v1/credentials/{credential}`.
     fileprivate func revokeCredential(_ call: Call) async throws(Refusal) -> Answer {
         let id = try credential(call)
         return Self.reply(
-            to: try await deciding { () async throws(VerifierError) in
-                try await verifier.revoke(id, origin: call.origin)
-            })
+            to: try await deciding(await verifier.revoke(id, origin: call.origin)))
     }
 
     /// `POST /v1/credentials/{credential}/confirm`.
@@ -236,9 +229,7 @@ extension Service {
     fileprivate func listEvents(_ call: Call) async throws(Refusal) -> Answer {
         let after = UInt64(call.query["after"] ?? 0)
         let limit = Int(call.query["limit"] ?? 100)
-        let events = try await deciding { () async throws(VerifierError) in
-            try await verifier.events(after: after, limit: limit)
-        }
+        let events = try await deciding(await verifier.events(after: after, limit: limit))
         return .answered(
             [
                 ("events", .list(events.compactMap(Self.json))),

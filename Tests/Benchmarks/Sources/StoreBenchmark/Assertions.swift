@@ -87,7 +87,7 @@ struct Assertions {
         for index in (round * Self.slice)..<((round + 1) * Self.slice) {
             let number = index * Self.stride % population.count
             let ceremony = try await passkeys.beginAuthentication(
-                for: try population.subject(number))
+                CeremonyRequest(for: try population.subject(number)))
             let challenge = ceremony.options.challenge
             let message = try population.message(challenge)
             prepared.append(
@@ -104,7 +104,8 @@ struct Assertions {
         for one in prepared {
             let start = ContinuousClock.now
             let response = try AssertionResponse.read(try readJSON(one.body.span)).response()
-            let outcome = try await passkeys.finishAuthentication(one.ceremony, with: response)
+            let outcome = try await passkeys.finishAuthentication(
+                SentAssertion(response, for: one.ceremony))
             times.append((ContinuousClock.now - start).nanoseconds)
             guard case .signed(_, []) = outcome.result else { throw BenchmarkError.wrongAnswer }
         }

@@ -36,7 +36,8 @@ struct PasskeyPopulation: Sendable {
     func fill(_ store: any VerificationStore, keys: KeyRing, batch: Int) async throws {
         try await store.fill(count, keys: keys, batch: batch) { number, verifier in
             let passkeys = try Self.passkeys(verifier)
-            let outcome = try await passkeys.beginRegistration(for: try subject(number))
+            let outcome = try await passkeys.beginRegistration(
+                PasskeyEnrolment(for: try subject(number)))
             guard case .granted(let grant) = outcome else { throw BenchmarkError.refused }
             let response = RegistrationResponse(
                 credentialID: try id(number),

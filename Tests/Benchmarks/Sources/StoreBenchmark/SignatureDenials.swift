@@ -56,7 +56,7 @@ struct SignatureDenials {
         return { kind, number in
             let subject =
                 kind == .wrong ? try population.subject(number) : Subject("unknown-\(number)")
-            let ceremony = try await passkeys.beginAuthentication(for: subject)
+            let ceremony = try await passkeys.beginAuthentication(CeremonyRequest(for: subject))
             guard let id = ceremony.options.allowed.first?.id else {
                 throw BenchmarkError.refused
             }
@@ -66,7 +66,7 @@ struct SignatureDenials {
             let response = try AssertionResponse.read(try readJSON(body.span)).response()
             return {
                 let outcome = try await passkeys.finishAuthentication(
-                    ceremony.token, with: response)
+                    SentAssertion(response, for: ceremony.token))
                 guard case .denied(kind == .wrong ? .signature : .unknown) = outcome.result else {
                     throw BenchmarkError.wrongAnswer
                 }
@@ -101,15 +101,16 @@ struct SignatureDenials {
 
     private static func register(_ keys: DeviceKeys, _ number: Int) async throws -> CredentialID {
         guard let subject = Subject("person-\(number)"),
-            case .granted(let grant) = try await keys.enrol(for: subject),
+            case .granted(let grant) = try await keys.enrol(DeviceKeyEnrolment(for: subject)),
             let scope = DeviceKeyTranscript.Scope(audience: audience, presence: .none)
         else { throw BenchmarkError.refused }
         let key = try SigningKey.make()
         let transcript = DeviceKeyTranscript.enrolment(
             scope, ticket: grant.ticket.text, point: key.point)
         let outcome = try await keys.register(
-            grant.ticket, point: key.point, signature: key.sign(transcript.bytes.span),
-            presence: .none, custody: .vault)
+            SentDeviceKey(
+                point: key.point, signature: key.sign(transcript.bytes.span), presence: .none,
+                custody: .vault), with: grant.ticket)
         guard case .accepted = outcome else { throw BenchmarkError.refused }
         return grant.credential
     }
