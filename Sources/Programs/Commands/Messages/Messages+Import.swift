@@ -58,7 +58,7 @@ extension Messages {
         case .picture(let refusal): sentence(for: refusal)
         case .unrelatedSymbol: "the QR code is not an otpauth:// URI"
         case .line(.notAURI): "the line is not an otpauth:// URI"
-        case .line(.keyURI(let error)): sentence(for: error)
+        case .line(.keyURI(let error)): sentence(forURI: error)
         case .line(.migration(let error)): sentence(for: error)
         case .export(let error): exports.sentence(for: error)
         case .vault(let error): "a Watchword vault, but " + sentence(for: error)

@@ -98,6 +98,8 @@ enum CommandFailure: ProgramFailure {
     // Parsing and encoding.
     /// A URI where a key was expected.
     case uriForKey(String, SecretForm)
+    /// A key URI that cannot be read.
+    case keyURI(String, OneTimePasswordError)
     case notOneAddress(String, found: Int)
     /// A URI of a kind of code that Watchword does not compute.
     case notComputed(String, UncomputedCode.Kind)
@@ -144,8 +146,8 @@ enum PresenceRefusal {
 
 extension PresenceRefusal {
     /// The facts that scripts need.
-    var facts: [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = [("result", .text("denied"))]
+    var facts: Record {
+        var members: Record = [("result", .text("denied"))]
         switch self {
         case .wrongPassphrase(_, let status):
             members.append(("reason", .text("wrong-passphrase")))
