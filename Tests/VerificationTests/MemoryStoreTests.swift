@@ -26,8 +26,7 @@ struct MemoryStoreTests {
         let gone = try await store.pruneAll(Pruning(now: .at(10), eventsBefore: .at(15)))
         #expect(
             gone
-                == PruningOutcome(
-                    credentials: 0, tickets: 0, challenges: 0, answers: 501, events: 501))
+                == PruningOutcome(answers: 501, events: 501))
         #expect(await store.events(after: 0, limit: 1_000).count == 99)
         #expect(try await store.pruneAll(Pruning(now: .at(10))).events == 0)
     }

@@ -40,17 +40,13 @@ struct RandomChallengeTests {
             for: try RelyingParty(
                 ids: ["mill.example"], name: "Mill", origins: ["https://mill.example"]))
         let keys = DeviceKeys(fixture.verifier, audiences: ["https://login.example"])
-        guard case .granted(let key) = try await keys.enrol(DeviceKeyEnrolment(for: fixture.alice))
-        else {
-            throw BenchError.refused
-        }
+        let key = try await keys.enrol(DeviceKeyEnrolment(for: fixture.alice)).granted()
         var challenges: [[UInt8]] = []
         for number in 0..<100 {
             let subject = try #require(Subject("subject \(number)"))
-            guard
-                case .granted(let grant) = try await passkeys.beginRegistration(
-                    PasskeyEnrolment(for: subject))
-            else { throw BenchError.refused }
+            let grant = try await passkeys.beginRegistration(
+                PasskeyEnrolment(for: subject)
+            ).granted()
             let ceremony = try await passkeys.beginAuthentication(CeremonyRequest(for: subject))
             let signIn = try await keys.challenge(for: key.credential)
             let confirmation = try await keys.challenge(for: key.credential, confirming: "Pay")
@@ -80,10 +76,7 @@ struct RandomChallengeTests {
         let passkey = try TestPasskey()
         try await bench.register(passkey)
         let keys = DeviceKeys(bench.fixture.verifier, audiences: ["https://login.example"])
-        guard case .granted(let grant) = try await keys.enrol(DeviceKeyEnrolment(for: bench.alice))
-        else {
-            throw BenchError.refused
-        }
+        let grant = try await keys.enrol(DeviceKeyEnrolment(for: bench.alice)).granted()
         let device = try TestDeviceKey()
         _ = try await keys.register(
             SentDeviceKey(
