@@ -286,9 +286,9 @@ struct AgentKeyEnrolTests {
             decoding: try harness.agent.folder.bytes(of: "ticket.txt").dropLast(), as: UTF8.self)
         let (client, place) = (try harness.agent.client(), try harness.agent.place())
         func order(_ name: String, _ access: AccessControl.Presence?) throws -> SecretBytes {
-            let enrolment = EnrolmentOrder(
-                ticket: SecretBytes(text: ticket),
-                server: try #require(ServerAddress(harness.server.address)), authorities: [],
+            let enrolment = Enrolment(
+                SecretBytes(text: ticket),
+                at: TrustedServer(try #require(ServerAddress(harness.server.address))),
                 deviceName: "", name: EntryName(typed: name),
                 access: AccessControlChange(presence: access, onFailure: nil))
             return try SecretBytes(

@@ -274,9 +274,10 @@ struct AgentLoginTests {
         try harness.enrol("--presence per-unlock", status: 4)
         // A client that skips the check.
         let (client, place) = (try harness.agent.client(), try harness.agent.place())
-        let order = EnrolmentOrder(
-            ticket: SecretBytes(text: "wwt_second"),
-            server: try #require(ServerAddress(harness.address)), authorities: [], deviceName: "",
+        let order = Enrolment(
+            SecretBytes(text: "wwt_second"),
+            at: TrustedServer(try #require(ServerAddress(harness.address))),
+            deviceName: "",
             name: EntryName(typed: "Mill:ivan"),
             access: AccessControlChange(presence: .perUnlock, onFailure: nil))
         let task = try SecretBytes(encoding: LoginTask.enrol(order))

@@ -93,9 +93,9 @@ struct ClientProofsTests {
     @Test("a check counts for one enrolment, and not after the vault was locked")
     func enrolments() throws {
         let use = try service.vaults.use(place)
-        let order = EnrolmentOrder(
-            ticket: SecretBytes(text: "wwt_1"),
-            server: try #require(ServerAddress("https://login.example")), authorities: [],
+        let order = Enrolment(
+            SecretBytes(text: "wwt_1"),
+            at: TrustedServer(try #require(ServerAddress("https://login.example"))),
             deviceName: "", name: Self.name,
             access: AccessControlChange(presence: nil, onFailure: nil))
         let task = try SecretBytes(encoding: LoginTask.enrol(order))

@@ -7,13 +7,11 @@ import WatchwordCryptography
 struct Asking {
     static let ticket = SecretBytes(text: "wwt_a-ticket-of-the-tests")
 
-    let server: ServerAddress
-    let authorities: [UInt8]
+    let server: TrustedServer
     let helper: HTTPHelper
 
     init(_ address: String, authorities: [UInt8] = [], timeout: Duration = .seconds(60)) throws {
-        server = try #require(ServerAddress(address))
-        self.authorities = authorities
+        server = TrustedServer(try #require(ServerAddress(address)), authorities: authorities)
         helper = try HTTPHelper(path: BuiltProgram.path("watchword-courier"), timeout: timeout)
     }
 
@@ -22,7 +20,7 @@ struct Asking {
     {
         try helper.send(
             HelperRequest(
-                server: server, authorities: authorities, idempotencyKey: "the-same-key",
+                server: server, idempotencyKey: "the-same-key",
                 operation: .enrolment(ticket: ticket, deviceName: deviceName)))
     }
 
@@ -30,7 +28,7 @@ struct Asking {
         let nonce = try #require(RotationNonce([UInt8](repeating: nonce, count: 16)))
         return try helper.send(
             HelperRequest(
-                server: server, authorities: authorities, idempotencyKey: "another-key",
+                server: server, idempotencyKey: "another-key",
                 operation: .login(
                     HelperRequest.Login(credential: credential, secret: secret, nonce: nonce))))
     }

@@ -10,8 +10,9 @@ import WatchwordSystem
         let helper = try HTTPHelper(path: BuiltProgram.path("FaultyCourier"), timeout: .seconds(60))
         return try helper.send(
             HelperRequest(
-                server: try #require(ServerAddress("http://127.0.0.1:\(server.port)")),
-                authorities: [], idempotencyKey: "k",
+                server: TrustedServer(
+                    try #require(ServerAddress("http://127.0.0.1:\(server.port)"))),
+                idempotencyKey: "k",
                 operation: .enrolment(ticket: SecretBytes(text: "wwt_a"), deviceName: order)))
     }
 

@@ -24,8 +24,9 @@ struct CourierMessageTests {
         _ operation: HelperRequest.Operation, authorities: [UInt8] = [1, 2]
     ) throws -> HelperRequest {
         HelperRequest(
-            server: try #require(ServerAddress("https://a.example:8443/x")),
-            authorities: authorities, idempotencyKey: "the-key", operation: operation)
+            server: TrustedServer(
+                try #require(ServerAddress("https://a.example:8443/x")), authorities: authorities),
+            idempotencyKey: "the-key", operation: operation)
     }
 
     private static func registration(
@@ -34,8 +35,8 @@ struct CourierMessageTests {
     ) -> HelperRequest.Operation {
         .keyRegistration(
             HelperRequest.KeyRegistration(
-                ticket: secret, point: point, signature: signature, presence: .cryptographic,
-                isInTPM: true, deviceName: deviceName, attestation: attestation))
+                ticket: secret, presence: .cryptographic, deviceName: deviceName,
+                signature: signature, attestation: attestation), point: point, isInTPM: true)
     }
 
     @Test("each request is read as it was sent, and nothing else is")

@@ -168,7 +168,7 @@ import WatchwordSystem
         func challenge() throws -> HelperResponse {
             try asking.helper.send(
                 HelperRequest(
-                    server: asking.server, authorities: [], idempotencyKey: "a-key",
+                    server: TrustedServer(asking.server.address), idempotencyKey: "a-key",
                     operation: .challenge(credential: credential)))
         }
         for (token, expiry, isAccepted) in answers {
@@ -245,8 +245,8 @@ import WatchwordSystem
                 + "'\(BuiltProgram.path("watchword-courier"))'\n", as: "courier")
         let server = try LoginServer()
         let request = HelperRequest(
-            server: try #require(ServerAddress("http://localhost:\(server.port)")),
-            authorities: [], idempotencyKey: "k",
+            server: TrustedServer(try #require(ServerAddress("http://localhost:\(server.port)"))),
+            idempotencyKey: "k",
             operation: .enrolment(ticket: Asking.ticket, deviceName: ""))
         _ = try HTTPHelper(path: courier, timeout: .seconds(60)).send(request)
         let trace = String(decoding: try folder.bytes(of: "trace"), as: UTF8.self)
@@ -263,7 +263,7 @@ import WatchwordSystem
     @Test("a helper that is missing, or ends without a reply, is reported")
     func noCourier() throws {
         let request = HelperRequest(
-            server: try #require(ServerAddress("https://localhost")), authorities: [],
+            server: TrustedServer(try #require(ServerAddress("https://localhost"))),
             idempotencyKey: "k", operation: .enrolment(ticket: Asking.ticket, deviceName: ""))
         #expect(throws: HTTPHelperFailure.helper(.notFound)) {
             try HTTPHelper(path: "/nowhere/watchword-courier").send(request)

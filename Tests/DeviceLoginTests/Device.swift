@@ -30,10 +30,11 @@ final class Device {
         try Vault.unlock(at: path, with: .passphrase(Device.passphrase))
     }
 
-    func enrolment(_ account: String = "alice") throws -> Enrolment {
+    private func enrolment(_ ticket: SecretBytes, _ account: String) throws -> Enrolment {
         Enrolment(
-            server: try #require(ServerAddress("https://login.example")), authorities: [],
-            deviceName: "attic", name: ("Mill", account))
+            ticket, at: TrustedServer(try #require(ServerAddress("https://login.example"))),
+            deviceName: "attic", name: EntryName(issuer: "Mill", account: account),
+            access: AccessControlChange(presence: nil, onFailure: nil))
     }
 
     /// Redeems a ticket for the account.
@@ -44,9 +45,8 @@ final class Device {
     ) throws -> EnrolledSecret {
         let vault = try unlock()
         let turn = try vault.takeLoginLock()
-        return try enrolment(account).redeem(
-            ticket, in: vault, turn: turn, over: &server, now: Device.now,
-            isEarlier: { $0.account == account }, confirmed: confirmed)
+        return try enrolment(ticket, account).redeem(
+            in: vault, turn: turn, over: &server, now: Device.now, confirmed: confirmed)
     }
 
     /// Signs in as one run of the program does, from unlocking the vault to receiving the ticket.

@@ -73,7 +73,7 @@ import WatchwordCryptography
             nonce: RotationNonce.random())
         let answer = try server.send(
             HelperRequest(
-                server: stolen.server, authorities: [], idempotencyKey: "thief",
+                server: stolen.server, idempotencyKey: "thief",
                 operation: .login(login)))
         guard case .denied(wipe: .reuseDetected) = answer else {
             Issue.record("the server did not detect the thief")

@@ -11,12 +11,13 @@ import WatchwordSystem
 /// What `watchword` and its agent send to each other about enrolled secrets.
 struct LoginTransferTests {
     private func order(authorities: [UInt8] = [1, 2], deviceName: String = "phone") throws
-        -> EnrolmentOrder
+        -> Enrolment
     {
-        EnrolmentOrder(
-            ticket: SecretBytes(text: "wwt_1"),
-            server: try #require(ServerAddress("https://a.example:8443/x")),
-            authorities: authorities, deviceName: deviceName, name: EntryName(typed: "a:b"),
+        Enrolment(
+            SecretBytes(text: "wwt_1"),
+            at: TrustedServer(
+                try #require(ServerAddress("https://a.example:8443/x")), authorities: authorities),
+            deviceName: deviceName, name: EntryName(typed: "a:b"),
             access: AccessControlChange(
                 presence: .perUse(.pam), onFailure: nil, reuse: ReuseTime(60)))
     }
@@ -36,7 +37,7 @@ struct LoginTransferTests {
             try order(authorities: [UInt8](repeating: 7, count: most + 1)),
             try order(deviceName: name + "x"),
         ] {
-            let read: EnrolmentOrder? = MessageForm.read(try MessageForm.bytes(of: order))
+            let read: Enrolment? = MessageForm.read(try MessageForm.bytes(of: order))
             #expect(read == nil)
         }
     }
@@ -98,7 +99,7 @@ struct LoginTransferTests {
         let server = try #require(ServerAddress("http://127.0.0.1:80"))
         let credential = try #require(Token("cr_1"))
         let secret = EnrolledSecret(
-            server: server, authorities: [], credential: credential,
+            server: TrustedServer(server), credential: credential,
             handed: .init(secret: SecretBytes(text: "wws_1"), generation: 3), now: 5)
         let device = try Device()
         let vault = try device.unlock()

@@ -139,7 +139,7 @@ struct ExportRowTests {
     @Test("a period is at least 1, and 30 if absent; that of HOTP is ignored")
     func period() throws {
         #expect(try credential(row()).movingFactor == .time(.standard))
-        let one = try TimeStep(period: 1)
+        let one = try #require(TimeStep(period: 1))
         #expect(try credential(row { $0.period = .value(1) }).movingFactor == .time(one))
         for period in [.value(0), .value(-30), .large(.max), .malformed] as [ExportRow.Number] {
             #expect(refusal(row { $0.period = period }) == .badPeriod)

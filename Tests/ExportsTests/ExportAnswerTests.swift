@@ -46,8 +46,8 @@ import WatchwordSystem
             otherParameters: [Credential.Parameter(name: "image", value: "")])
         let shifted = try Credential(
             issuer: "X", account: "y", key: key, algorithm: .sha256,
-            style: .decimal(CodeLength(digits: 10)),
-            movingFactor: .time(TimeStep(period: .max, start: .min)))
+            style: .decimal(#require(CodeLength(digits: 10))),
+            movingFactor: .time(#require(TimeStep(period: .max, start: .min))))
         let alias = try #require(KeyURIParameterAlias("amp;digits"))
         var deleted = ExportedEntry(
             content: .oneTimePassword(plain), tags: ["a", ""], note: "n\n", icon: "i",

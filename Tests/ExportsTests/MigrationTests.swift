@@ -270,7 +270,7 @@ struct MigrationTests {
         let key = SecretBytes(text: "k")
         let steam = try Credential(issuer: "", account: "", key: key, style: .steam)
         let slow = try Credential(
-            issuer: "", account: "", key: key, movingFactor: .time(TimeStep(period: 60)))
+            issuer: "", account: "", key: key, movingFactor: .time(#require(TimeStep(period: 60))))
         let plain = try Credential(issuer: "", account: "", key: key)
         for credential in [steam, slow] {
             #expect(MigrationBatch(credentials: [plain, credential], id: 1) == nil)

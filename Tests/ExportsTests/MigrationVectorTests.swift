@@ -28,7 +28,7 @@ struct MigrationVector: Codable, Sendable {
             return try Credential(
                 issuer: entry.issuer, account: entry.account, key: SecretBytes(hex: entry.key),
                 algorithm: #require(HashAlgorithm(rawValue: entry.algorithm)),
-                style: .decimal(CodeLength(digits: entry.digits)),
+                style: .decimal(#require(CodeLength(digits: entry.digits))),
                 movingFactor: counter.map(MovingFactor.counter) ?? .time(.standard))
         }
     }

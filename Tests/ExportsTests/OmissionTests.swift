@@ -28,7 +28,7 @@ struct OmissionTests {
     @Test("each reason applies to what the app cannot hold, and only to that", arguments: cases)
     func reason(target: ExportTarget, uri: String, reason: EntryOmission?) throws {
         let text = SecretBytes(text: "otpauth://\(uri)&secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")
-        let credential = try text.withBytes { text throws(KeyURIError) in
+        let credential = try text.withBytes { text throws(OneTimePasswordError) in
             try KeyURI(parsing: text).credential
         }
         let entry = ExportedEntry(content: .oneTimePassword(credential))
@@ -64,7 +64,7 @@ struct OmissionTests {
             ("6SB2IKNM6OBZPAVBVTOHDKS4", false), ("6SB2IKNM6OBZPAVBVTOHDKS4FAAA", false),
         ])
     func yandex(text: String, isAccepted: Bool) throws {
-        let secret = try SecretBytes(text: text).withBytes { text throws(Base32Error) in
+        let secret = try SecretBytes(text: text).withBytes { text throws(OneTimePasswordError) in
             try Base32.decodeTolerantly(text).secret
         }
         let code = UncomputedCode(kind: .yandex, issuer: "", account: "a", secret: secret, pin: nil)

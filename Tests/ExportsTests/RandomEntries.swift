@@ -1,6 +1,7 @@
 import Exports
 import OneTimePassword
 import TestSupport
+import Testing
 import WatchwordCryptography
 
 extension SeededGenerator {
@@ -40,7 +41,8 @@ extension SeededGenerator {
     private mutating func credentialOfAnyApp() throws -> Credential {
         let algorithm = HashAlgorithm.allCases.randomElement(using: &self) ?? .sha1
         let digits = CodeStyle.decimal(
-            try CodeLength(digits: [6, 6, 6, 8, 7, 5, 10, 1].randomElement(using: &self) ?? 6))
+            try #require(
+                CodeLength(digits: [6, 6, 6, 8, 7, 5, 10, 1].randomElement(using: &self) ?? 6)))
         let isOdd = Int.random(in: 0..<6, using: &self) == 0
         let parameters = isOdd ? [Credential.Parameter(name: "image", value: "https://x/?y")] : []
         switch Int.random(in: 0..<4, using: &self) {
@@ -60,8 +62,10 @@ extension SeededGenerator {
                 issuer: isOdd ? "Steam" : name(), account: name(), key: key(),
                 algorithm: algorithm, style: digits,
                 movingFactor: .time(
-                    try TimeStep(
-                        period: period, start: Int.random(in: 0..<6, using: &self) == 0 ? 45 : 0)),
+                    try #require(
+                        TimeStep(
+                            period: period, start: Int.random(in: 0..<6, using: &self) == 0 ? 45 : 0
+                        ))),
                 otherParameters: parameters)
         }
     }

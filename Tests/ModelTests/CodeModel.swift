@@ -115,7 +115,7 @@ struct CodeModel: StateMachine {
             issuer: "", account: "alice", digits: 8, key: key)
         authenticator = try Credential(
             issuer: "", account: "alice", key: key, algorithm: .sha1,
-            style: .decimal(CodeLength(digits: 8)), movingFactor: .time(TimeStep(period: 30)))
+            style: .decimal(.eight))
         let now = UnixTime(seconds: 1_795_000_005)
         let start = UInt64(now.seconds / 30)
         wrongCode = try Self.findWrongCode(of: authenticator.generator(), near: start)

@@ -24,7 +24,7 @@ struct DeviceRecord: Sendable {
         else { throw LoginModelError.notAToken }
         self.init(
             EnrolledSecret(
-                server: server, authorities: [], credential: credential,
+                server: TrustedServer(server), credential: credential,
                 handed: HelperResponse.NextSecret(
                     secret: SecretBytes(text: secret), generation: 0), now: 0))
     }

@@ -14,7 +14,9 @@ struct AllocationTests {
 
     @Test("a prepared key needs no heap allocation for a code", arguments: HashAlgorithm.allCases)
     func prepared(algorithm: HashAlgorithm) throws {
-        for style in [CodeStyle.decimal(.six), .decimal(try CodeLength(digits: 10)), .steam] {
+        for style in [
+            CodeStyle.decimal(.six), .decimal(try #require(CodeLength(digits: 10))), .steam,
+        ] {
             let generator = CodeGenerator(key: key, algorithm: algorithm, style: style)
             let presented = generator.code(at: 1_000).text.utf8.map { $0 }
             var digits: [10 of UInt8] = .init(repeating: 0)

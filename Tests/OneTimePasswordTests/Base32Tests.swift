@@ -55,7 +55,7 @@ struct Base32Tests {
         let (secret, tolerances) = try decodeTolerantly(text)
         #expect(secret.hex == bytes)
         #expect(tolerances == [tolerance])
-        #expect(throws: Base32Error.notStrict(tolerance)) {
+        #expect(throws: OneTimePasswordError.notStrict(.key(tolerance))) {
             _ = try decode(text, padding: .omitted)
         }
     }
@@ -69,9 +69,13 @@ struct Base32Tests {
 
     @Test("missing or incorrect padding is refused by strict decoding")
     func missingPadding() {
-        #expect(throws: Base32Error.notStrict(.padding)) { _ = try decode("MY=====") }
-        #expect(throws: Base32Error.notStrict(.padding)) { _ = try decode("MY") }
-        #expect(throws: Base32Error.notStrict(.padding)) { _ = try decode("MZXW6YTB=") }
+        #expect(throws: OneTimePasswordError.notStrict(.key(.padding))) {
+            _ = try decode("MY=====")
+        }
+        #expect(throws: OneTimePasswordError.notStrict(.key(.padding))) { _ = try decode("MY") }
+        #expect(throws: OneTimePasswordError.notStrict(.key(.padding))) {
+            _ = try decode("MZXW6YTB=")
+        }
     }
 
     @Test(
@@ -81,20 +85,22 @@ struct Base32Tests {
             ("MZ\u{e9}", 2), ("MZ\0", 2), ("MZ+W", 2),
         ])
     func character(text: String, position: Int) {
-        #expect(throws: Base32Error.character(at: position)) { _ = try decodeTolerantly(text) }
-        #expect(throws: Base32Error.character(at: position)) { _ = try decode(text) }
+        #expect(throws: OneTimePasswordError.notBase32(at: position)) {
+            _ = try decodeTolerantly(text)
+        }
+        #expect(throws: OneTimePasswordError.notBase32(at: position)) { _ = try decode(text) }
     }
 
     private func decode(
         _ text: String, padding: Base32.Padding = .required
-    ) throws(Base32Error) -> SecretBytes {
+    ) throws(OneTimePasswordError) -> SecretBytes {
         let bytes = Array(text.utf8)
         return try Base32.decode(bytes.span, padding: padding)
     }
 
     private func decodeTolerantly(
         _ text: String
-    ) throws(Base32Error) -> (secret: SecretBytes, tolerances: [Base32Deviation]) {
+    ) throws(OneTimePasswordError) -> (secret: SecretBytes, tolerances: [Base32Deviation]) {
         let bytes = Array(text.utf8)
         return try Base32.decodeTolerantly(bytes.span)
     }

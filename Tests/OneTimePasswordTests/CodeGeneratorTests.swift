@@ -43,7 +43,7 @@ struct CodeGeneratorTests {
         #expect(Hex.text(digest.bytes) == vector.hmac)
         #expect(digest.truncated == vector.truncated)
         for digits in 6...8 {
-            let style = CodeStyle.decimal(try CodeLength(digits: digits))
+            let style = CodeStyle.decimal(try #require(CodeLength(digits: digits)))
             let code = CodeGenerator(key: key, algorithm: .sha1, style: style)
                 .code(at: vector.counter)
             #expect(code.text == String(vector.truncated).leftPadded.suffix(digits))

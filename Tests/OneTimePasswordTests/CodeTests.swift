@@ -15,7 +15,7 @@ struct CodeTests {
         arguments: try VectorFile<DigitsVector>("otp/digits.json").cases)
     func digits(vector: DigitsVector) throws {
         for (index, expected) in vector.codes.enumerated() {
-            let length = try CodeLength(digits: index + 1)
+            let length = try #require(CodeLength(digits: index + 1))
             #expect(CodeStyle.decimal(length).code(from: vector.number).text == expected)
         }
     }
@@ -26,7 +26,8 @@ struct CodeTests {
         for _ in 0..<20_000 {
             let number = UInt32(truncatingIfNeeded: generator.number()) & 0x7fff_ffff
             for digits in 1...10 {
-                let code = CodeStyle.decimal(try CodeLength(digits: digits)).code(from: number)
+                let code = CodeStyle.decimal(try #require(CodeLength(digits: digits))).code(
+                    from: number)
                 var left = number
                 var expected: [UInt8] = []
                 for _ in 0..<digits {

@@ -9,7 +9,7 @@ struct CredentialTests {
 
     @Test("an empty key is refused")
     func emptyKey() throws {
-        #expect(throws: CredentialError.emptyKey) {
+        #expect(throws: OneTimePasswordError.emptyKey) {
             try Credential(issuer: "A", account: "b", key: SecretBytes(text: ""))
         }
         #expect(
@@ -23,10 +23,10 @@ struct CredentialTests {
             "a\u{200A}", "a\u{202F}", "\u{205F}a", "a\u{3000}", "\u{3000}",
         ])
     func spaces(name: String) throws {
-        #expect(throws: CredentialError.spaceAround(.issuer)) {
+        #expect(throws: OneTimePasswordError.spaceAround(.issuer)) {
             try Credential(issuer: name, account: "b", key: key)
         }
-        #expect(throws: CredentialError.spaceAround(.account)) {
+        #expect(throws: OneTimePasswordError.spaceAround(.account)) {
             try Credential(issuer: "A", account: name, key: key)
         }
         for inside in ["a b", "a\u{A0}b", "a\u{3000}b"] {
@@ -36,20 +36,22 @@ struct CredentialTests {
 
     @Test("other parameters with a duplicate or reserved name are refused")
     func parameters() throws {
-        func make(_ names: [String], _ factor: MovingFactor) throws(CredentialError) -> Credential {
+        func make(_ names: [String], _ factor: MovingFactor) throws(OneTimePasswordError)
+            -> Credential
+        {
             try Credential(
                 issuer: "A", account: "b", key: key, movingFactor: factor,
                 otherParameters: names.map { .init(name: $0, value: "") })
         }
         #expect(try make(["x", "y"], .time(.standard)).otherParameters.count == 2)
         #expect(try make(["counter"], .time(.standard)).otherParameters.count == 1)
-        #expect(throws: CredentialError.parameter(position: 1)) {
+        #expect(throws: OneTimePasswordError.parameter(position: 1)) {
             try make(["x", "X"], .time(.standard))
         }
-        #expect(throws: CredentialError.parameter(position: 0)) {
+        #expect(throws: OneTimePasswordError.parameter(position: 0)) {
             try make(["Secret"], .time(.standard))
         }
-        #expect(throws: CredentialError.parameter(position: 0)) {
+        #expect(throws: OneTimePasswordError.parameter(position: 0)) {
             try make(["counter"], .counter(0))
         }
     }
@@ -60,8 +62,8 @@ struct CredentialTests {
             try Credential(
                 issuer: "A", account: "b",
                 key: SecretBytes(text: String(repeating: "k", count: count)),
-                style: .decimal(CodeLength(digits: digits)),
-                movingFactor: .time(TimeStep(period: period))
+                style: .decimal(#require(CodeLength(digits: digits))),
+                movingFactor: .time(#require(TimeStep(period: period)))
             ).warnings
         }
         #expect(try warnings(16, 6, 120).isEmpty)
@@ -73,40 +75,38 @@ struct CredentialTests {
     }
 
     @Test("H-03 one to ten digits are accepted, and six to eight are standard", arguments: 1...10)
-    func codeLength(digits: Int) throws {
-        #expect(try CodeLength(digits: digits).isStandard == (6...8).contains(digits))
+    func codeLength(digits: Int) {
+        #expect(CodeLength(digits: digits)?.isStandard == (6...8).contains(digits))
     }
 
     @Test("fewer than one or more than ten digits are refused", arguments: [0, 11, -1])
     func unsupportedLength(digits: Int) {
-        #expect(throws: CredentialError.unsupportedLength(digits)) {
-            try CodeLength(digits: digits)
-        }
+        #expect(CodeLength(digits: digits) == nil)
     }
 
     @Test("each time step lasts exactly one period, and a time before the first step is refused")
     func steps() throws {
-        let step = try TimeStep(period: 30, start: 10)
-        #expect(try step.step(at: 10) == 0)
-        #expect(try step.step(at: 39) == 0)
-        #expect(try step.step(at: 40) == 1)
-        #expect(try step.remaining(at: 10) == 30)
-        #expect(try step.remaining(at: 39) == 1)
-        #expect(try step.remaining(at: 40) == 30)
-        #expect(throws: CodeError.beforeStart) { try step.step(at: 9) }
-        #expect(throws: CodeError.beforeStart) { try step.remaining(at: 9) }
-        #expect(throws: CredentialError.periodOutOfRange) { try TimeStep(period: 0) }
-        #expect(throws: CredentialError.periodOutOfRange) { try TimeStep(period: -30) }
+        let step = try #require(TimeStep(period: 30, start: 10))
+        #expect(step.step(at: 10) == 0)
+        #expect(step.step(at: 39) == 0)
+        #expect(step.step(at: 40) == 1)
+        #expect(step.remaining(at: 10) == 30)
+        #expect(step.remaining(at: 39) == 1)
+        #expect(step.remaining(at: 40) == 30)
+        #expect(step.step(at: 9) == nil)
+        #expect(step.remaining(at: 9) == nil)
+        #expect(TimeStep(period: 0) == nil)
+        #expect(TimeStep(period: -30) == nil)
     }
 
     @Test("T-06 the largest difference between two times does not overflow")
     func widestSteps() throws {
-        let step = try TimeStep(period: 1, start: .min)
-        #expect(try step.step(at: .max) == .max)
-        #expect(try step.remaining(at: .max) == 1)
-        let long = try TimeStep(period: .max, start: .min)
-        #expect(try long.step(at: .max) == 2)
-        #expect(try long.remaining(at: .max) == .max - 1)
+        let step = try #require(TimeStep(period: 1, start: .min))
+        #expect(step.step(at: .max) == .max)
+        #expect(step.remaining(at: .max) == 1)
+        let long = try #require(TimeStep(period: .max, start: .min))
+        #expect(long.step(at: .max) == 2)
+        #expect(long.remaining(at: .max) == .max - 1)
     }
 
     @Test("a time-based credential refuses a counter, and a counter-based one refuses a time")
@@ -115,8 +115,10 @@ struct CredentialTests {
         let counted = try Credential(issuer: "", account: "", key: key, movingFactor: .counter(1))
         #expect(try timed.code(atUnixTime: 59).text == "287082")
         #expect(try counted.code(counter: 1).text == "287082")
-        #expect(throws: CodeError.otherMovingFactor) { _ = try timed.code(counter: 1) }
-        #expect(throws: CodeError.otherMovingFactor) { _ = try counted.code(atUnixTime: 59) }
-        #expect(throws: CodeError.beforeStart) { _ = try timed.code(atUnixTime: -1) }
+        #expect(throws: OneTimePasswordError.otherMovingFactor) { _ = try timed.code(counter: 1) }
+        #expect(throws: OneTimePasswordError.otherMovingFactor) {
+            _ = try counted.code(atUnixTime: 59)
+        }
+        #expect(throws: OneTimePasswordError.beforeStart) { _ = try timed.code(atUnixTime: -1) }
     }
 }

@@ -4,7 +4,7 @@ import WatchwordCryptography
 @testable import OneTimePassword
 
 @Suite struct HexadecimalTests {
-    private func decoded(_ text: String) throws(HexadecimalError) -> [UInt8] {
+    private func decoded(_ text: String) throws(OneTimePasswordError) -> [UInt8] {
         try Hexadecimal.decode(Array(text.utf8).span).withBytes { bytes in
             bytes.indices.map { bytes[$0] }
         }
@@ -20,12 +20,12 @@ import WatchwordCryptography
         "anything else is refused, with its position",
         arguments: [("0g", 1), ("00 11", 2), ("0x11", 1), ("11\n", 2), ("١1", 0)])
     func otherCharacters(_ text: String, _ position: Int) {
-        #expect(throws: HexadecimalError.character(at: position)) { try decoded(text) }
+        #expect(throws: OneTimePasswordError.notHexadecimal(at: position)) { try decoded(text) }
     }
 
     @Test("an odd number of digits is refused")
     func odd() {
-        #expect(throws: HexadecimalError.oddCount) { try decoded("0") }
-        #expect(throws: HexadecimalError.oddCount) { try decoded("001") }
+        #expect(throws: OneTimePasswordError.oddDigitCount) { try decoded("0") }
+        #expect(throws: OneTimePasswordError.oddDigitCount) { try decoded("001") }
     }
 }

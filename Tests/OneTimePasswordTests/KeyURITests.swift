@@ -25,7 +25,7 @@ struct Leniency: Sendable, CustomTestStringConvertible {
 }
 
 extension KeyURI {
-    init(_ text: String, reading: Reading = .lenient) throws(KeyURIError) {
+    init(_ text: String, reading: Reading = .lenient) throws(OneTimePasswordError) {
         let bytes = Array(text.utf8)
         try self.init(parsing: bytes.span, reading: reading)
     }
@@ -99,7 +99,7 @@ struct KeyURITests {
     @Test("each deviation from the format is refused by strict parsing", arguments: leniencies)
     func strict(case leniency: Leniency) throws {
         let first = try #require(leniency.warnings.first)
-        #expect(throws: KeyURIError.notStrict(first)) {
+        #expect(throws: OneTimePasswordError.notStrict(first)) {
             _ = try KeyURI(leniency.uri, reading: .strict)
         }
     }
@@ -153,7 +153,8 @@ struct KeyURITests {
         let uri = try KeyURI(
             "otpauth://totp/A:b?secret=\(key)&digits=8&period=60&t0=-30", reading: .strict)
         #expect(uri.credential.style == .decimal(.eight))
-        #expect(uri.credential.movingFactor == .time(try TimeStep(period: 60, start: -30)))
+        #expect(
+            uri.credential.movingFactor == .time(try #require(TimeStep(period: 60, start: -30))))
         let counted = try KeyURI(
             "otpauth://hotp/A:b?secret=\(key)&counter=18446744073709551615", reading: .strict)
         #expect(counted.credential.movingFactor == .counter(.max))
@@ -193,7 +194,7 @@ struct KeyURITests {
         #expect(misnomer.name == name.lowercased())
         #expect(misnomer.part == part)
         #expect(uri.credential.otherParameters == [.init(name: name, value: "8")])
-        #expect(throws: KeyURIError.notStrict(.misnamedParameter(name: misnomer))) {
+        #expect(throws: OneTimePasswordError.notStrict(.misnamedParameter(name: misnomer))) {
             _ = try KeyURI(text, reading: .strict)
         }
     }
@@ -223,18 +224,18 @@ struct KeyURITests {
     @Test(
         "an invalid URI is refused",
         arguments: [
-            ("", KeyURIError.notAKeyURI), ("otpauth:", .notAKeyURI),
+            ("", OneTimePasswordError.notAKeyURI), ("otpauth:", .notAKeyURI),
             ("otpauth:/totp/b", .notAKeyURI),
             ("https://totp/b?secret=\(key)", .notAKeyURI), ("xotpauth://totp/b", .notAKeyURI),
             ("otpauth://", .unknownType), ("otpauth://motp/b?secret=\(key)", .unknownType),
             ("otpauth:///b?secret=\(key)", .unknownType),
             ("otpauth://totp /b?secret=\(key)", .unknownType),
-            ("otpauth://totp/b", .missingKey), ("otpauth://totp/b?", .missingKey),
-            ("otpauth://totp/b?secret", .missingKey), ("otpauth://totp/b?secret=", .missingKey),
-            ("otpauth://totp/b?secret=%20", .missingKey),
-            ("otpauth://totp/b?secret=A", .missingKey),
-            ("otpauth://totp/b?secret=GEZ1", .key(.character(at: 3))),
-            ("otpauth://totp/b?secret=GE=ZD", .key(.character(at: 3))),
+            ("otpauth://totp/b", .emptyKey), ("otpauth://totp/b?", .emptyKey),
+            ("otpauth://totp/b?secret", .emptyKey), ("otpauth://totp/b?secret=", .emptyKey),
+            ("otpauth://totp/b?secret=%20", .emptyKey),
+            ("otpauth://totp/b?secret=A", .emptyKey),
+            ("otpauth://totp/b?secret=GEZ1", .notBase32(at: 3)),
+            ("otpauth://totp/b?secret=GE=ZD", .notBase32(at: 3)),
             ("otpauth://totp/b?secret=\(key)&secret=\(key)", .doubled(.secret)),
             ("otpauth://totp/b?secret=\(key)&SECRET=\(key)", .doubled(.secret)),
             ("otpauth://totp/b?secret=\(key)&issuer=A&issuer=A", .doubled(.issuer)),
@@ -267,7 +268,7 @@ struct KeyURITests {
             ),
             ("otpauth://hotp/b?secret=\(key)&counter=-", .notANumber(.counter)),
         ])
-    func refused(uri: String, error: KeyURIError) {
+    func refused(uri: String, error: OneTimePasswordError) {
         #expect(throws: error) { _ = try KeyURI(uri) }
     }
 
@@ -279,14 +280,14 @@ struct KeyURITests {
         let again = try KeyURI.format(uri.credential).withBytes { try KeyURI(parsing: $0) }
         #expect(again.credential == uri.credential)
         let tooLong = "a" + String(repeating: " ", count: 22_000) + "a"
-        #expect(throws: KeyURIError.tooLong) {
+        #expect(throws: OneTimePasswordError.tooLong) {
             _ = try KeyURI("otpauth://totp/\(tooLong)?secret=\(key)")
         }
         let padding = String(repeating: "&", count: KeyURI.maximumCount)
-        #expect(throws: KeyURIError.tooLong) {
+        #expect(throws: OneTimePasswordError.tooLong) {
             _ = try KeyURI("otpauth://totp/a?secret=\(key)\(padding)")
         }
-        #expect(throws: CredentialError.tooLong) {
+        #expect(throws: OneTimePasswordError.tooLong) {
             try Credential(issuer: "", account: tooLong, key: uri.credential.key)
         }
     }

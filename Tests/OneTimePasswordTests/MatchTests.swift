@@ -55,7 +55,7 @@ struct MatchTests {
     func collision() throws {
         let one = CodeGenerator(
             key: SecretBytes(text: "12345678901234567890"), algorithm: .sha1,
-            style: .decimal(try CodeLength(digits: 1)))
+            style: .decimal(try #require(CodeLength(digits: 1))))
         // The last digits of the codes above are 4 2 2 9 4 6 2 3 1 9.
         let two = Array("2".utf8)
         #expect(one.match(two.span, around: 3, behind: 3, ahead: 3) == -2)
@@ -65,7 +65,7 @@ struct MatchTests {
     @Test("Steam Guard codes and ten-digit codes also match")
     func otherStyles() throws {
         let key = SecretBytes(text: "12345678901234567890")
-        for style in [CodeStyle.steam, .decimal(try CodeLength(digits: 10))] {
+        for style in [CodeStyle.steam, .decimal(try #require(CodeLength(digits: 10)))] {
             let generator = CodeGenerator(key: key, algorithm: .sha256, style: style)
             let code = Array(generator.code(at: 9).text.utf8)
             #expect(generator.match(code.span, around: 5, behind: 0, ahead: 5) == 4)

@@ -31,7 +31,7 @@ struct OathtoolTests {
                 // From 1970 to far beyond 2038.
                 let time = Int64(generator.number() >> 20)
                 let step = Int64.random(in: 1...120, using: &generator)
-                first = try TimeStep(period: step).step(at: time)
+                first = try #require(TimeStep(period: step)?.step(at: time))
                 arguments += [
                     "--totp=\(algorithm.rawValue.lowercased())", "--now=@\(time)",
                     "--time-step-size=\(step)s",
@@ -41,7 +41,8 @@ struct OathtoolTests {
             arguments.append(Hex.text(key.bytes))
             let outcome = try oathtool.run(arguments)
             let codes = CodeGenerator(
-                key: key, algorithm: algorithm, style: .decimal(try CodeLength(digits: digits)))
+                key: key, algorithm: algorithm,
+                style: .decimal(try #require(CodeLength(digits: digits))))
             let ours = (0..<10).map { codes.code(at: first &+ $0).text }
             #expect(outcome.text.split(separator: "\n").map(String.init) == ours, "\(arguments)")
         }

@@ -8,7 +8,7 @@ import Testing
             let most = [UInt8](repeating: 0x61, count: correction.capacity)
             #expect(try Symbol(encoding: most.span, correction: correction).side == 177)
             let tooMany = most + [0x61]
-            #expect(throws: SymbolDrawingError.tooLong(limit: correction.capacity)) {
+            #expect(throws: QRDrawingError.tooLong(limit: correction.capacity)) {
                 try Symbol(encoding: tooMany.span, correction: correction)
             }
         }
@@ -21,7 +21,7 @@ import Testing
         let one: [UInt8] = [0x61]
         #expect(try Symbol(encoding: one.span, correction: .medium).side == 21)
         let none: [UInt8] = []
-        #expect(throws: SymbolDrawingError.empty) {
+        #expect(throws: QRDrawingError.empty) {
             try Symbol(encoding: none.span, correction: .medium)
         }
     }

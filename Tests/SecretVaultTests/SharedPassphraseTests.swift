@@ -36,7 +36,7 @@ struct SharedPassphraseTests {
         let document = try VaultDocument(parsing: vault.bytes())
         let key = VaultKey.make(of: document.vaultID)
         let slot = try TrustedSlot.sealing(
-            key, under: secret("guess"), cost: ScryptCost(logN: 10), number: 1, created: 0)
+            key, under: .passphrase(secret("guess"), ScryptCost(logN: 10)), number: 1, created: 0)
         // The second has the salt of the vault's slot, but not what the passphrase opens.
         let salted = Slot(
             head: document.slots[0].head, secret: slot.slot.secret, vaultKey: slot.slot.vaultKey)

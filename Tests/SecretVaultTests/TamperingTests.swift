@@ -237,11 +237,11 @@ struct TamperingTests {
         let forged = VaultKey.make(of: document.vaultID)
         let (passphrase, recoveryKey) = (secret("my own"), RecoveryKey.make())
         let isPassphrase = method == "passphrase"
-        let slot =
-            try isPassphrase
-            ? TrustedSlot.sealing(
-                forged, under: passphrase, cost: ScryptCost(logN: 10), number: 9, created: 0)
-            : TrustedSlot.sealing(forged, under: recoveryKey, number: 9, created: 0)
+        let slot = try TrustedSlot.sealing(
+            forged,
+            under: isPassphrase
+                ? .passphrase(passphrase, ScryptCost(logN: 10)) : .recoveryKey(recoveryKey),
+            number: 9, created: 0)
         var text = VaultText()
         text.write(document.bytes[..<document.headerEnd])
         slot.slot.write(to: &text)

@@ -103,7 +103,7 @@ struct TransferTests {
                 .oneTimePassword(
                     try Credential(
                         issuer: tooLong, account: "", key: secret("k"), style: .steam,
-                        movingFactor: .time(TimeStep(period: .max, start: .min)),
+                        movingFactor: .time(#require(TimeStep(period: .max, start: .min))),
                         otherParameters: (0...RecordPayload.parameterLimit).map {
                             Credential.Parameter(name: "p\($0)", value: "\0")
                         })),

@@ -90,7 +90,7 @@ struct UndoTests {
                 throw .otherKind
             }
             try changes.replace(
-                id, with: .oneTimePassword(VaultChanges.moved(credential, to: counter)))
+                id, with: .oneTimePassword(credential.moved(to: counter)))
         }
     }
 

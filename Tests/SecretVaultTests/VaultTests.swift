@@ -323,7 +323,7 @@ struct VaultTests {
                     issuer: "other", account: "name", key: credential.key,
                     algorithm: credential.algorithm, style: style, movingFactor: .time(step)))
         }
-        let longer = try TimeStep(period: step.period + 1, start: step.start)
+        let longer = try #require(TimeStep(period: step.period + 1, start: step.start))
         let alike = try like(credential.style, step)
         let others = [try like(.steam, step), try like(credential.style, longer)]
         try vault.unlock().update { changes throws(VaultError) in

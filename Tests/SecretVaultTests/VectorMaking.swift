@@ -83,12 +83,12 @@ struct VectorMaking {
             issuer: "Steam", account: "gordon", key: secret("steam's twenty bytes"), style: .steam)
         let odd = try Credential(
             issuer: "", account: "日本語 🔑", key: secret("k"), algorithm: .sha256,
-            style: .decimal(CodeLength(digits: 10)),
-            movingFactor: .time(TimeStep(period: 86_400, start: -5)),
+            style: .decimal(#require(CodeLength(digits: 10))),
+            movingFactor: .time(#require(TimeStep(period: 86_400, start: -5))),
             otherParameters: [.init(name: "a", value: ""), .init(name: "ü", value: "=&?")])
         let last = try Credential(
             issuer: "counter", account: "", key: secret(String(repeating: "x", count: 200)),
-            style: .decimal(CodeLength(digits: 1)), movingFactor: .counter(.max))
+            style: .decimal(#require(CodeLength(digits: 1))), movingFactor: .counter(.max))
         let access = AccessControl(presence: .perUse(.any), onFailure: .wipe(after: .three))
         try vault.unlock().update { changes throws(VaultError) in
             try changes.add(.oneTimePassword(steam), now: 1)

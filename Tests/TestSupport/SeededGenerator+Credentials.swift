@@ -8,13 +8,14 @@ extension SeededGenerator {
             Bool.random(using: &self)
             ? .counter(number())
             : .time(
-                try TimeStep(
+                TimeStep(
                     period: Int64(number() >> 1) | 1,
-                    start: Bool.random(using: &self) ? 0 : Int64(bitPattern: number())))
+                    start: Bool.random(using: &self) ? 0 : Int64(bitPattern: number()))
+                    ?? .standard)
         let style: CodeStyle =
             Int.random(in: 0..<4, using: &self) == 0
             ? .steam
-            : .decimal(try CodeLength(digits: Int.random(in: 1...10, using: &self)))
+            : .decimal(CodeLength(digits: Int.random(in: 1...10, using: &self)) ?? .six)
         return try Credential(
             issuer: Int.random(in: 0..<4, using: &self) == 0 ? "Steam" : name(), account: name(),
             key: key(), algorithm: HashAlgorithm.allCases.randomElement(using: &self) ?? .sha1,

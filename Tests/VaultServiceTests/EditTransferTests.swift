@@ -55,13 +55,7 @@ struct EditTransferTests {
         let warnings: [CredentialWarning] = [
             .shortKey(bits: 8), .digits(10), .longPeriod(seconds: .max),
         ]
-        let errors: [CredentialError] = [
-            .spaceAround(.issuer), .spaceAround(.account), .parameter(position: 3),
-            .unsupportedLength(-1),
-        ]
-        let refusals: [EditRefusal] = [
-            .nameTaken(name), .noSuchTag(name, tag: "é"), .credential(.tooLong),
-        ]
+        let refusals: [EditRefusal] = [.nameTaken(name), .noSuchTag(name, tag: "é")]
         let updates: [ImportUpdate] = [.counter(from: 0, to: .max), .pin, .details]
         let itemRefusals: [ItemRefusal] = [
             .nameTaken(name), .requiresCheckPerUse(name), .notCompared(name),
@@ -84,7 +78,6 @@ struct EditTransferTests {
         try MessageForm.check(items, of: ItemOutcome.Kind.allCases)
         try MessageForm.check(itemRefusals, of: ItemRefusal.Kind.allCases)
         try MessageForm.check(updates, of: ImportUpdate.Kind.allCases)
-        try MessageForm.check(errors, of: CredentialError.Kind.allCases)
         try MessageForm.check(warnings, of: CredentialWarning.Kind.allCases)
     }
 

@@ -85,7 +85,7 @@ struct ImportEditTests {
         let items = try (1...101).map { (period: Int64) in
             let credential = try Credential(
                 issuer: "", account: "\(period)", key: EditedVault.key,
-                movingFactor: .time(TimeStep(period: period)))
+                movingFactor: .time(#require(TimeStep(period: period))))
             return item(.oneTimePassword(credential))
         }
         let found = try outcomes(items, in: edited)

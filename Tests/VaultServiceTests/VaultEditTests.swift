@@ -143,7 +143,7 @@ struct VaultEditTests {
                     secret: SecretBytes(text: "new key")),
                 .noSuchTag(EntryName(typed: "a:b"), tag: "no")
             ),
-            (EntryRevision(entry, issuer: "z", secret: empty), .credential(.emptyKey)),
+            (EntryRevision(entry, issuer: "z", secret: empty), .emptyKey),
         ]
         let before = try edited.bytes
         for (revision, refusal) in refusals {

@@ -263,13 +263,14 @@ extension TestAuthenticator {
     fileprivate init(_ id: CredentialID, _ given: OneTimePasswordImport) throws {
         let factor: MovingFactor =
             switch given.factor {
-            case .time(let period, _): .time(try TimeStep(period: Int64(period)))
+            case .time(let period, _): .time(try #require(TimeStep(period: Int64(period))))
             case .counter(let counter): .counter(counter)
             }
         self.init(
             credential: id,
             entry: try Credential(
                 issuer: "", account: "alice", key: given.key, algorithm: given.algorithm,
-                style: .decimal(try CodeLength(digits: given.digits)), movingFactor: factor))
+                style: .decimal(try #require(CodeLength(digits: given.digits))),
+                movingFactor: factor))
     }
 }

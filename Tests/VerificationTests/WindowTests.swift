@@ -259,7 +259,7 @@ struct PeriodTests {
         // Clock and key are fixed, so that no two codes can be equal by chance.
         let key = SecretBytes(text: "a key of twenty byte")
         let authenticator = try await fixture.enrol(.time(period: period), key: key)
-        let step = try TimeStep(period: Int64(period))
+        let step = try #require(TimeStep(period: Int64(period)))
         #expect(authenticator.entry.movingFactor == .time(step))
         let row = try #require(await fixture.store.credential(authenticator.credential))
         guard case .time(let password) = try CredentialRecord(row).material else {

@@ -83,7 +83,7 @@ struct FileExchangeTests {
     func replacedAfterReading(previous: FileReplacement.Previous) throws {
         let place = try Place()
         try place.put("ours: theirs", at: "file")
-        #expect(throws: PrivateFileError.changed) { try save(place, previous: previous) }
+        #expect(throws: FileError.changed) { try save(place, previous: previous) }
         var left = ["file": "ours: theirs", "own/previous": "ours: older"]
         if case .purged = previous { left["own/previous"] = nil }
         #expect(try place.files == left)
@@ -100,7 +100,7 @@ struct FileExchangeTests {
             try put()
             let before = try place.folder.bytes(of: "file")
             try place.opened { folder, own in
-                #expect(throws: PrivateFileError.changed) {
+                #expect(throws: FileError.changed) {
                     try file.exchange(in: folder, besides: own, expecting: read)
                 }
                 file.discardNames(in: own)
@@ -112,7 +112,7 @@ struct FileExchangeTests {
         try removeFile(place.folder.file("file"))
         try linkSymbolically("own", to: place.folder.file("file"))
         try place.opened { folder, own in
-            #expect(throws: PrivateFileError.changed) {
+            #expect(throws: FileError.changed) {
                 try file.exchange(in: folder, besides: own, expecting: read)
             }
             file.discardNew(in: own)
@@ -121,7 +121,7 @@ struct FileExchangeTests {
         try removeFile(place.folder.file("file"))
         try place.put("ours: new", at: "own/new")
         try place.opened { folder, own in
-            #expect(throws: PrivateFileError.changed) {
+            #expect(throws: FileError.changed) {
                 try file.exchange(in: folder, besides: own, expecting: read)
             }
             file.discardNew(in: own)
@@ -154,7 +154,7 @@ struct FileExchangeTests {
         try other.put("ours: theirs", at: "own/displaced")
         try other.put("ours: new", at: "own/new")
         try other.link("own/new", to: "file")
-        #expect(throws: PrivateFileError.changed) { try save(other) }
+        #expect(throws: FileError.changed) { try save(other) }
         #expect(try other.files == ["file": "ours: theirs", "own/previous": "ours: older"])
         // The same, but a third file has appeared since: both stay, and the user must decide.
         let third = try Place()
@@ -162,7 +162,7 @@ struct FileExchangeTests {
         try third.put("ours: new", at: "own/new")
         try third.put("ours: third", at: "file")
         let files = try third.files
-        #expect(throws: PrivateFileError.inTheWay(name: "displaced")) { try save(third) }
+        #expect(throws: FileError.inTheWay(name: "displaced")) { try save(third) }
         #expect(try third.files == files)
     }
 }

@@ -16,7 +16,7 @@ struct FileLockTests {
     func one() throws {
         let folder = try TemporaryFolder()
         try hold(folder) {
-            #expect(throws: PrivateFileError.busy) { try hold(folder) }
+            #expect(throws: FileError.busy) { try hold(folder) }
         }
         try hold(folder)
         #expect(try mode(of: folder.file("lock")) == 0o600)
@@ -33,10 +33,10 @@ struct FileLockTests {
         }
         try share {
             try share {}
-            #expect(throws: PrivateFileError.busy) { try hold(folder) }
+            #expect(throws: FileError.busy) { try hold(folder) }
         }
         try hold(folder) {
-            #expect(throws: PrivateFileError.busy) { try share {} }
+            #expect(throws: FileError.busy) { try share {} }
         }
     }
 
@@ -63,7 +63,7 @@ struct FileLockTests {
     func link() throws {
         let folder = try TemporaryFolder()
         try linkSymbolically(folder.file("other"), to: folder.file("lock"))
-        #expect(throws: PrivateFileError.system(SystemCallFailure(call: "openat", number: ELOOP))) {
+        #expect(throws: FileError.system(SystemCallFailure(call: "openat", number: ELOOP))) {
             try hold(folder)
         }
         #expect(try names(in: folder.path) == ["lock"])

@@ -85,7 +85,7 @@ struct FileReplacementTests {
         #expect(try names(in: folder.path) == [])
         try file.remove(in: Folder(opening: folder.path))
         try folder.write(Array("my notes".utf8), to: "file")
-        #expect(throws: PrivateFileError.inTheWay(name: "file")) {
+        #expect(throws: FileError.inTheWay(name: "file")) {
             try file.remove(in: Folder(opening: folder.path))
         }
         #expect(try text("file", in: folder) == "my notes")
@@ -144,7 +144,7 @@ struct FileReplacementTests {
         for (what, put) in cases {
             try put()
             let before = what == "a folder" ? [] : try folder.bytes(of: name)
-            #expect(throws: PrivateFileError.inTheWay(name: name), "\(what)") {
+            #expect(throws: FileError.inTheWay(name: name), "\(what)") {
                 try replace("two", in: folder)
             }
             if what != "a folder" { #expect(try folder.bytes(of: name) == before, "\(what)") }
@@ -161,16 +161,16 @@ struct FileReplacementTests {
         try replace("one", in: folder)
         try leave("notes", as: "file.previous", in: folder)
         for previous in [FileReplacement.Previous.kept, .purged] {
-            #expect(throws: PrivateFileError.inTheWay(name: "file.previous")) {
+            #expect(throws: FileError.inTheWay(name: "file.previous")) {
                 try replace("two", in: folder, previous: previous)
             }
         }
-        #expect(throws: PrivateFileError.inTheWay(name: "file.previous")) {
+        #expect(throws: FileError.inTheWay(name: "file.previous")) {
             try erasePrevious(in: folder)
         }
         #expect(try folder.bytes(of: "file.previous") == Array("notes".utf8))
         try leave("notes", as: "file", in: folder)
-        #expect(throws: PrivateFileError.inTheWay(name: "file")) {
+        #expect(throws: FileError.inTheWay(name: "file")) {
             try replace("two", in: folder, previous: .none)
         }
         #expect(try names(in: folder.path) == ["file", "file.previous"])

@@ -4,7 +4,7 @@ import Testing
 import WatchwordSystem
 
 struct OutputFileTests {
-    private func write(_ text: String, to path: String, replacing: Bool) throws(OutputFileError) {
+    private func write(_ text: String, to path: String, replacing: Bool) throws(FileError) {
         try OutputFile.write(Array(text.utf8).span, to: path, replacing: replacing)
     }
 
@@ -17,7 +17,7 @@ struct OutputFileTests {
         let folder = try TemporaryFolder()
         try write("one", to: folder.file("o.png"), replacing: false)
         #expect(try mode(of: folder.file("o.png")) == 0o600)
-        #expect(throws: OutputFileError.exists) {
+        #expect(throws: FileError.exists) {
             try write("two", to: folder.file("o.png"), replacing: false)
         }
         #expect(try text("o.png", in: folder) == "one")
@@ -34,7 +34,7 @@ struct OutputFileTests {
         let (start, new) = (Array("vault ".utf8), Array("new".utf8))
         let path = folder.file("o.png")
         try write("vault 1", to: path, replacing: true)
-        #expect(throws: OutputFileError.protected) {
+        #expect(throws: FileError.protected) {
             try OutputFile.write(new.span, to: path, replacing: true, sparing: start)
         }
         #expect(try text("o.png", in: folder) == "vault 1")
@@ -65,13 +65,13 @@ struct OutputFileTests {
         try linkSymbolically(folder.file("target"), to: folder.file("link"))
         try linkSymbolically(folder.file("nothing"), to: folder.file("broken"))
         #expect(unsafe mkfifo(folder.file("pipe"), 0o600) == 0)
-        var cases: [(String, OutputFileError)] = [
-            ("folder", .folder), ("link", .symbolicLink), ("broken", .symbolicLink),
-            ("pipe", .notAFile), (".", .folder),
+        var cases: [(String, FileError)] = [
+            ("folder", .namesFolder), ("link", .symbolicLink), ("broken", .symbolicLink),
+            ("pipe", .notReplaceable), (".", .namesFolder),
         ]
         // A node of our own with the null device's numbers; only root can create one.
         if unsafe mknod(folder.file("device"), S_IFCHR | 0o600, dev_t(0x103)) == 0 {
-            cases.append(("device", .notAFile))
+            cases.append(("device", .notReplaceable))
         }
         let before = try names(in: folder.path)
         for (name, error) in cases {
@@ -98,7 +98,7 @@ struct OutputFileTests {
     @Test("a missing folder is reported as missing")
     func noFolder() throws {
         let folder = try TemporaryFolder()
-        #expect(throws: OutputFileError.noFolder) {
+        #expect(throws: FileError.noFolder) {
             try write("x", to: folder.file("none/o.png"), replacing: true)
         }
     }
@@ -109,7 +109,7 @@ struct OutputFileTests {
         try write("old", to: folder.file("o.png"), replacing: false)
         // This name is too long even without a suffix, so the final name itself is refused.
         let long = String(repeating: "n", count: 256)
-        #expect(throws: OutputFileError.self) {
+        #expect(throws: FileError.self) {
             try write("x", to: folder.file(long), replacing: true)
         }
         #expect(try names(in: folder.path) == ["o.png"])

@@ -17,7 +17,7 @@ struct PrivateFileTests {
         try folder.write(bytes, to: "file")
         try setMode(0o600, of: folder.file("file"))
         #expect(try read("file", in: folder) == bytes)
-        #expect(throws: PrivateFileError.tooLarge(limit: 99)) {
+        #expect(throws: FileError.tooLarge(limit: 99)) {
             try read("file", in: folder, limit: 99)
         }
         try folder.write([], to: "empty")
@@ -52,7 +52,7 @@ struct PrivateFileTests {
         try setMode(0o604, of: folder.file("open"))
         try linkSymbolically(folder.file("open"), to: folder.file("link"))
         try makeFolder(folder.file("folder"))
-        let cases: [(String, PrivateFileError)] = [
+        let cases: [(String, FileError)] = [
             ("none", .missing), ("folder", .folder), ("link", .symbolicLink),
             ("open", .openToOthers(mode: 0o604)),
         ]

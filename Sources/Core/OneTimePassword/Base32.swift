@@ -12,13 +12,13 @@ public enum Base32 {
 
     /// Decodes text strictly: capital letters, the digits 2 to 7, and exactly the required padding.
     ///
-    /// - Throws: ``Base32Error``.
+    /// - Throws: ``OneTimePasswordError/notBase32(at:)`` or ``OneTimePasswordError/notStrict(_:)``.
     public static func decode(
         _ text: Span<UInt8>, padding: Padding = .required
-    ) throws(Base32Error) -> SecretBytes {
+    ) throws(OneTimePasswordError) -> SecretBytes {
         let (secret, tolerances) = try decodeTolerantly(text, expecting: padding)
         guard let first = tolerances.first else { return secret }
-        throw .notStrict(first)
+        throw .notStrict(.key(first))
     }
 
     /// Decodes text as apps actually print it, and reports each deviation that it accepted.
@@ -28,14 +28,14 @@ public enum Base32 {
     ///
     /// - Parameter padding: the padding that is not reported as a deviation.
     /// - Returns: the bytes, and each deviation once, in the order of ``Base32Deviation``.
-    /// - Throws: ``Base32Error``.
+    /// - Throws: ``OneTimePasswordError/notBase32(at:)``.
     public static func decodeTolerantly(
         _ text: Span<UInt8>, expecting padding: Padding = .omitted
-    ) throws(Base32Error) -> (secret: SecretBytes, tolerances: [Base32Deviation]) {
+    ) throws(OneTimePasswordError) -> (secret: SecretBytes, tolerances: [Base32Deviation]) {
         var reader = Base32Reader()
         let secret = try SecretBytes(
             capacity: text.count / 8 * 5 + 5
-        ) { output throws(Base32Error) in
+        ) { output throws(OneTimePasswordError) in
             for index in text.indices {
                 try reader.take(text[index], at: index, into: &output)
             }
@@ -92,16 +92,6 @@ public enum Base32 {
         let value = UInt8(truncatingIfNeeded: bits) & 31
         return value < 26 ? UInt8(ascii: "A") + value : UInt8(ascii: "2") + (value - 26)
     }
-}
-
-/// Why a text is not Base32.
-///
-/// It reports the position, never the content.
-public enum Base32Error: Error, Hashable, Sendable {
-    /// A character outside the alphabet, or anything after the padding.
-    case character(at: Int)
-    /// A deviation that a strict reading refuses.
-    case notStrict(Base32Deviation)
 }
 
 /// A deviation from Base32 that a tolerant reading accepts.

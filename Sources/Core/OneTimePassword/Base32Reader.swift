@@ -10,7 +10,7 @@ struct Base32Reader {
     /// Reads the character at `position`.
     mutating func take(
         _ character: UInt8, at position: Int, into output: inout OutputSpan<UInt8>
-    ) throws(Base32Error) {
+    ) throws(OneTimePasswordError) {
         let value: UInt8
         switch character {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"):
@@ -30,9 +30,9 @@ struct Base32Reader {
             padding += 1
             return
         default:
-            throw .character(at: position)
+            throw .notBase32(at: position)
         }
-        guard padding == 0 else { throw .character(at: position) }
+        guard padding == 0 else { throw .notBase32(at: position) }
         characters += 1
         bits = bits << 5 | UInt32(value)
         held += 5

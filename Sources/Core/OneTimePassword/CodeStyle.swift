@@ -95,11 +95,9 @@ public struct CodeLength: Hashable, Sendable {
     /// Eight digits.
     public static let eight = CodeLength(checked: 8)
 
-    /// Accepts 1 to 10.
-    ///
-    /// - Throws: ``CredentialError/unsupportedLength(_:)`` for any other number.
-    public init(digits: Int) throws(CredentialError) {
-        guard (1...10).contains(digits) else { throw .unsupportedLength(digits) }
+    /// Accepts 1 to 10, and returns `nil` for any other number.
+    public init?(digits: Int) {
+        guard (1...10).contains(digits) else { return nil }
         self.init(checked: digits)
     }
 

@@ -30,18 +30,19 @@ public struct Credential: Sendable {
     /// How codes are written.
     public let style: CodeStyle
     /// The moving factor.
-    public let movingFactor: MovingFactor
+    public private(set) var movingFactor: MovingFactor
     /// The key URI's other parameters, in order.
-    public let otherParameters: [Parameter]
+    public private(set) var otherParameters: [Parameter]
 
     /// Creates a credential.
     ///
-    /// - Throws: ``CredentialError``.
+    /// - Throws: ``OneTimePasswordError/emptyKey``, ``OneTimePasswordError/spaceAround(_:)``,
+    ///   ``OneTimePasswordError/parameter(position:)`` or ``OneTimePasswordError/tooLong``.
     public init(
         issuer: String, account: String, key: SecretBytes, algorithm: HashAlgorithm = .sha1,
         style: CodeStyle = .decimal(.six), movingFactor: MovingFactor = .time(.standard),
         otherParameters: [Parameter] = []
-    ) throws(CredentialError) {
+    ) throws(OneTimePasswordError) {
         guard key.count > 0 else { throw .emptyKey }
         guard !issuer.hasSpaceAround else { throw .spaceAround(.issuer) }
         guard !account.hasSpaceAround else { throw .spaceAround(.account) }
@@ -64,25 +65,21 @@ public struct Credential: Sendable {
     }
 }
 
-/// Why a credential, or one of its parameters, is invalid.
-public enum CredentialError: Error, Hashable, Sendable {
-    /// One of a credential's two names.
-    public enum Name: Hashable, Sendable {
-        case issuer, account
+extension Credential {
+    /// The credential with another value of its counter, which the moving factor must be.
+    package func moved(to counter: UInt64) -> Credential {
+        precondition(movingFactor.isCounter, "the credential is HOTP")
+        var moved = self
+        moved.movingFactor = .counter(counter)
+        return moved
     }
 
-    /// The key is empty.
-    case emptyKey
-    /// A name begins or ends with a space of any kind, which a key URI does not preserve.
-    case spaceAround(Name)
-    /// The names, the key and the parameters do not fit into a key URI of the maximum length.
-    case tooLong
-    /// A parameter occurs twice, or has the name of one of the credential's own parameters.
-    case parameter(position: Int)
-    /// This number of digits is not between 1 and 10.
-    case unsupportedLength(Int)
-    /// The period is less than one second.
-    case periodOutOfRange
+    /// The credential without the parameters that are kept for other programs.
+    package var withoutOtherParameters: Credential {
+        var plain = self
+        plain.otherParameters = []
+        return plain
+    }
 }
 
 extension Credential: Equatable {
@@ -121,14 +118,6 @@ extension Credential {
     }
 }
 
-/// Why there is no code for a moving factor.
-public enum CodeError: Error, Hashable, Sendable {
-    /// The credential is HOTP and a time was given, or it is TOTP and a counter was given.
-    case otherMovingFactor
-    /// The time is before the first step.
-    case beforeStart
-}
-
 extension Credential {
     /// A generator for many codes of this credential.
     public func generator() -> CodeGenerator {
@@ -137,25 +126,26 @@ extension Credential {
 
     /// The code at a Unix time.
     ///
-    /// - Throws: ``CodeError/otherMovingFactor`` for HOTP, ``CodeError/beforeStart`` for a time
+    /// - Throws: ``OneTimePasswordError/otherMovingFactor`` for HOTP, ``OneTimePasswordError/beforeStart`` for a time
     ///   before T0.
-    public func code(atUnixTime unixTime: Int64) throws(CodeError) -> Code {
+    public func code(atUnixTime unixTime: Int64) throws(OneTimePasswordError) -> Code {
         code(at: try step(atUnixTime: unixTime))
     }
 
     /// The time step of a Unix time, for ``CodeGenerator``.
     ///
-    /// - Throws: ``CodeError/otherMovingFactor`` for HOTP, ``CodeError/beforeStart`` for a time
+    /// - Throws: ``OneTimePasswordError/otherMovingFactor`` for HOTP, ``OneTimePasswordError/beforeStart`` for a time
     ///   before T0.
-    public func step(atUnixTime unixTime: Int64) throws(CodeError) -> UInt64 {
+    public func step(atUnixTime unixTime: Int64) throws(OneTimePasswordError) -> UInt64 {
         guard case .time(let timeStep) = movingFactor else { throw .otherMovingFactor }
-        return try timeStep.step(at: unixTime)
+        guard let step = timeStep.step(at: unixTime) else { throw .beforeStart }
+        return step
     }
 
     /// The code for a counter value.
     ///
-    /// - Throws: ``CodeError/otherMovingFactor`` for TOTP.
-    public func code(counter: UInt64) throws(CodeError) -> Code {
+    /// - Throws: ``OneTimePasswordError/otherMovingFactor`` for TOTP.
+    public func code(counter: UInt64) throws(OneTimePasswordError) -> Code {
         guard case .counter = movingFactor else { throw .otherMovingFactor }
         return code(at: counter)
     }

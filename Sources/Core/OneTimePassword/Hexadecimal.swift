@@ -4,13 +4,14 @@ public import WatchwordCryptography
 public enum Hexadecimal {
     /// Decodes text strictly: pairs of digits in either case, and nothing else.
     ///
-    /// - Throws: ``HexadecimalError``.
-    public static func decode(_ text: Span<UInt8>) throws(HexadecimalError) -> SecretBytes {
+    /// - Throws: ``OneTimePasswordError/notHexadecimal(at:)`` or
+    ///   ``OneTimePasswordError/oddDigitCount``.
+    public static func decode(_ text: Span<UInt8>) throws(OneTimePasswordError) -> SecretBytes {
         // A long text that is something else takes no memory.
         for index in text.indices where text[index].hexDigitValue == nil {
-            throw .character(at: index)
+            throw .notHexadecimal(at: index)
         }
-        guard text.count.isMultiple(of: 2) else { throw .oddCount }
+        guard text.count.isMultiple(of: 2) else { throw .oddDigitCount }
         return SecretBytes(capacity: text.count / 2) { output in
             var high: UInt8 = 0
             for index in text.indices {
@@ -38,14 +39,4 @@ public enum Hexadecimal {
             }
         }
     }
-}
-
-/// Why a text is not hexadecimal.
-///
-/// It reports the position, never the content.
-public enum HexadecimalError: Error, Hashable, Sendable {
-    /// A character that is not a hexadecimal digit.
-    case character(at: Int)
-    /// The last digit has no partner.
-    case oddCount
 }

@@ -85,7 +85,7 @@ struct KeyURIQuery {
     /// Reads the `name=value` pair at `piece`.
     mutating func take(
         _ piece: Range<Int>, of text: Span<UInt8>, for parser: inout KeyURIParser
-    ) throws(KeyURIError) {
+    ) throws(OneTimePasswordError) {
         guard !piece.isEmpty else {
             parser.warnings.append(.emptyParameter)
             return

@@ -27,7 +27,7 @@ extension KeyURIParser {
     /// The hash function; SHA-1 if the parameter is absent.
     mutating func algorithm(
         _ query: KeyURIQuery, _ text: Span<UInt8>
-    ) throws(KeyURIError) -> HashAlgorithm {
+    ) throws(OneTimePasswordError) -> HashAlgorithm {
         guard let written = value(.algorithm, query, text) else { return .sha1 }
         if let algorithm = HashAlgorithm(rawValue: written) { return algorithm }
         guard let algorithm = HashAlgorithm(spelling: written) else { throw .unknownAlgorithm }
@@ -38,7 +38,7 @@ extension KeyURIParser {
     /// The code style, determined by the type, then by the encoder, then by the issuer.
     mutating func style(
         _ type: URIType, _ issuer: String, _ query: KeyURIQuery, _ text: Span<UInt8>
-    ) throws(KeyURIError) -> CodeStyle {
+    ) throws(OneTimePasswordError) -> CodeStyle {
         let digits = try number(.digits, query, text)
         let isSteam: Bool
         switch value(.encoder, query, text)?.asciiLowercased {
@@ -67,14 +67,16 @@ extension KeyURIParser {
             return .steam
         }
         guard let digits else { return .decimal(.six) }
-        guard let count = Int(exactly: digits) else { throw .outOfRange(.digits) }
-        do { return .decimal(try CodeLength(digits: count)) } catch { throw KeyURIError(error) }
+        guard let length = CodeLength(digits: Int(clamping: digits)) else {
+            throw .outOfRange(.digits)
+        }
+        return .decimal(length)
     }
 
     /// The time step or the counter.
     mutating func movingFactor(
         _ type: URIType, _ query: KeyURIQuery, _ text: Span<UInt8>
-    ) throws(KeyURIError) -> MovingFactor {
+    ) throws(OneTimePasswordError) -> MovingFactor {
         guard type != .hotp else {
             if let counter = try number(.counter, query, text) { return .counter(counter) }
             warnings.append(.missingCounter)
@@ -82,10 +84,10 @@ extension KeyURIParser {
         }
         let period = try number(.period, query, text) ?? 30
         let start = try signedNumber(.start, query, text) ?? 0
-        guard let seconds = Int64(exactly: period) else { throw .outOfRange(.period) }
-        do { return .time(try TimeStep(period: seconds, start: start)) } catch {
-            throw KeyURIError(error)
-        }
+        guard let seconds = Int64(exactly: period),
+            let step = TimeStep(period: seconds, start: start)
+        else { throw .outOfRange(.period) }
+        return .time(step)
     }
 
     /// A parameter's value as text, without surrounding spaces.
@@ -97,7 +99,7 @@ extension KeyURIParser {
 
     private mutating func number(
         _ parameter: KeyURIParameter, _ query: KeyURIQuery, _ text: Span<UInt8>
-    ) throws(KeyURIError) -> UInt64? {
+    ) throws(OneTimePasswordError) -> UInt64? {
         guard let written = value(parameter, query, text) else { return nil }
         try checkDigits(written, parameter.part)
         guard let number = UInt64(written) else { throw .outOfRange(parameter.part) }
@@ -106,7 +108,7 @@ extension KeyURIParser {
 
     private mutating func signedNumber(
         _ parameter: KeyURIParameter, _ query: KeyURIQuery, _ text: Span<UInt8>
-    ) throws(KeyURIError) -> Int64? {
+    ) throws(OneTimePasswordError) -> Int64? {
         guard let written = value(parameter, query, text) else { return nil }
         try checkDigits(written, parameter.part)
         guard let number = Int64(written) else { throw .outOfRange(parameter.part) }
@@ -115,7 +117,7 @@ extension KeyURIParser {
 
     /// Checks for decimal digits after an optional minus: a negative number is still a number, but
     /// out of range.
-    private func checkDigits(_ text: String, _ part: KeyURIPart) throws(KeyURIError) {
+    private func checkDigits(_ text: String, _ part: KeyURIPart) throws(OneTimePasswordError) {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         let isNumber = digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         guard isNumber, !digits.isEmpty else { throw .notANumber(part) }

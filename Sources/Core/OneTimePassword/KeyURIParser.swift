@@ -17,7 +17,7 @@ struct KeyURIParser {
 
     var warnings: [KeyURIWarning] = []
 
-    mutating func parse(_ whole: Span<UInt8>) throws(KeyURIError) -> Credential {
+    mutating func parse(_ whole: Span<UInt8>) throws(OneTimePasswordError) -> Credential {
         guard whole.count <= KeyURI.maximumCount else { throw .tooLong }
         let inner = whole.rangeWithoutSpaces
         if inner.count < whole.count { warnings.append(.spacesAroundURI) }
@@ -42,7 +42,7 @@ struct KeyURIParser {
         return try credential(type, label, query, text)
     }
 
-    private func type(_ text: Span<UInt8>) throws(KeyURIError) -> URIType {
+    private func type(_ text: Span<UInt8>) throws(OneTimePasswordError) -> URIType {
         if text.equalsIgnoringCase("totp") { return .totp }
         if text.equalsIgnoringCase("hotp") { return .hotp }
         if text.equalsIgnoringCase("steam") { return .steam }
@@ -79,35 +79,16 @@ struct KeyURIParser {
 
     private mutating func credential(
         _ type: URIType, _ label: Label, _ query: KeyURIQuery, _ text: Span<UInt8>
-    ) throws(KeyURIError) -> Credential {
-        guard let keyRange = query.values[.secret] else { throw .missingKey }
+    ) throws(OneTimePasswordError) -> Credential {
+        guard let keyRange = query.values[.secret] else { throw .emptyKey }
         let key = try key(text.extracting(keyRange))
         let issuer = issuer(query.values[.issuer], label, text)
         let algorithm = try algorithm(query, text)
         let style = try style(type, issuer, query, text)
         let movingFactor = try movingFactor(type, query, text)
-        do {
-            return try Credential(
-                issuer: issuer, account: label.account, key: key, algorithm: algorithm,
-                style: style, movingFactor: movingFactor, otherParameters: query.others)
-        } catch {
-            throw KeyURIError(error)
-        }
-    }
-}
-
-extension KeyURIError {
-    init(_ error: CredentialError) {
-        self =
-            switch error {
-            case .emptyKey: .missingKey
-            case .tooLong: .tooLong
-            case .spaceAround(.issuer): .notStrict(.spacesAround(.issuer))
-            case .spaceAround(.account): .notStrict(.spacesAround(.account))
-            case .parameter(let position): .doubled(.parameter(position + 1))
-            case .unsupportedLength: .outOfRange(.digits)
-            case .periodOutOfRange: .outOfRange(.period)
-            }
+        return try Credential(
+            issuer: issuer, account: label.account, key: key, algorithm: algorithm, style: style,
+            movingFactor: movingFactor, otherParameters: query.others)
     }
 }
 
@@ -137,25 +118,15 @@ extension KeyURIParser {
     }
 
     /// The key, which is decoded entirely in locked memory.
-    mutating func key(_ encoded: Span<UInt8>) throws(KeyURIError) -> SecretBytes {
+    mutating func key(_ encoded: Span<UInt8>) throws(OneTimePasswordError) -> SecretBytes {
         var decoder = PercentDecoder(plus: .space)
         let text = SecretBytes(capacity: encoded.count) { decoder.decode(encoded, into: &$0) }
         warnings += decoder.warnings(for: .secret)
-        let (key, tolerances) = try decode(text)
-        warnings += tolerances.map(KeyURIWarning.key)
-        guard key.count > 0 else { throw .missingKey }
-        return key
-    }
-
-    private func decode(
-        _ text: SecretBytes
-    ) throws(KeyURIError) -> (SecretBytes, [Base32Deviation]) {
-        do {
-            return try text.withBytes { text throws(Base32Error) in
-                try Base32.decodeTolerantly(text)
-            }
-        } catch {
-            throw .key(error)
+        let (key, tolerances) = try text.withBytes { text throws(OneTimePasswordError) in
+            try Base32.decodeTolerantly(text)
         }
+        warnings += tolerances.map(KeyURIWarning.key)
+        guard key.count > 0 else { throw .emptyKey }
+        return key
     }
 }

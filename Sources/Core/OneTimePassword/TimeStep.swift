@@ -8,11 +8,9 @@ public struct TimeStep: Hashable, Sendable {
     /// Thirty-second steps that start at the Unix epoch, which almost every service uses.
     public static let standard = TimeStep(checkedPeriod: 30, start: 0)
 
-    /// Uses a period of at least one second and a start, which may be before 1970.
-    ///
-    /// - Throws: ``CredentialError/periodOutOfRange`` for a period of zero or less.
-    public init(period: Int64, start: Int64 = 0) throws(CredentialError) {
-        guard period >= 1 else { throw .periodOutOfRange }
+    /// Uses a period of at least one second, or returns `nil`, and a start, which may be before 1970.
+    public init?(period: Int64, start: Int64 = 0) {
+        guard period >= 1 else { return nil }
         self.init(checkedPeriod: period, start: start)
     }
 
@@ -21,26 +19,22 @@ public struct TimeStep: Hashable, Sendable {
         self.start = start
     }
 
-    /// The time step that contains `unixTime`.
-    ///
-    /// - Throws: ``CodeError/beforeStart`` for a time before the start.
-    public func step(at unixTime: Int64) throws(CodeError) -> UInt64 {
-        try elapsed(at: unixTime) / UInt64(period)
+    /// The time step that contains `unixTime`; `nil` for a time before the start.
+    public func step(at unixTime: Int64) -> UInt64? {
+        elapsed(at: unixTime).map { $0 / UInt64(period) }
     }
 
-    /// Seconds until the next step begins, from 1 to the whole period.
-    ///
-    /// - Throws: ``CodeError/beforeStart`` for a time before the start.
-    public func remaining(at unixTime: Int64) throws(CodeError) -> Int64 {
-        period - Int64(try elapsed(at: unixTime) % UInt64(period))
+    /// Seconds until the next step begins, from 1 to the whole period; `nil` for a time before the
+    /// start.
+    public func remaining(at unixTime: Int64) -> Int64? {
+        elapsed(at: unixTime).map { period - Int64($0 % UInt64(period)) }
     }
 
-    /// Seconds since the start.
+    /// Seconds since the start; `nil` for a time before it.
     ///
     /// `UInt64` holds the largest difference of two `Int64` values.
-    private func elapsed(at unixTime: Int64) throws(CodeError) -> UInt64 {
-        guard unixTime >= start else { throw .beforeStart }
-        return UInt64(bitPattern: unixTime &- start)
+    private func elapsed(at unixTime: Int64) -> UInt64? {
+        unixTime >= start ? UInt64(bitPattern: unixTime &- start) : nil
     }
 }
 

@@ -46,7 +46,7 @@ public enum ConfinedHelper {
 }
 
 /// Why a confined helper gave no valid answer about a file; other files can still be read.
-public enum HelperLoss: Error, Hashable, Sendable {
+public enum HelperLoss: Hashable, Sendable {
     /// The helper crashed with this signal; the file may be hostile.
     case crashed(signal: Int32)
     /// The helper was killed for a forbidden system call (to open a file or a socket, for example).

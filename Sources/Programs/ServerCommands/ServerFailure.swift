@@ -28,7 +28,7 @@ enum ServerFailure: ProgramFailure {
     case needsFile
     /// The command accepts no FILE for a PostgreSQL database.
     case takesNoFile
-    case input(String, InputFileError)
+    case input(String, FileError)
     case export(String, ExportError)
     /// The reader of exports ended without an answer about this file.
     case lostExport(String, HelperLoss)

@@ -23,8 +23,9 @@ struct Tools: ~Copyable {
         // The memory for secrets is locked when the first one is created, and only the response may
         // contain one.
         _ = SecretBytes(copying: [0].span)
-        let isSystem = request.server.scheme == .https && request.authorities.isEmpty
-        let authorities = isSystem ? try Tools.ofSystem() : request.authorities
+        let server = request.server
+        let isSystem = server.address.scheme == .https && server.authorities.isEmpty
+        let authorities = isSystem ? try Tools.ofSystem() : server.authorities
         client = try CurlHandle()
         self.authorities = authorities
     }
@@ -57,11 +58,11 @@ func ask(
     _ request: HelperRequest, with tools: consuming Tools, over connection: borrowing FileDescriptor
 ) throws(HTTPHelperFailure) -> HelperResponse {
     let httpRequest = HTTPRequest(
-        server: request.server, path: request.operation.path,
+        server: request.server.address, path: request.operation.path,
         headers: [
             ("Content-Type", "application/json"), ("Accept", "application/json"),
             ("User-Agent", userAgent), ("Idempotency-Key", request.idempotencyKey),
-        ], body: request.operation.body(for: request.server))
+        ], body: request.operation.body(for: request.server.address))
     let authorities = tools.authorities
     let response = try tools.client.send(
         httpRequest, over: connection, authorities: authorities, limits: limits)
@@ -97,7 +98,8 @@ extension HelperRequest.Operation {
                     ("credential", .text(login.credential.text)),
                     ("rotation_nonce", .text(login.nonce.text)), ("secret", .secret(login.secret)),
                 ]
-            case .keyRegistration(let registration): Self.members(of: registration)
+            case .keyRegistration(let registration, let point, let isInTPM):
+                Self.members(of: registration, point: point, isInTPM: isInTPM)
             case .keyActivation(let credential, let secret):
                 [("credential", .text(credential.text)), ("secret", .secret(secret))]
             case .challenge(let credential): [("credential", .text(credential.text))]
@@ -119,14 +121,14 @@ extension HelperRequest.Operation {
     /// Only what the device has stored: a repeated registration has the same body, even if another
     /// version of the program sends it.
     private static func members(
-        of registration: HelperRequest.KeyRegistration
+        of registration: HelperRequest.KeyRegistration, point: [UInt8], isInTPM: Bool
     ) -> [(String, JSONValue)] {
         let name = registration.deviceName
         let attestation = registration.attestation.map { [("attestation", json($0))] } ?? []
         return attestation + (name.isEmpty ? [] : [("name", .text(name))]) + [
-            ("custody", .text(registration.isInTPM ? "tpm" : "vault")),
+            ("custody", .text(isInTPM ? "tpm" : "vault")),
             ("presence", .text(registration.presence.word)),
-            ("public_key", .text(Base64URL.encode(registration.point.span))),
+            ("public_key", .text(Base64URL.encode(point.span))),
             ("signature", .text(Base64URL.encode(registration.signature.span))),
             ("ticket", .secret(registration.ticket)),
         ]

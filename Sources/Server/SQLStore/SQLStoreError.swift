@@ -6,7 +6,7 @@ public enum SQLStoreError: Error, Hashable, Sendable {
     /// Other users can change the files in the folder of an SQLite database.
     case exposed(FolderExposure)
     /// The SQLite file is not a regular file, or not private to its owner.
-    case notPrivate(PrivateFileError)
+    case notPrivate(FileError)
     /// The SQLite file is another program's database, or not a database.
     case foreignFile
     /// No connection to PostgreSQL could be opened.

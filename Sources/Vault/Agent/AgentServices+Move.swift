@@ -165,7 +165,7 @@ extension SystemAccount {
 
     /// Creates the user's folder, unless it exists.
     fileprivate func makeFolder() throws(VaultError) {
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             let state: Folder
             do { state = try Folder(opening: stateFolder) } catch { throw .system(error) }
             _ = try state.makePrivateFolder("\(user)")
@@ -178,7 +178,7 @@ extension SystemAccount {
 
     /// Takes the lock for moving the user's vault.
     fileprivate func lock() throws(VaultError) -> FileLock {
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             let folder: Folder
             do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
             return try FileLock(SystemAccount.lockName, in: folder, timeout: .seconds(5))

@@ -67,7 +67,7 @@ struct SystemAccount: Sendable {
     /// How far the move is; `nil` if that is unknown.
     func moveState() -> MoveState? {
         let bytes: [UInt8]
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             let folder: Folder
             do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
             bytes = try folder.readPrivateFile(SystemAccount.movingName, limit: 64)
@@ -85,7 +85,7 @@ struct SystemAccount: Sendable {
     ///
     /// When this returns, the names of all files in the folder are on disk, too.
     func setMoving(_ state: MoveState?) throws(VaultError) {
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             let folder: Folder
             do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
             if let state {

@@ -147,7 +147,11 @@ extension Supervisor {
         try ProcessHardening.requireNoTracer()
         switch mode {
         case .user:
-            let folder = try RuntimeFolder.open(makes: true)
+            let folder: OpenRuntimeFolder
+            switch RuntimeFolder.open(makes: true) {
+            case .opened(let opened): folder = opened
+            case .failed(let failure): throw AgentFailure.folder(failure)
+            }
             let lock = try lock(in: folder.folder)
             // This process holds the lock, so no process listens on a socket that already exists.
             try folder.folder.removeFile(AgentProtocol.socketName)
@@ -157,7 +161,7 @@ extension Supervisor {
             return try start(mode, memory, listeningTo: listener, at: post)
         case .system(let path):
             guard let folder = try Folder.openPrivate(path) else {
-                throw RuntimeFolder.Failure.notPrivate(path)
+                throw AgentFailure.folder(.notPrivate(path))
             }
             let post = AgentPost(folder: nil, lock: try lock(in: folder), socket: nil)
             return try start(mode, memory, listeningTo: LocalSocket.inherited(), at: post)
@@ -168,7 +172,7 @@ extension Supervisor {
         let lock = try FileLock(AgentProtocol.lockName, in: folder, timeout: .zero)
         // If it is not held, another process removed the file before it was locked.
         guard try lock.isHeld(as: AgentProtocol.lockName, in: folder) else {
-            throw PrivateFileError.busy
+            throw FileError.busy
         }
         return lock
     }
@@ -201,10 +205,10 @@ extension AgentReport {
     /// Why the agent does not start.
     init(failure: any Error) {
         switch failure {
-        case let failure as RuntimeFolder.Failure: self = .noFolder(failure)
+        case AgentFailure.folder(let failure): self = .noFolder(failure)
         case let failure as SystemCallFailure: self = .failed(failure)
-        case PrivateFileError.busy: self = .taken
-        case PrivateFileError.system(let failure): self = .failed(failure)
+        case FileError.busy: self = .taken
+        case FileError.system(let failure): self = .failed(failure)
         // The lock is not an ordinary file.
         default: self = .failed(SystemCallFailure(call: "flock", number: 22))
         }

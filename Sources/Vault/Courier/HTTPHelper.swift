@@ -1,5 +1,24 @@
 public import WatchwordSystem
 
+// The protocol between `watchword` and `watchword-courier`, in frames (see `IncomingFrame`).
+//
+// - watchword → helper, once: a ``HelperRequest``.
+// - helper → watchword, once: a ``Reply``.
+
+/// The limits that both ends observe.
+enum HelperProtocol {
+    static let version: UInt8 = 5
+    /// The maximum length of a request in bytes; most of it is certificates.
+    static let largestRequest = 1 << 18
+    /// The maximum length of a reply in bytes.
+    static let largestReply = 1 << 12
+    /// The maximum length in bytes of the authorities' certificates in a request.
+    static let largestAuthorities = 1 << 17
+    static let longestText = 1 << 10
+    /// The maximum length of a public key or a signature in bytes.
+    static let longestKey = 128
+}
+
 /// Sends a request to a server and returns its response.
 public protocol RequestSender {
     /// Sends `request` once.
@@ -59,13 +78,9 @@ public struct HTTPHelper: RequestSender, Sendable {
         timeout: Duration = .seconds(60)
     ) throws(HTTPHelperFailure) -> HelperResponse {
         precondition(request.fits, "the request exceeds the limits of the protocol")
-        var lent: LentHelperConnection
-        do {
-            lent = try LentHelperConnection(
-                connection, limit: HelperProtocol.largestReply, timeout: timeout)
-        } catch {
-            throw .helper(.system(error))
-        }
+        var lent = try HTTPHelperFailure.system(
+            in: LentHelperConnection(
+                connection, limit: HelperProtocol.largestReply, timeout: timeout))
         return try exchange(request, over: &lent)
     }
 
@@ -73,14 +88,8 @@ public struct HTTPHelper: RequestSender, Sendable {
     private static func exchange(
         _ request: HelperRequest, over connection: inout some HelperConnection
     ) throws(HTTPHelperFailure) -> HelperResponse {
-        let received: FrameConnection.Received
-        do throws(SystemCallFailure) {
-            try connection.send(request)
-            received = try connection.receive()
-        } catch {
-            throw .helper(.system(error))
-        }
-        switch received {
+        try HTTPHelperFailure.system(in: connection.send(request))
+        switch try HTTPHelperFailure.system(in: connection.receive()) {
         case .timedOut: throw .timedOut
         case .ended: throw .helper(.died(connection.ending()))
         case .malformed: throw .badAnswer
@@ -138,6 +147,15 @@ public enum HTTPHelperFailure: Error, Hashable, Sendable {
         case otherHost
         /// Another reason.
         case other
+    }
+}
+
+extension HTTPHelperFailure {
+    /// Converts the failure of a system call in this process.
+    static func system<Result: ~Copyable>(
+        in call: @autoclosure () throws(SystemCallFailure) -> Result
+    ) throws(HTTPHelperFailure) -> Result {
+        do { return try call() } catch { throw .helper(.system(error)) }
     }
 }
 

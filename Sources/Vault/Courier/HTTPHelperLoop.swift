@@ -40,66 +40,59 @@ public enum HTTPHelperLoop {
             let request: HelperRequest? = try nextFrame(
                 from: input, limit: HelperProtocol.largestRequest)
             guard let request else { ProcessEnd.atOnce(with: Status.badRequest) }
-            try answer(reply(to: request, connector, prepare, ask))
+            try answer(
+                Reply(
+                    Result { () throws(HTTPHelperFailure) in
+                        try response(to: request, connector, prepare, ask)
+                    }))
         } catch {
             // There is nobody left to report to.
             ProcessEnd.atOnce(with: Status.failure)
         }
     }
 
-    private static func reply<Tools: ~Copyable>(
+    private static func response<Tools: ~Copyable>(
         to request: HelperRequest, _ connector: borrowing FileDescriptor,
         _ prepare: (HelperRequest) throws(HTTPHelperFailure) -> Tools,
         _ ask: (HelperRequest, consuming Tools, borrowing FileDescriptor) throws(HTTPHelperFailure)
-            ->
-            HelperResponse
-    ) -> Reply {
-        do throws(HTTPHelperFailure) {
-            let tools = try prepare(request)
-            let connection = try connection(to: request.server, by: connector)
-            // Plain HTTP protects nothing, so the other process is not trusted with it.
-            guard request.server.scheme == .https || OutgoingConnection.isLocal(connection) else {
-                throw HTTPHelperFailure.notLoopback
-            }
-            do throws(SystemCallFailure) {
-                try Confinement.enter(limits, connection: connection)
-            } catch {
-                throw HTTPHelperFailure.helper(.notConfined(error))
-            }
-            return Reply(.success(try ask(request, tools, connection)))
-        } catch {
-            return Reply(.failure(error))
+            -> HelperResponse
+    ) throws(HTTPHelperFailure) -> HelperResponse {
+        let tools = try prepare(request)
+        let server = request.server.address
+        let connection = try connection(to: server, by: connector)
+        // Plain HTTP protects nothing, so the other process is not trusted with it.
+        guard server.scheme == .https || OutgoingConnection.isLocal(connection) else {
+            throw .notLoopback
         }
+        do throws(SystemCallFailure) {
+            try Confinement.enter(limits, connection: connection)
+        } catch {
+            throw .helper(.notConfined(error))
+        }
+        return try ask(request, tools, connection)
     }
 
     /// Has the other process connect to the server.
     private static func connection(
         to server: ServerAddress, by connector: borrowing FileDescriptor
     ) throws(HTTPHelperFailure) -> FileDescriptor {
-        let bytes: [UInt8]
-        do throws(SystemCallFailure) {
-            try FrameWriter(server).write(to: connector)
-            guard let received = try connector.receiveFile() else { throw lostConnector }
-            let first = received.byte
-            if let connection = received.takeFile() { return connection }
-            let rest = try [UInt8](capacity: HelperProtocol.largestReply) {
-                output throws(SystemCallFailure) in
+        let lost = HTTPHelperFailure.helper(
+            .system(SystemCallFailure(call: "recvmsg", number: 32)))
+        try HTTPHelperFailure.system(in: FrameWriter(server).write(to: connector))
+        guard let received = try HTTPHelperFailure.system(in: connector.receiveFile()) else {
+            throw lost
+        }
+        let first = received.byte
+        if let connection = received.takeFile() { return connection }
+        let reply = try HTTPHelperFailure.system(
+            in: WipedBuffer(capacity: 1 + HelperProtocol.largestReply))
+        reply.append([first])
+        try HTTPHelperFailure.system(
+            in: reply.append { output throws(SystemCallFailure) in
                 try connector.readToEnd(into: &output)
-            }
-            bytes = [first] + rest
-        } catch {
-            throw .helper(.system(error))
-        }
-        let failure: HTTPHelperFailure
-        do throws(FieldReader.Unreadable) {
-            failure = try HTTPHelperFailure(parsing: bytes.span)
-        } catch {
-            throw .helper(.system(lostConnector))
-        }
-        throw failure
+            })
+        throw reply.value(as: HTTPHelperFailure.self) ?? lost
     }
-
-    private static let lostConnector = SystemCallFailure(call: "recvmsg", number: 32)
 
     /// In the other process: connects to the server whose address it receives.
     private static func connect(
@@ -108,30 +101,20 @@ public enum HTTPHelperLoop {
         let address: ServerAddress? = try nextFrame(
             from: channel, limit: 4 + HelperProtocol.longestText)
         guard let server = address else { return }
-        let connection: FileDescriptor
-        do throws(HTTPHelperFailure) { connection = try connect(to: server) } catch {
-            return try FrameWriter(error).withContent { bytes throws(SystemCallFailure) in
-                try channel.writeAll(bytes)
-            }
+        let failure: HTTPHelperFailure
+        switch OutgoingConnection.open(
+            host: server.host, port: server.port, loopbackOnly: server.scheme == .http,
+            timeout: connectTimeout)
+        {
+        case .connected(let connection): return try channel.send(0, with: connection)
+        case .unknownHost: failure = .unknownHost
+        case .notLoopback: failure = .notLoopback
+        case .unreachable(let cause): failure = .unreachable(cause)
+        case .timedOut: failure = .timedOut
+        case .failed(let cause): failure = .helper(.system(cause))
         }
-        try channel.send(0, with: connection)
-    }
-
-    private static func connect(
-        to server: ServerAddress
-    ) throws(HTTPHelperFailure) -> FileDescriptor {
-        do throws(ConnectionFailure) {
-            return try OutgoingConnection.open(
-                host: server.host, port: server.port, loopbackOnly: server.scheme == .http,
-                timeout: connectTimeout)
-        } catch {
-            switch error {
-            case .unknownHost: throw .unknownHost
-            case .notLoopback: throw .notLoopback
-            case .unreachable(let failure): throw .unreachable(failure)
-            case .timedOut: throw .timedOut
-            case .system(let failure): throw .helper(.system(failure))
-            }
+        try FrameWriter(failure).withContent { bytes throws(SystemCallFailure) in
+            try channel.writeAll(bytes)
         }
     }
 

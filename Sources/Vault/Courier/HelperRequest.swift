@@ -1,4 +1,6 @@
+internal import WatchwordCoding
 public import WatchwordCryptography
+package import WatchwordSystem
 
 /// A request to a server, with everything that the HTTP helper needs to send it.
 public struct HelperRequest: Sendable {
@@ -8,8 +10,9 @@ public struct HelperRequest: Sendable {
         case enrolment(ticket: SecretBytes, deviceName: String)
         /// Sign in.
         case login(Login)
-        /// Register a device key.
-        case keyRegistration(KeyRegistration)
+        /// Register the device key with this public key of 65 bytes, whose private key is in a TPM or
+        /// in the vault.
+        case keyRegistration(KeyRegistration, point: [UInt8], isInTPM: Bool)
         /// Complete the registration of an attested key, with what the TPM revealed, in base64url.
         case keyActivation(credential: Token, secret: SecretBytes)
         /// Get a challenge for the device key of this credential.
@@ -36,9 +39,7 @@ public struct HelperRequest: Sendable {
     }
 
     /// The server that receives the request.
-    public let server: ServerAddress
-    /// The certificates of the authorities to trust, in PEM; if empty, the system's are trusted.
-    public let authorities: [UInt8]
+    public let server: TrustedServer
     /// The `Idempotency-Key`: the same for every attempt at a request, so that the server executes
     /// the request once.
     public let idempotencyKey: String
@@ -46,73 +47,11 @@ public struct HelperRequest: Sendable {
     public let operation: Operation
 
     /// Creates a request.
-    public init(
-        server: ServerAddress, authorities: [UInt8], idempotencyKey: String, operation: Operation
-    ) {
+    public init(server: TrustedServer, idempotencyKey: String, operation: Operation) {
         self.server = server
-        self.authorities = authorities
         self.idempotencyKey = idempotencyKey
         self.operation = operation
     }
-}
-
-/// An identifier that a server created: a few letters, an underscore, and Base64url.
-///
-/// It needs no escaping in a header, in a line of text or in JSON.
-public struct Token: Hashable, Sendable {
-    /// The token's text.
-    public let text: String
-
-    /// Accepts 1 to 255 letters, digits, dashes and underscores.
-    public init?(_ text: String) {
-        guard (1...Token.longest).contains(text.utf8.count), text.utf8.allSatisfy(Token.isLetter)
-        else { return nil }
-        self.text = text
-    }
-
-    /// The maximum length of a token in bytes.
-    package static let longest = 255
-
-    /// Whether `bytes` form a token.
-    ///
-    /// For secrets, which must not become a `String`.
-    public static func isToken(_ bytes: SecretBytes) -> Bool {
-        bytes.withBytes { bytes in
-            guard (1...longest).contains(bytes.count) else { return false }
-            return bytes.indices.allSatisfy { isLetter(bytes[$0]) }
-        }
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "_"): true
-        default: false
-        }
-    }
-}
-
-/// Sixteen random bytes that a device sends with its secret, and sends again with every retry.
-public struct RotationNonce: Hashable, Sendable {
-    /// The length in bytes.
-    public static let count = 16
-    /// The random bytes.
-    public let bytes: [UInt8]
-
-    /// Accepts exactly sixteen bytes.
-    public init?(_ bytes: [UInt8]) {
-        guard bytes.count == RotationNonce.count else { return nil }
-        self.bytes = bytes
-    }
-
-    /// Generates a new nonce.
-    public static func random() -> RotationNonce {
-        RotationNonce(made: Randomness.bytes(count: count))
-    }
-
-    private init(made bytes: [UInt8]) { self.bytes = bytes }
-
-    /// The nonce as it is sent: Base64url without padding (RFC 4648, section 5).
-    public var text: String { Base64URL.encode(bytes.span) }
 }
 
 extension HelperRequest {
@@ -123,31 +62,24 @@ extension HelperRequest {
     public struct KeyRegistration: Sendable {
         /// The enrolment ticket, a token.
         public let ticket: SecretBytes
-        /// The public key: 65 bytes.
-        public let point: [UInt8]
-        /// The signature over the transcript of the enrolment, in DER.
-        public let signature: [UInt8]
         /// How the device checks that somebody is present.
         public let presence: DeviceKeyTranscript.Presence
-        /// Whether the private key is in a TPM, and not in the vault.
-        public let isInTPM: Bool
         /// The device's name, as the account's owner will see it; may be empty.
         public let deviceName: String
+        /// The signature over the transcript of the enrolment, in DER.
+        public let signature: [UInt8]
         /// What the TPM says about the key, if the server is to check it.
         public let attestation: KeyAttestation?
 
         /// Creates a registration.
         public init(
-            ticket: SecretBytes, point: [UInt8], signature: [UInt8],
-            presence: DeviceKeyTranscript.Presence, isInTPM: Bool, deviceName: String,
-            attestation: KeyAttestation? = nil
+            ticket: SecretBytes, presence: DeviceKeyTranscript.Presence, deviceName: String,
+            signature: [UInt8], attestation: KeyAttestation? = nil
         ) {
             self.ticket = ticket
-            self.point = point
-            self.signature = signature
             self.presence = presence
-            self.isInTPM = isInTPM
             self.deviceName = deviceName
+            self.signature = signature
             self.attestation = attestation
         }
     }
@@ -176,5 +108,129 @@ extension HelperRequest {
             self.presence = presence
             self.signature = signature
         }
+    }
+}
+
+extension HelperRequest: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(HelperProtocol.version, server.address)
+        output.append(string: server.authorities.span)
+        output.append(idempotencyKey, operation)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        guard try fields.byte(bytes) == HelperProtocol.version else { throw Unreadable() }
+        server = TrustedServer(
+            try fields.value(bytes),
+            authorities: try fields.data(bytes, limit: HelperProtocol.largestAuthorities))
+        idempotencyKey = (try fields.value(bytes) as Token).text
+        operation = try fields.value(bytes)
+    }
+
+    /// Whether the request is within the limits of the protocol.
+    var fits: Bool {
+        guard server.authorities.count <= HelperProtocol.largestAuthorities else { return false }
+        switch operation {
+        case .enrolment(let ticket, let deviceName):
+            return Token.isToken(ticket) && deviceName.utf8.count <= HelperProtocol.longestText
+        case .login(let login):
+            return Token.isToken(login.secret)
+        case .keyRegistration(let registration, let point, _):
+            return Token.isToken(registration.ticket)
+                && registration.deviceName.utf8.count <= HelperProtocol.longestText
+                && point.count <= HelperProtocol.longestKey
+                && registration.signature.count <= HelperProtocol.longestKey
+        case .keyActivation(_, let secret): return Token.isToken(secret)
+        case .challenge: return true
+        case .signature(let signature):
+            return signature.signature.count <= HelperProtocol.longestKey
+        }
+    }
+}
+
+extension HelperRequest.Operation: Transferable {
+    private enum Kind: UInt8, Transferable {
+        case enrolment, login, keyRegistration, keyActivation, challenge, signature
+    }
+
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .enrolment(let ticket, let deviceName):
+            output.append(Kind.enrolment, ticket, deviceName)
+        case .login(let login): output.append(Kind.login, login)
+        case .keyRegistration(let registration, let point, let isInTPM):
+            output.append(Kind.keyRegistration, registration, point, isInTPM)
+        case .keyActivation(let credential, let secret):
+            output.append(Kind.keyActivation, credential, secret)
+        case .challenge(let credential): output.append(Kind.challenge, credential)
+        case .signature(let signature): output.append(Kind.signature, signature)
+        }
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        switch try fields.value(bytes) as Kind {
+        case .enrolment:
+            self = .enrolment(
+                ticket: try fields.secretToken(bytes), deviceName: try fields.deviceName(bytes))
+        case .login: self = try fields.make(Self.login, from: bytes)
+        case .keyRegistration:
+            self = .keyRegistration(
+                try fields.value(bytes),
+                point: try fields.data(bytes, limit: HelperProtocol.longestKey),
+                isInTPM: try fields.value(bytes))
+        case .keyActivation:
+            self = .keyActivation(
+                credential: try fields.value(bytes), secret: try fields.secretToken(bytes))
+        case .challenge: self = try fields.make(Self.challenge, from: bytes)
+        case .signature: self = try fields.make(Self.signature, from: bytes)
+        }
+    }
+}
+
+extension HelperRequest.Login: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(credential, secret, nonce.bytes)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        credential = try fields.value(bytes)
+        secret = try fields.secretToken(bytes)
+        let random = try fields.data(bytes, limit: RotationNonce.count)
+        guard let nonce = RotationNonce(random) else { throw Unreadable() }
+        self.nonce = nonce
+    }
+}
+
+extension HelperRequest.KeyRegistration: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(ticket, presence.rawValue, deviceName, signature, attestation)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        ticket = try fields.secretToken(bytes)
+        presence = try fields.choice(bytes)
+        deviceName = try fields.deviceName(bytes)
+        signature = try fields.data(bytes, limit: HelperProtocol.longestKey)
+        attestation = try fields.value(bytes)
+    }
+}
+
+extension HelperRequest.KeySignature: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(credential, challenge, confirmsText, presence.rawValue, signature)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        credential = try fields.value(bytes)
+        challenge = try fields.value(bytes)
+        confirmsText = try fields.value(bytes)
+        presence = try fields.choice(bytes)
+        signature = try fields.data(bytes, limit: HelperProtocol.longestKey)
+    }
+}
+
+extension FieldReader {
+    fileprivate mutating func deviceName(_ bytes: Span<UInt8>) throws(Unreadable) -> String {
+        try text(bytes, limit: HelperProtocol.longestText)
     }
 }

@@ -155,6 +155,20 @@ extension ServerAddress {
     }
 }
 
+/// A server, and the certificate authorities that it is recognised by.
+public struct TrustedServer: Sendable {
+    /// The server's address.
+    public let address: ServerAddress
+    /// The certificates of the authorities to trust, in PEM; if empty, the system's are trusted.
+    public let authorities: [UInt8]
+
+    /// Combines an address with the authorities.
+    public init(_ address: ServerAddress, authorities: [UInt8] = []) {
+        self.address = address
+        self.authorities = authorities
+    }
+}
+
 extension ServerAddress: Transferable {
     package func write(to output: FrameWriter) { output.append(text) }
 

@@ -69,8 +69,8 @@ struct VaultEntry: SecretEntry {
 
     /// Replaces the stored form.
     func keep(_ form: SecretBytes) throws(DeviceLoginError) {
-        do throws(VaultError) {
-            try vault.update { changes throws(VaultError) in
+        try DeviceLoginError.vault(
+            in: vault.update { changes throws(VaultError) in
                 // The owner may have renamed or removed the entry in the meantime.
                 let entry = try changes.entry(id)
                 guard entry.tombstone == nil else { throw .wiped }
@@ -78,14 +78,11 @@ struct VaultEntry: SecretEntry {
                     id,
                     to: .enrolledSecret(
                         issuer: entry.issuer, account: entry.account, value: form))
-            }
-        } catch {
-            throw .vault(error)
-        }
+            })
     }
 
     func record(_ presented: PresentedSecret) throws(DeviceLoginError) {
-        do { try vault.record(presented) } catch { throw .vault(error) }
+        try DeviceLoginError.vault(in: vault.record(presented))
     }
 
     func wipe(because reason: Tombstone.Reason, now: Int64) throws(DeviceLoginError) {
@@ -94,13 +91,10 @@ struct VaultEntry: SecretEntry {
             try keep(next)
             throw .unregistered
         }
-        do throws(VaultError) {
-            try vault.update { changes throws(VaultError) in
+        try DeviceLoginError.vault(
+            in: vault.update { changes throws(VaultError) in
                 try changes.wipe(id, because: reason, now: now)
-            }
-        } catch {
-            throw .vault(error)
-        }
+            })
     }
 }
 
@@ -111,13 +105,17 @@ extension EnrolledLogin {
     static func send(
         _ request: HelperRequest, over sender: inout some RequestSender
     ) throws(DeviceLoginError) -> HelperResponse {
-        do throws(HTTPHelperFailure) {
-            return try sender.send(request)
-        } catch .connectionLost {
-            do { return try sender.send(request) } catch { throw .helper(error) }
-        } catch {
-            throw .helper(error)
+        do throws(DeviceLoginError) {
+            return try sendOnce(request, over: &sender)
+        } catch .helper(.connectionLost) {
+            return try sendOnce(request, over: &sender)
         }
+    }
+
+    private static func sendOnce(
+        _ request: HelperRequest, over sender: inout some RequestSender
+    ) throws(DeviceLoginError) -> HelperResponse {
+        do { return try sender.send(request) } catch { throw .helper(error) }
     }
 
     /// An idempotency key: a digest that is the same for each attempt at one request.
@@ -150,6 +148,105 @@ extension EnrolledSecret {
     public init(_ content: EntryContent) throws(DeviceLoginError) {
         guard case .enrolledSecret(_, _, let value) = content else { throw .otherKind }
         guard !EnrolledKey.isForm(value) else { throw .deviceKey }
-        do { try self.init(reading: value) } catch { throw .unreadable }
+        guard let secret = EnrolledSecret(reading: value) else { throw .unreadable }
+        self = secret
+    }
+}
+
+/// Where a device stores its enrolled secret; each change is durable when the call returns.
+protocol SecretEntry {
+    /// Replaces the stored state.
+    func keep(_ state: EnrolledSecret) throws(DeviceLoginError)
+    /// Records what is about to be presented, so that an older secret is never presented after it.
+    func record(_ presented: PresentedSecret) throws(DeviceLoginError)
+    /// Wipes the secret.
+    func wipe(because reason: Tombstone.Reason, now: Int64) throws(DeviceLoginError)
+}
+
+/// The steps of a sign-in, independent of the vault so that a test can stop between any two.
+struct SignIn<Entry: SecretEntry> {
+    /// The stored state.
+    private(set) var state: EnrolledSecret
+    private let entry: Entry
+    private let nonces: () -> RotationNonce
+    private let now: Int64
+
+    /// A sign-in takes one exchange, or two if it resumes an earlier one.
+    ///
+    /// The limit stops a misbehaving server.
+    private var maximumRoundCount: Int { 3 }
+
+    /// - Parameters:
+    ///   - state: the state stored in `entry`.
+    ///   - nonces: generates a fresh nonce.
+    ///   - now: Unix seconds.
+    init(
+        state: EnrolledSecret, entry: Entry,
+        nonces: @escaping () -> RotationNonce, now: Int64
+    ) {
+        self.state = state
+        self.entry = entry
+        self.nonces = nonces
+        self.now = now
+    }
+
+    mutating func run(
+        over sender: inout some RequestSender
+    ) throws(DeviceLoginError) -> LoginTicket {
+        for _ in 0..<maximumRoundCount {
+            let (presentation, written) = state.presentation(with: nonces(), now: now)
+            // Store the nonce before sending it, so that a lost response can be requested again.
+            if let written { try keep(written) }
+            let (next, acceptance, isRepeated) = try present(presentation, over: &sender)
+            try keep(next)
+            // The ticket of a repeated response may have expired; presenting the successor yields a
+            // new one.
+            if isRepeated { continue }
+            return LoginTicket(
+                text: acceptance.login, expiresAt: acceptance.expiresAt.text,
+                verification: acceptance.verification.text)
+        }
+        throw .unexpectedResponse
+    }
+
+    private func present(
+        _ presentation: Presentation, over sender: inout some RequestSender
+    ) throws(DeviceLoginError) -> (EnrolledSecret, HelperResponse.Acceptance, isRepeated: Bool) {
+        try entry.record(state.record(of: presentation))
+        let answer = try ask(presentation, over: &sender)
+        switch state.consequence(of: answer, to: presentation, now: now) {
+        case .signedIn(let next, let acceptance):
+            return (next, acceptance, presentation.isRepeated)
+        case .askAgain(let other):
+            return try present(other, over: &sender)
+        case .denied:
+            if case .denied(wipe: .unlisted) = answer { throw .wipeNotObeyed }
+            throw .denied
+        case .wipe(let order):
+            guard let reason = Tombstone.Reason(order) else { throw .wipeNotObeyed }
+            try entry.wipe(because: reason, now: now)
+            throw .wiped(reason)
+        case .unexpectedResponse:
+            if case .problem(let problem) = answer { throw .problem(problem) }
+            throw .unexpectedResponse
+        }
+    }
+
+    private func ask(
+        _ presentation: Presentation, over sender: inout some RequestSender
+    ) throws(DeviceLoginError) -> HelperResponse {
+        let login = HelperRequest.Login(
+            credential: state.credential, secret: presentation.secret, nonce: presentation.nonce)
+        let request = HelperRequest(
+            server: state.server,
+            idempotencyKey: EnrolledLogin.key(
+                of: "watchword login", presentation.secret, presentation.nonce.bytes),
+            operation: .login(login))
+        return try EnrolledLogin.send(request, over: &sender)
+    }
+
+    private mutating func keep(_ state: EnrolledSecret) throws(DeviceLoginError) {
+        try entry.keep(state)
+        self.state = state
     }
 }

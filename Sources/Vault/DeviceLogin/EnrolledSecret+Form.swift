@@ -16,16 +16,16 @@ extension EnrolledSecret {
 
     /// The bytes to store in the vault.
     func form() -> SecretBytes {
-        let address = Array(server.text.utf8)
+        let address = Array(server.address.text.utf8)
         let name = Array(credential.text.utf8)
         let secrets = current.size + (successor?.size ?? 8)
         let size =
-            1 + 16 + 12 + address.count + authorities.count + name.count + secrets
+            1 + 16 + 12 + address.count + server.authorities.count + name.count + secrets
             + EnrolledSecret.size(of: next)
         return SecretBytes(capacity: size) { output in
             output.append(EnrolledSecret.version)
             output.append(string: address.span)
-            output.append(string: authorities.span)
+            output.append(string: server.authorities.span)
             output.append(string: name.span)
             output.append(UInt64(clamping: changed), bytes: 8)
             output.append(generation, bytes: 8)
@@ -45,39 +45,47 @@ extension EnrolledSecret {
         return 4 + next.count
     }
 
-    /// Parses the result of ``form()``; throws for anything else.
-    init(reading form: SecretBytes) throws(Unreadable) {
-        self = try form.withBytes { bytes throws(Unreadable) in
-            var fields = FieldReader(.bigEndian)
-            guard try fields.number(bytes, width: 1) == UInt64(EnrolledSecret.version) else {
-                throw Unreadable()
+    /// Parses the result of ``form()``; `nil` for anything else.
+    init?(reading form: SecretBytes) {
+        do throws(Unreadable) {
+            self = try form.withBytes { bytes throws(Unreadable) in
+                try EnrolledSecret(parsing: bytes)
             }
-            guard let server = ServerAddress(try fields.text(bytes, limit: .max)) else {
-                throw Unreadable()
-            }
-            let authorities = try fields.string(bytes, limit: .max).map { bytes[$0] }
-            guard let credential = Token(try fields.text(bytes, limit: .max)),
-                let changed = Int64(exactly: try fields.number(bytes, width: 8))
-            else { throw Unreadable() }
-            let generation = try fields.number(bytes, width: 8)
-            guard generation < .max - 1, let current = try fields.holding(bytes) else {
-                throw Unreadable()
-            }
-            let successor = try fields.holding(bytes)
-            // A secret that has a successor has been presented, so it has a nonce.
-            guard successor == nil || current.nonce != nil else { throw Unreadable() }
-            var next: SecretBytes?
-            if fields.position < bytes.count {
-                let range = try fields.string(bytes, limit: .max)
-                guard !range.isEmpty else { throw Unreadable() }
-                next = SecretBytes(copying: bytes.extracting(range))
-            }
-            try fields.finish(bytes)
-            return EnrolledSecret(
-                server: server, authorities: authorities, credential: credential,
-                changed: changed, generation: generation, current: current, successor: successor,
-                next: next)
+        } catch {
+            return nil
         }
+    }
+
+    private init(parsing bytes: Span<UInt8>) throws(Unreadable) {
+        var fields = FieldReader(.bigEndian)
+        guard try fields.number(bytes, width: 1) == UInt64(EnrolledSecret.version) else {
+            throw Unreadable()
+        }
+        guard let server = ServerAddress(try fields.text(bytes, limit: .max)) else {
+            throw Unreadable()
+        }
+        let authorities = try fields.string(bytes, limit: .max).map { bytes[$0] }
+        guard let credential = Token(try fields.text(bytes, limit: .max)),
+            let changed = Int64(exactly: try fields.number(bytes, width: 8))
+        else { throw Unreadable() }
+        let generation = try fields.number(bytes, width: 8)
+        guard generation < .max - 1, let current = try fields.holding(bytes) else {
+            throw Unreadable()
+        }
+        let successor = try fields.holding(bytes)
+        // A secret that has a successor has been presented, so it has a nonce.
+        guard successor == nil || current.nonce != nil else { throw Unreadable() }
+        var next: SecretBytes?
+        if fields.position < bytes.count {
+            let range = try fields.string(bytes, limit: .max)
+            guard !range.isEmpty else { throw Unreadable() }
+            next = SecretBytes(copying: bytes.extracting(range))
+        }
+        try fields.finish(bytes)
+        self.init(
+            server: TrustedServer(server, authorities: authorities), credential: credential,
+            changed: changed, generation: generation, current: current, successor: successor,
+            next: next)
     }
 }
 
@@ -118,18 +126,14 @@ extension EnrolledSecret {
         if EnrolledKey.isForm(first), EnrolledKey.isForm(second) {
             return EnrolledKey.order(of: first, second)
         }
-        let states: (EnrolledSecret, EnrolledSecret)
-        do throws(Unreadable) {
-            states = (try EnrolledSecret(reading: first), try EnrolledSecret(reading: second))
-        } catch {
-            return .unrelated
-        }
-        guard states.0.server == states.1.server, states.0.credential == states.1.credential
+        guard let first = EnrolledSecret(reading: first),
+            let second = EnrolledSecret(reading: second),
+            first.server.address == second.server.address, first.credential == second.credential
         else { return .unrelated }
-        if states.0.progress != states.1.progress {
-            return states.0.progress < states.1.progress ? .second : .first
+        if first.progress != second.progress {
+            return first.progress < second.progress ? .second : .first
         }
-        return states.0.isSame(as: states.1) ? .same : .forked
+        return first.isSame(as: second) ? .same : .forked
     }
 
     /// Marks the enrolment as stale: none of its secrets is presented until the device is enrolled
@@ -139,12 +143,11 @@ extension EnrolledSecret {
     public static func markStale(_ form: SecretBytes, in vault: UnlockedVault)
         throws(DeviceLoginError)
     {
-        let state: EnrolledSecret
-        do { state = try EnrolledSecret(reading: form) } catch { throw .unreadable }
+        guard let state = EnrolledSecret(reading: form) else { throw .unreadable }
         let presented = PresentedSecret(
             enrolment: state.enrolmentDigest(), generation: .max,
             digest: [UInt8](repeating: 0, count: 32))
-        do { try vault.record(presented) } catch { throw .vault(error) }
+        try DeviceLoginError.vault(in: vault.record(presented))
     }
 
     /// How far the rotation has advanced: the generation of the newest secret, and whether it was

@@ -14,9 +14,7 @@ public struct EnrolledSecret: Sendable {
     }
 
     /// The server to sign in to.
-    public let server: ServerAddress
-    /// The certificate authorities to trust, in PEM; empty for the system's.
-    public let authorities: [UInt8]
+    public let server: TrustedServer
     /// The credential's public name.
     public let credential: Token
     /// When the state last changed, in Unix seconds.
@@ -29,32 +27,6 @@ public struct EnrolledSecret: Sendable {
     /// registered it.
     var next: SecretBytes?
 
-    /// The state after an enrolment.
-    init(
-        server: ServerAddress, authorities: [UInt8], credential: Token,
-        handed: HelperResponse.NextSecret, now: Int64
-    ) {
-        self.init(
-            server: server, authorities: authorities, credential: credential, changed: now,
-            generation: handed.generation, current: StoredSecret(secret: handed.secret, nonce: nil),
-            successor: nil)
-    }
-
-    init(
-        server: ServerAddress, authorities: [UInt8], credential: Token, changed: Int64,
-        generation: UInt64, current: StoredSecret, successor: StoredSecret?,
-        next: SecretBytes? = nil
-    ) {
-        self.server = server
-        self.authorities = authorities
-        self.credential = credential
-        self.changed = changed
-        self.generation = generation
-        self.current = current
-        self.successor = successor
-        self.next = next
-    }
-
     /// Whether a secret has been presented and no response has arrived.
     public var isUnanswered: Bool {
         if let successor { successor.nonce != nil } else { current.nonce != nil }
@@ -62,6 +34,17 @@ public struct EnrolledSecret: Sendable {
 
     /// Whether a successor has been issued but has not yet been accepted.
     public var hasSuccessor: Bool { successor != nil }
+}
+
+extension EnrolledSecret {
+    /// The state after an enrolment.
+    init(
+        server: TrustedServer, credential: Token, handed: HelperResponse.NextSecret, now: Int64
+    ) {
+        self.init(
+            server: server, credential: credential, changed: now, generation: handed.generation,
+            current: StoredSecret(secret: handed.secret, nonce: nil), successor: nil)
+    }
 }
 
 /// One presentation of a secret to the server.
@@ -158,7 +141,7 @@ extension EnrolledSecret {
         // A successor that is issued again may already have been presented, so it keeps its nonce.
         let isKnown = successor.map { $0.secret == next.secret } ?? false
         return EnrolledSecret(
-            server: server, authorities: authorities, credential: credential, changed: now,
+            server: server, credential: credential, changed: now,
             generation: presentation.generation, current: holding,
             successor: StoredSecret(secret: next.secret, nonce: isKnown ? successor?.nonce : nil),
             next: self.next)
@@ -168,8 +151,8 @@ extension EnrolledSecret {
         -> EnrolledSecret
     {
         EnrolledSecret(
-            server: server, authorities: authorities, credential: credential, changed: now,
-            generation: generation, current: current, successor: successor, next: next)
+            server: server, credential: credential, changed: now, generation: generation,
+            current: current, successor: successor, next: next)
     }
 }
 
@@ -181,9 +164,7 @@ extension EnrolledSecret {
     ///
     /// - Throws: ``DeviceLoginError/vault(_:)``, ``DeviceLoginError/cryptography(_:)``.
     public func isStale(in vault: UnlockedVault) throws(DeviceLoginError) -> Bool {
-        let enrolment = enrolmentDigest()
-        let last: PresentedSecret?
-        do { last = try vault.lastPresented(of: enrolment) } catch { throw .vault(error) }
+        let last = try DeviceLoginError.vault(in: vault.lastPresented(of: enrolmentDigest()))
         guard let last else { return false }
         return isStale(after: last)
     }
@@ -209,7 +190,7 @@ extension EnrolledSecret {
     /// Identifies the enrolment in the record of presented secrets.
     func enrolmentDigest() -> [UInt8] {
         // Neither text contains a line feed.
-        let text = "watchword enrolment\n\(server.text)\n\(credential.text)"
+        let text = "watchword enrolment\n\(server.address.text)\n\(credential.text)"
         return Array(
             sha256(Array(text.utf8).span).prefix(PresentedSecret.enrolmentCount))
     }

@@ -1,45 +1,49 @@
-public import Courier
-public import SecretVault
-public import WatchwordCryptography
+package import Courier
+package import SecretVault
+package import WatchwordCryptography
+package import WatchwordSystem
 
 /// An enrolment: redeems a ticket for a secret, and stores the secret in the vault.
-public struct Enrolment: Sendable {
+package struct Enrolment: Sendable {
+    package let ticket: SecretBytes
     /// The server to sign in to.
-    public let server: ServerAddress
-    /// The certificate authorities to trust, in PEM; empty for the system's.
-    public let authorities: [UInt8]
+    package let server: TrustedServer
     /// The device's name, as the account's owner will see it; may be empty.
-    public let deviceName: String
-    /// The issuer and account: the name of the entry.
-    public let name: (issuer: String, account: String)
-    /// Chooses the access control, given that of an earlier enrolment under this name, or the
-    /// default if there is none.
-    public let accessControl: @Sendable (AccessControl) -> AccessControl
+    package let deviceName: String
+    /// The name of the entry.
+    package let name: EntryName
+    /// The changes to the access control of an earlier enrolment, or to the default.
+    package let access: AccessControlChange
 
     /// The maximum size of the certificates in bytes: what fits in a record with the longest
     /// address, names and secrets.
-    public static let largestAuthorities = 62 << 10
+    package static let largestAuthorities = 62 << 10
     /// The maximum size of a device's name in bytes.
-    public static let longestDeviceName = 255
+    package static let longestDeviceName = 255
 
-    /// Describes an enrolment.
-    public init(
-        server: ServerAddress, authorities: [UInt8], deviceName: String,
-        name: (issuer: String, account: String),
-        accessControl: @escaping @Sendable (AccessControl) -> AccessControl = { $0 }
+    package init(
+        _ ticket: SecretBytes, at server: TrustedServer, deviceName: String, name: EntryName,
+        access: AccessControlChange
     ) {
-        precondition(
-            authorities.count <= Enrolment.largestAuthorities, "the caller enforces this limit")
-        precondition(
-            deviceName.utf8.count <= Enrolment.longestDeviceName, "the caller enforces this limit")
+        self.ticket = ticket
         self.server = server
-        self.authorities = authorities
         self.deviceName = deviceName
         self.name = name
-        self.accessControl = accessControl
+        self.access = access
     }
 
-    /// Redeems `ticket` and stores the secret; the same save purges earlier enrolments under the
+    /// Whether `entry` is an earlier enrolment under this name, which the new one replaces.
+    package func replaces(_ entry: EntrySummary) -> Bool { EntryName(entry) == name }
+
+    /// Whether the certificates and the device's name have valid sizes; the caller ensures this.
+    var isWithinLimits: Bool {
+        server.authorities.count <= Enrolment.largestAuthorities
+            && deviceName.utf8.count <= Enrolment.longestDeviceName
+    }
+}
+
+extension Enrolment {
+    /// Redeems the ticket and stores the secret; the same save purges earlier enrolments under the
     /// name.
     ///
     /// If a run is killed or loses the response, repeat it with the same ticket: the server sends
@@ -47,45 +51,39 @@ public struct Enrolment: Sendable {
     ///
     /// - Parameters:
     ///   - turn: proves that no other process is signing in.
-    ///   - isEarlier: whether an entry is an earlier enrolment under this name.
     ///   - confirmed: entries of this name that require a check at each use, and whose owner has
     ///     confirmed the replacement.
     /// - Throws: ``DeviceLoginError/alreadyEnrolled(as:)``; ``VaultError/presenceNeeded`` in
     ///   ``DeviceLoginError/vault(_:)`` for an earlier
     ///   entry that requires a check at each use and is not among `confirmed`; in that case,
     ///   nothing is replaced.
-    @discardableResult public func redeem(
-        _ ticket: SecretBytes, in vault: UnlockedVault, turn: borrowing LoginLock,
-        over sender: inout some RequestSender, now: Int64, isEarlier: (EntrySummary) -> Bool,
-        confirmed: Set<RecordID> = []
+    @discardableResult package func redeem(
+        in vault: UnlockedVault, turn: borrowing LoginLock, over sender: inout some RequestSender,
+        now: Int64, confirmed: Set<RecordID> = []
     ) throws(DeviceLoginError) -> EnrolledSecret {
+        precondition(isWithinLimits, "the caller enforces the limits")
         guard Token.isToken(ticket) else { throw .badTicket }
         // Make sure that the vault has room before the ticket is redeemed.
-        try inVault { () throws(VaultError) in
-            try vault.rehearse { changes throws(VaultError) in
-                _ = try put(largestForm, into: &changes, now: now, isEarlier, confirmed)
-            }
-        }
+        try DeviceLoginError.vault(
+            in: vault.rehearse { changes throws(VaultError) in
+                _ = try put(largestForm, into: &changes, now: now, confirmed: confirmed)
+            })
         let request = HelperRequest(
-            server: server, authorities: authorities,
+            server: server,
             idempotencyKey: EnrolledLogin.key(of: "watchword enrolment", ticket, []),
             operation: .enrolment(ticket: ticket, deviceName: deviceName))
         let (credential, handed) = try ask(request, over: &sender)
         let state = EnrolledSecret(
-            server: server, authorities: authorities, credential: credential, handed: handed,
-            now: now)
-        if let holder = try holder(of: state.form(), in: vault, isEarlier) {
+            server: server, credential: credential, handed: handed, now: now)
+        if let holder = try holder(of: state.form(), in: vault) {
             throw .alreadyEnrolled(as: holder)
         }
         // The entry may be gone. A server never uses a credential's name again.
-        guard try !state.isStale(in: vault) else {
-            throw .alreadyEnrolled(as: EntryName(issuer: name.issuer, account: name.account).text)
-        }
-        try inVault { () throws(VaultError) in
-            try vault.update { changes throws(VaultError) in
-                _ = try put(state.form(), into: &changes, now: now, isEarlier, confirmed)
-            }
-        }
+        guard try !state.isStale(in: vault) else { throw .alreadyEnrolled(as: name.text) }
+        try DeviceLoginError.vault(
+            in: vault.update { changes throws(VaultError) in
+                _ = try put(state.form(), into: &changes, now: now, confirmed: confirmed)
+            })
         return state
     }
 
@@ -95,10 +93,10 @@ public struct Enrolment: Sendable {
     /// The server sends the response to a ticket again for some time. To store it again would present
     /// a secret twice, which the server treats as theft.
     private func holder(
-        of form: SecretBytes, in vault: UnlockedVault, _ isEarlier: (EntrySummary) -> Bool
+        of form: SecretBytes, in vault: UnlockedVault
     ) throws(DeviceLoginError) -> String? {
-        do throws(VaultError) {
-            return try vault.rehearse { changes throws(VaultError) in
+        try DeviceLoginError.vault(
+            in: vault.rehearse { changes throws(VaultError) in
                 for entry in changes.entries where entry.kind == .enrolled {
                     do throws(VaultError) {
                         guard
@@ -107,22 +105,20 @@ public struct Enrolment: Sendable {
                         else { continue }
                         switch EnrolledSecret.order(of: stored, form) {
                         case .unrelated: continue
-                        case .same, .second: if isEarlier(entry) { continue }
+                        case .same, .second: if replaces(entry) { continue }
                         case .first, .forked: break
                         }
                         return entry.name.text
                     } catch .wiped { continue } catch .damaged { continue }
                 }
                 return nil
-            }
-        } catch {
-            throw .vault(error)
-        }
+            })
     }
 
     /// A placeholder of the maximum size of the stored secret.
     private var largestForm: SecretBytes {
-        let count = EnrolledSecret.largestRest + server.text.utf8.count + authorities.count
+        let count =
+            EnrolledSecret.largestRest + server.address.text.utf8.count + server.authorities.count
         return SecretBytes(capacity: count) { output in
             while output.freeCapacity > 0 { output.append(0) }
         }
@@ -148,13 +144,13 @@ public struct Enrolment: Sendable {
     /// - Parameter replacing: the access control to begin with, given the earlier enrolments.
     func put(
         _ value: SecretBytes, into changes: inout VaultChanges, now: Int64,
-        _ isEarlier: (EntrySummary) -> Bool, _ confirmed: Set<RecordID>,
+        confirmed: Set<RecordID>,
         replacing: ([EntrySummary]) -> AccessControl = {
             $0.last?.accessControl ?? .standard(for: .enrolled)
         }
     ) throws(VaultError) -> RecordID {
         var earlier: [EntrySummary] = []
-        for entry in changes.entries where entry.kind == .enrolled && isEarlier(entry) {
+        for entry in changes.entries where entry.kind == .enrolled && replaces(entry) {
             // The entry may have been set to per-use after its owner confirmed.
             guard !entry.requiresCheckPerUse || confirmed.contains(entry.id) else {
                 throw entry.hasVanished ? .vanishedEntries : .presenceNeeded
@@ -164,10 +160,24 @@ public struct Enrolment: Sendable {
         }
         return try changes.add(
             .enrolledSecret(issuer: name.issuer, account: name.account, value: value),
-            accessControl: accessControl(replacing(earlier)), now: now)
+            accessControl: access.applied(to: replacing(earlier)), now: now)
+    }
+}
+
+extension Enrolment: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(ticket, server.address)
+        output.append(string: server.authorities.span)
+        output.append(deviceName, name, access)
     }
 
-    private func inVault(_ body: () throws(VaultError) -> Void) throws(DeviceLoginError) {
-        do { try body() } catch { throw .vault(error) }
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        ticket = try fields.value(bytes)
+        server = TrustedServer(
+            try fields.value(bytes),
+            authorities: try fields.data(bytes, limit: Enrolment.largestAuthorities))
+        deviceName = try fields.text(bytes, limit: Enrolment.longestDeviceName)
+        name = try fields.value(bytes)
+        access = try fields.value(bytes)
     }
 }

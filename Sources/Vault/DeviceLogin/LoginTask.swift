@@ -1,6 +1,5 @@
-package import Courier
-package import SecretVault
-package import WatchwordCryptography
+public import Courier
+public import SecretVault
 package import WatchwordSystem
 
 /// What `watchword` asks the process that holds a vault's key to do with an enrolled secret or a
@@ -9,48 +8,13 @@ package enum LoginTask: Sendable {
     /// Sign in.
     case signIn(RecordID)
     /// Redeem a ticket.
-    case enrol(EnrolmentOrder)
+    case enrol(Enrolment)
     /// Show the local state.
     case status(RecordID)
     /// Wipe the secret or the key on this device.
     case wipe(RecordID)
     /// Use a device key.
     case key(KeyTask)
-}
-
-/// A ticket to redeem, and what becomes of the secret.
-package struct EnrolmentOrder: Sendable {
-    package let ticket: SecretBytes
-    package let server: ServerAddress
-    /// The certificate authorities to trust, in PEM; empty for the system's.
-    package let authorities: [UInt8]
-    package let deviceName: String
-    /// The name of the entry.
-    package let name: EntryName
-    /// The changes to the access control of an earlier enrolment, or to the default.
-    package let access: AccessControlChange
-
-    package init(
-        ticket: SecretBytes, server: ServerAddress, authorities: [UInt8], deviceName: String,
-        name: EntryName, access: AccessControlChange
-    ) {
-        self.ticket = ticket
-        self.server = server
-        self.authorities = authorities
-        self.deviceName = deviceName
-        self.name = name
-        self.access = access
-    }
-
-    /// The enrolment to perform.
-    package var enrolment: Enrolment {
-        Enrolment(
-            server: server, authorities: authorities, deviceName: deviceName,
-            name: (name.issuer, name.account), accessControl: access.applied)
-    }
-
-    /// Whether `entry` is an earlier enrolment under this name, which the new one replaces.
-    package func replaces(_ entry: EntrySummary) -> Bool { EntryName(entry) == name }
 }
 
 /// The outcome of a ``LoginTask``.
@@ -98,7 +62,7 @@ extension LoginTask: Transferable {
     package func write(to output: FrameWriter) {
         switch self {
         case .signIn(let id): output.append(Kind.signIn, id)
-        case .enrol(let order): output.append(Kind.enrol, order)
+        case .enrol(let enrolment): output.append(Kind.enrol, enrolment)
         case .status(let id): output.append(Kind.status, id)
         case .wipe(let id): output.append(Kind.wipe, id)
         case .key(let task): output.append(Kind.key, task)
@@ -114,23 +78,6 @@ extension LoginTask: Transferable {
             case .wipe: try fields.make(Self.wipe, from: bytes)
             case .key: try fields.make(Self.key, from: bytes)
             }
-    }
-}
-
-extension EnrolmentOrder: Transferable {
-    package func write(to output: FrameWriter) {
-        output.append(ticket, server)
-        output.append(string: authorities.span)
-        output.append(deviceName, name, access)
-    }
-
-    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
-        ticket = try fields.value(bytes)
-        server = try fields.value(bytes)
-        authorities = try fields.data(bytes, limit: Enrolment.largestAuthorities)
-        deviceName = try fields.text(bytes, limit: Enrolment.longestDeviceName)
-        name = try fields.value(bytes)
-        access = try fields.value(bytes)
     }
 }
 
@@ -176,5 +123,69 @@ extension LoginTicket: Transferable {
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         self = try fields.make(Self.init, from: bytes)
+    }
+}
+
+/// What a device knows about an enrolment, without the secret.
+public struct LoginState: Sendable {
+    /// What the next sign-in does.
+    public enum Progress: String, CaseIterable, Sendable {
+        /// It presents the secret.
+        case ready
+        /// It requests a lost response again.
+        case unanswered
+        /// Nothing: the secret is older than one that was already presented.
+        case stale
+    }
+
+    /// The server to sign in to.
+    public let server: ServerAddress
+    /// The credential's public name.
+    public let credential: Token
+    /// When the state last changed, in Unix seconds.
+    public let changed: Int64
+    /// How many secrets preceded the one in use.
+    public let generation: UInt64
+    /// What the next sign-in does.
+    public let progress: Progress
+
+    /// The state of `secret`, which was opened from `vault`.
+    ///
+    /// - Throws: ``DeviceLoginError/vault(_:)``, ``DeviceLoginError/cryptography(_:)``.
+    public init(of secret: EnrolledSecret, in vault: UnlockedVault) throws(DeviceLoginError) {
+        server = secret.server.address
+        credential = secret.credential
+        changed = secret.changed
+        generation = secret.generation
+        let isStale = try secret.isStale(in: vault)
+        progress = isStale ? .stale : secret.isUnanswered ? .unanswered : .ready
+    }
+}
+
+extension LoginState: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(server, credential, changed, generation, progress)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        server = try fields.value(bytes)
+        credential = try fields.value(bytes)
+        changed = try fields.value(bytes)
+        generation = try fields.value(bytes)
+        progress = try fields.value(bytes)
+    }
+}
+
+extension LoginState.Progress: Transferable {}
+
+extension EntrySummary {
+    /// Refuses an entry without an enrolled secret.
+    ///
+    /// - Throws: ``DeviceLoginError/otherKind``, ``DeviceLoginError/wiped(_:)``,
+    ///   ``VaultError/vanished``.
+    package func requireEnrolledSecret() throws(DeviceLoginError) {
+        guard kind == .enrolled else { throw .otherKind }
+        guard !hasVanished else { throw .vault(.vanished) }
+        if let tombstone { throw .wiped(tombstone.reason) }
     }
 }

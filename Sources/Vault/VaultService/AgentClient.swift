@@ -67,8 +67,10 @@ package final class AgentClient {
     /// that listens must be this user's.
     package init() throws(AgentFailure) {
         let folder: OpenRuntimeFolder
-        do { folder = try RuntimeFolder.open(makes: false) } catch {
-            throw error == .missing ? .notRunning : .folder(error)
+        switch RuntimeFolder.open(makes: false) {
+        case .opened(let opened): folder = opened
+        case .failed(.missing): throw .notRunning
+        case .failed(let failure): throw .folder(failure)
         }
         connection = FrameConnection(try AgentClient.socket(in: folder))
         isSystem = false

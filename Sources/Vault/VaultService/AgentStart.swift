@@ -18,7 +18,7 @@ package enum AgentStart {
         }
         let deadline = Moment.now + timeout
         let options = unlockedMemory ? ["--unlocked-memory"] : []
-        do { _ = try RuntimeFolder.open(makes: true) } catch { throw .folder(error) }
+        if case .failed(let failure) = RuntimeFolder.open(makes: true) { throw .folder(failure) }
         while true {
             let report = try AgentFailure.system(
                 in: start(path, options + folders, until: deadline))

@@ -1,21 +1,13 @@
 internal import CPNG
 internal import WatchwordSystem
 
-/// Why a picture was not written.
-public enum PNGWritingError: Error, Hashable, Sendable {
-    /// The library with this name is not installed.
-    case libraryMissing(String)
-    /// libpng ran out of memory.
-    case outOfMemory
-}
-
 /// Encodes `image` as an opaque gray PNG.
 ///
 /// The bytes are as secret as the picture: a drawn symbol contains its text. They are an ordinary
 /// array because they are about to be written to a file; the caller must release them after that.
 ///
-/// - Throws: ``PNGWritingError``.
-public func writePNG(_ image: GrayImage) throws(PNGWritingError) -> [UInt8] {
+/// - Throws: ``QRDrawingError/libraryMissing(_:)`` or ``QRDrawingError/noMemoryForPicture``.
+public func writePNG(_ image: GrayImage) throws(QRDrawingError) -> [UInt8] {
     guard let library = PNGLibrary.loaded else { throw .libraryMissing(PNGLibrary.name) }
     var control = unsafe png_image()
     unsafe control.version = UInt32(PNG_IMAGE_VERSION)
@@ -26,10 +18,10 @@ public func writePNG(_ image: GrayImage) throws(PNGWritingError) -> [UInt8] {
     let stride = Int32(image.width)
     var size = 0
     guard unsafe library.write(&control, nil, &size, 0, image.pixels, stride, nil) != 0
-    else { throw .outOfMemory }
+    else { throw .noMemoryForPicture }
     var file = [UInt8](repeating: 0, count: size)
     guard unsafe library.write(&control, &file, &size, 0, image.pixels, stride, nil) != 0
-    else { throw .outOfMemory }
+    else { throw .noMemoryForPicture }
     return Array(file.prefix(size))
 }
 

@@ -19,11 +19,10 @@ public struct Symbol: Sendable {
 
     /// Creates the smallest symbol that holds `text`, which may be any bytes.
     ///
-    /// - Throws: ``SymbolDrawingError/tooLong(limit:)`` beyond the level's capacity,
-    ///   ``SymbolDrawingError/empty`` for empty text, ``SymbolDrawingError/libraryMissing(_:)`` or
-    ///   ``SymbolDrawingError/libraryFailed(errno:)``.
-    public init(encoding text: Span<UInt8>, correction: ErrorCorrection) throws(SymbolDrawingError)
-    {
+    /// - Throws: ``QRDrawingError/tooLong(limit:)`` beyond the level's capacity,
+    ///   ``QRDrawingError/empty`` for empty text, ``QRDrawingError/libraryMissing(_:)`` or
+    ///   ``QRDrawingError/encodingFailed(errno:)``.
+    public init(encoding text: Span<UInt8>, correction: ErrorCorrection) throws(QRDrawingError) {
         guard !text.isEmpty else { throw .empty }
         guard text.count <= correction.capacity else {
             throw .tooLong(limit: correction.capacity)
@@ -36,7 +35,7 @@ public struct Symbol: Sendable {
         let made = unsafe text.withUnsafeBufferPointer { text in
             unsafe library.encodeData(Int32(text.count), text.baseAddress, 0, level)
         }
-        guard let code = unsafe made else { throw .libraryFailed(errno: errno) }
+        guard let code = unsafe made else { throw .encodingFailed(errno: errno) }
         defer { unsafe library.free(code) }
         let side = unsafe Int(code.pointee.width)
         // One byte per module, whose lowest bit is the colour. The bytes are wiped before the
@@ -69,18 +68,6 @@ public enum ErrorCorrection: Sendable, CaseIterable {
         case .medium: 2331
         }
     }
-}
-
-/// Why a text could not be drawn as a symbol.
-public enum SymbolDrawingError: Error, Equatable {
-    /// The text is empty.
-    case empty
-    /// The text is longer than `limit`, the number of bytes that the largest symbol holds.
-    case tooLong(limit: Int)
-    /// The library with this name is not installed.
-    case libraryMissing(String)
-    /// libqrencode failed with this `errno`, for example because memory ran out.
-    case libraryFailed(errno: Int32)
 }
 
 /// The libqrencode functions, loaded when the first symbol is drawn, because most programs draw

@@ -22,7 +22,7 @@ public struct FileLock: ~Copyable, Sendable {
     ///   - timeout: how long to wait while another process holds the lock.
     public init(
         _ name: String, in folder: borrowing Folder, sharing: Bool = false, timeout: Duration
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         descriptor = try FileLock.take(
             name, in: folder, operation: sharing ? LOCK_SH : LOCK_EX, timeout: timeout)
     }
@@ -40,7 +40,7 @@ public struct FileLock: ~Copyable, Sendable {
 
     private static func take(
         _ name: String, in folder: borrowing Folder, operation: Int32, timeout: Duration
-    ) throws(PrivateFileError) -> FileDescriptor {
+    ) throws(FileError) -> FileDescriptor {
         let file = try FileLock.open(name, in: folder)
         // The kernel has no call that waits for a lock with a timeout.
         var waited = Duration.zero
@@ -57,7 +57,7 @@ public struct FileLock: ~Copyable, Sendable {
     }
 
     private static func open(_ name: String, in folder: borrowing Folder)
-        throws(PrivateFileError) -> FileDescriptor
+        throws(FileError) -> FileDescriptor
     {
         do throws(SystemCallFailure) {
             do throws(SystemCallFailure) {

@@ -27,7 +27,7 @@ extension FileReplacement {
     public func erasePrevious(
         in folder: borrowing Folder, besides own: borrowing Folder,
         noting linked: inout [LinkedFile]
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         try expectOwnOrNothing(previous, in: own)
         // Rename it first: a partly overwritten file with the new name is removed by the next
         // writer, and no reader treats it as the previous generation.
@@ -48,9 +48,9 @@ extension FileReplacement {
     public func replacePrevious(
         with bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
         noting linked: inout [LinkedFile]
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         try expectOwnOrNothing(previous, in: own)
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             try write(bytes, to: newPreviousName, in: own)
             try system { () throws(SystemCallFailure) in
                 try own.exchange(newPreviousName, with: previous, in: own)
@@ -69,7 +69,7 @@ extension FileReplacement {
     public func eraseLeftovers(
         in folder: borrowing Folder, besides own: borrowing Folder,
         noting linked: inout [LinkedFile]
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         try removeLeftovers(in: own, besides: folder, noting: &linked)
     }
 
@@ -78,7 +78,7 @@ extension FileReplacement {
     public func eraseAllButCurrent(
         in folder: borrowing Folder, besides own: borrowing Folder,
         noting linked: inout [LinkedFile]
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         try removeLeftovers(in: own, besides: folder, noting: &linked)
         try erasePrevious(in: folder, besides: own, noting: &linked)
     }
@@ -89,7 +89,7 @@ extension FileReplacement {
     public func eraseCurrent(
         in folder: borrowing Folder, besides own: borrowing Folder,
         noting linked: inout [LinkedFile]
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         try expectOwnOrNothing(name, in: folder)
         // Rename it first: no reader then finds a partly overwritten file.
         let exists = try system { () throws(SystemCallFailure) in
@@ -105,9 +105,9 @@ extension FileReplacement {
 
     /// Removes the file permanently, without keeping a copy.
     ///
-    /// - Throws: ``PrivateFileError/notConfirmed(_:)`` if it was removed, but may return after
+    /// - Throws: ``FileError/notConfirmed(_:)`` if it was removed, but may return after
     ///   a power failure.
-    public func remove(in folder: borrowing Folder) throws(PrivateFileError) {
+    public func remove(in folder: borrowing Folder) throws(FileError) {
         try expectOwnOrNothing(name, in: folder)
         try system { () throws(SystemCallFailure) in try folder.remove(name) }
         do { try folder.synchronize() } catch { throw .notConfirmed(error) }

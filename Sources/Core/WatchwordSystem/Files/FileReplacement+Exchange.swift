@@ -11,11 +11,11 @@ extension FileReplacement {
     /// Where the file system cannot exchange files, the old file is compared just before it is
     /// replaced.
     ///
-    /// - Throws: ``PrivateFileError/changed`` if the file holds anything else; the file is then
+    /// - Throws: ``FileError/changed`` if the file holds anything else; the file is then
     ///   kept.
     func exchange(
         in folder: borrowing Folder, besides own: borrowing Folder, expecting old: [UInt8]
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         do throws(SystemCallFailure) {
             // The new file keeps its other name, so that a later writer recognises it.
             try own.link(aside, to: displaced, in: own)
@@ -31,8 +31,8 @@ extension FileReplacement {
                 try own.rename(aside, to: name, in: folder)
             }
         }
-        let failure: PrivateFileError
-        do throws(PrivateFileError) {
+        let failure: FileError
+        do throws(FileError) {
             guard try !holds(old, at: displaced, in: own) else { return }
             failure = .changed
         } catch {
@@ -50,9 +50,9 @@ extension FileReplacement {
     /// A displaced file that is neither the new one nor a kept one belongs to another program. It
     /// is put back if the new file still has the name of the replaced file.
     ///
-    /// - Throws: ``PrivateFileError/inTheWay(name:)`` if a third file has that name.
+    /// - Throws: ``FileError/inTheWay(name:)`` if a third file has that name.
     func endExchange(in own: borrowing Folder, besides folder: borrowing Folder)
-        throws(PrivateFileError)
+        throws(FileError)
     {
         guard try holdsAnything(displaced, in: own) else { return }
         var isKnown = false
@@ -75,7 +75,7 @@ extension FileReplacement {
 
     /// Removes the new file, which was not put in place; the next writer removes what is left.
     func discardNew(in own: borrowing Folder) {
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             // If a displaced file could not be put back, leave both files: the next writer needs
             // the new file to recognise the displaced one.
             if try holdsAnything(displaced, in: own) {
@@ -96,7 +96,7 @@ extension FileReplacement {
 
     /// Whether the regular file `name` holds these bytes and no more.
     func holds(_ bytes: [UInt8], at name: String, in folder: borrowing Folder)
-        throws(PrivateFileError) -> Bool
+        throws(FileError) -> Bool
     {
         do throws(SystemCallFailure) {
             guard let facts = try folder.facts(of: name), FileKind(facts) == .file,
@@ -115,7 +115,7 @@ extension FileReplacement {
     }
 
     private func holdsAnything(_ name: String, in folder: borrowing Folder)
-        throws(PrivateFileError) -> Bool
+        throws(FileError) -> Bool
     {
         do { return try folder.holds(name) } catch { throw .system(error) }
     }
@@ -123,7 +123,7 @@ extension FileReplacement {
     /// Whether both names exist and refer to the same file.
     func isSameFile(
         _ name: String, in folder: borrowing Folder, _ second: String, in other: borrowing Folder
-    ) throws(PrivateFileError) -> Bool {
+    ) throws(FileError) -> Bool {
         do throws(SystemCallFailure) {
             guard let first = try folder.facts(of: name), let second = try other.facts(of: second)
             else { return false }

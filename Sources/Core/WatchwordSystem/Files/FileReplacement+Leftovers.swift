@@ -12,7 +12,7 @@ extension FileReplacement {
     func removeLeftovers(
         in own: borrowing Folder, besides folder: borrowing Folder,
         noting linked: inout [LinkedFile]
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         try endExchange(in: own, besides: folder)
         for leftover in [aside, newPreviousName] {
             guard let facts = try facts(of: leftover, in: own) else { continue }
@@ -24,7 +24,7 @@ extension FileReplacement {
 
     /// Stops if the name belongs to anything other than a generation of this file.
     func expectOwnOrNothing(_ name: String, in folder: borrowing Folder)
-        throws(PrivateFileError)
+        throws(FileError)
     {
         guard let facts = try facts(of: name, in: folder) else { return }
         guard FileKind.isPrivateFile(facts), try beginsLikeOwnFile(name, facts, in: folder) else {
@@ -34,7 +34,7 @@ extension FileReplacement {
 
     /// Whether the working folder contains a file with the complete beginning of a generation of
     /// this file, whatever its mode is.
-    public func holdsGeneration(in own: borrowing Folder) throws(PrivateFileError) -> Bool {
+    public func holdsGeneration(in own: borrowing Folder) throws(FileError) -> Bool {
         for name in [previous, newPreviousName, aside, displaced] {
             guard let facts = try facts(of: name, in: own), FileKind(facts) == .file,
                 facts.st_size >= beginning.count
@@ -51,7 +51,7 @@ extension FileReplacement {
     func erase(
         _ leftover: String, in own: borrowing Folder, besides folder: borrowing Folder,
         noting linked: inout [LinkedFile]
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         if let facts = try facts(of: leftover, in: own), facts.st_size > beginning.count {
             if facts.st_nlink == 1 {
                 try system { () throws(SystemCallFailure) in
@@ -82,14 +82,14 @@ extension FileReplacement {
 
     /// Whether the file begins like one of ours, or is too short but begins that way so far.
     private func beginsLikeOwnFile(_ name: String, _ facts: stat, in folder: borrowing Folder)
-        throws(PrivateFileError) -> Bool
+        throws(FileError) -> Bool
     {
         try beginsLikeOwnFile(name, facts, in: folder, orAs: name == aside ? otherLeftover : nil)
     }
 
     private func beginsLikeOwnFile(
         _ name: String, _ facts: stat, in folder: borrowing Folder, orAs other: FileBeginning?
-    ) throws(PrivateFileError) -> Bool {
+    ) throws(FileError) -> Bool {
         // A file that was just created may not even be readable, because its mode is set later.
         guard facts.st_size > 0 else { return true }
         let beginnings = [beginning] + (other.map { [$0] } ?? [])
@@ -111,7 +111,7 @@ extension FileReplacement {
     }
 
     private func facts(of name: String, in folder: borrowing Folder)
-        throws(PrivateFileError) -> stat?
+        throws(FileError) -> stat?
     {
         do { return try folder.facts(of: name) } catch { throw .system(error) }
     }

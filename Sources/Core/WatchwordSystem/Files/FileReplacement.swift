@@ -76,11 +76,11 @@ public struct FileReplacement: Sendable {
     /// Replaces the old file, if any, with a file that contains `bytes` (mode 0600).
     ///
     /// When this returns, the new file is on disk. If it throws
-    /// ``PrivateFileError/notConfirmed(_:)``, the new file is in place; if it throws any other
+    /// ``FileError/notConfirmed(_:)``, the new file is in place; if it throws any other
     /// error, the old one is.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, previous: Previous
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         var linked: [LinkedFile] = []
         try put(
             bytes, in: folder, besides: folder, previous: previous, expecting: nil,
@@ -94,11 +94,11 @@ public struct FileReplacement: Sendable {
     /// - Parameters:
     ///   - old: what the file must still contain when it is replaced; `nil` for any content.
     ///   - linked: the files that were to be erased, but have a second name, are added to this.
-    /// - Throws: ``PrivateFileError/changed`` if the file contains anything else.
+    /// - Throws: ``FileError/changed`` if the file contains anything else.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
         previous: Previous, expecting old: [UInt8]? = nil, noting linked: inout [LinkedFile]
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         try put(
             bytes, in: folder, besides: own, previous: previous, expecting: old, noting: &linked)
         do throws(SystemCallFailure) {
@@ -113,10 +113,10 @@ public struct FileReplacement: Sendable {
     private func put(
         _ bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
         previous: Previous, expecting old: [UInt8]?, noting linked: inout [LinkedFile]
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         try removeLeftovers(in: own, besides: folder, noting: &linked)
         try expectOwnOrNothing(name, in: folder)
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             try write(bytes, to: aside, in: own)
             switch previous {
             case .absent, .none: break
@@ -144,7 +144,7 @@ public struct FileReplacement: Sendable {
 
     // Unlike renaming, linking never replaces a file that another process has just created.
     private func give(_ name: String, in folder: borrowing Folder, toNewIn own: borrowing Folder)
-        throws(PrivateFileError)
+        throws(FileError)
     {
         do throws(SystemCallFailure) {
             try own.link(aside, to: name, in: folder)
@@ -163,7 +163,7 @@ public struct FileReplacement: Sendable {
     // first name always exists and the previous file is always complete.
     private func keepPrevious(
         in own: borrowing Folder, of folder: borrowing Folder, expecting old: [UInt8]?
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         try expectOwnOrNothing(previous, in: own)
         try linkToPreviousAside(in: own, of: folder, expecting: old)
         try system { () throws(SystemCallFailure) in
@@ -177,7 +177,7 @@ public struct FileReplacement: Sendable {
 
     private func linkToPreviousAside(
         in own: borrowing Folder, of folder: borrowing Folder, expecting old: [UInt8]?
-    ) throws(PrivateFileError) {
+    ) throws(FileError) {
         try system { () throws(SystemCallFailure) in
             guard try folder.holds(name) else { return }
             do throws(SystemCallFailure) {
@@ -205,7 +205,7 @@ public struct FileReplacement: Sendable {
     }
 
     func write(_ bytes: Span<UInt8>, to name: String, in folder: borrowing Folder)
-        throws(PrivateFileError)
+        throws(FileError)
     {
         do throws(SystemCallFailure) {
             let file = try folder.make(name)
@@ -219,7 +219,7 @@ public struct FileReplacement: Sendable {
 
 /// Converts a system call's error to this operation's error.
 func system<Result>(_ body: () throws(SystemCallFailure) -> Result)
-    throws(PrivateFileError) -> Result
+    throws(FileError) -> Result
 {
     do { return try body() } catch { throw .system(error) }
 }

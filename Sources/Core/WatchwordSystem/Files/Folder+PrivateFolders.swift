@@ -5,7 +5,7 @@ extension Folder {
     ///
     /// It must belong to this process's user and must not be writable by other users. A symbolic
     /// link is not followed.
-    public func openPrivateFolder(_ name: String) throws(PrivateFileError) -> Folder? {
+    public func openPrivateFolder(_ name: String) throws(FileError) -> Folder? {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let opened = retrying { unsafe openat(descriptor.number, name, flags) }
         guard opened >= 0 else {
@@ -27,7 +27,7 @@ extension Folder {
 
     /// Opens the folder `name` in this one as ``openPrivateFolder(_:)`` does, or creates it with
     /// mode 0700, regardless of the umask, if it does not exist.
-    public func makePrivateFolder(_ name: String) throws(PrivateFileError) -> Folder {
+    public func makePrivateFolder(_ name: String) throws(FileError) -> Folder {
         if let folder = try openPrivateFolder(name) { return folder }
         do throws(SystemCallFailure) {
             if unsafe mkdirat(descriptor.number, name, 0o700) == 0 {
@@ -84,7 +84,7 @@ extension Folder {
     /// belongs to this process's user and is not accessible to other users.
     ///
     /// - Throws: why an existing file does not qualify. A missing file is not an error.
-    public func holdsPrivateFile(_ name: String) throws(PrivateFileError) -> Bool {
+    public func holdsPrivateFile(_ name: String) throws(FileError) -> Bool {
         let found: stat?
         do { found = try facts(of: name) } catch { throw .system(error) }
         guard let found else { return false }

@@ -1,33 +1,5 @@
 internal import Glibc
 
-/// Why a file was not written.
-public enum OutputFileError: Error, Hashable, Sendable {
-    /// A file with this name already exists.
-    case exists
-    /// The path is a folder.
-    case folder
-    /// The path is a symbolic link; neither the link nor its target is replaced.
-    case symbolicLink
-    /// The path is a device, a pipe or a socket, which is never replaced.
-    case notAFile
-    /// The file begins like a protected file, which is never replaced.
-    case protected
-    /// The folder does not exist.
-    case noFolder
-    /// A system call failed.
-    case system(SystemCallFailure)
-
-    init(_ failure: SystemCallFailure) {
-        self =
-            switch failure.number {
-            case EEXIST: .exists
-            case EISDIR: .folder
-            case ENOENT, ENOTDIR: .noFolder
-            default: .system(failure)
-            }
-    }
-}
-
 /// Writes files that only their owner can read.
 public enum OutputFile {
     /// Creates the file at `path` (mode 0600) with the content `bytes`.
@@ -36,15 +8,15 @@ public enum OutputFile {
     /// they leave no part of it, and no second copy, behind.
     ///
     /// - Parameter replacing: whether an existing file is replaced; otherwise it causes
-    ///   ``OutputFileError/exists``.
+    ///   ``FileError/exists``.
     /// - Parameter protected: the beginning of files that are never replaced; empty if there are
     ///   none.
     public static func write(
         _ bytes: Span<UInt8>, to path: String, replacing: Bool, sparing protected: [UInt8] = []
-    ) throws(OutputFileError) {
+    ) throws(FileError) {
         let (folderPath, name) = split(path)
-        guard !name.isEmpty, name != ".", name != ".." else { throw .folder }
-        try SignalQueue.holdingBack(SignalQueue.interruptions) { () throws(OutputFileError) in
+        guard !name.isEmpty, name != ".", name != ".." else { throw .namesFolder }
+        try SignalQueue.holdingBack(SignalQueue.interruptions) { () throws(FileError) in
             try write(bytes, as: name, in: folderPath, replacing: replacing, sparing: protected)
         } otherwise: {
             .system($0)
@@ -54,9 +26,9 @@ public enum OutputFile {
     private static func write(
         _ bytes: Span<UInt8>, as name: String, in folderPath: String, replacing: Bool,
         sparing protected: [UInt8]
-    ) throws(OutputFileError) {
+    ) throws(FileError) {
         let folder: Folder
-        do { folder = try Folder(opening: folderPath) } catch { throw OutputFileError(error) }
+        do { folder = try Folder(opening: folderPath) } catch { throw FileError(writing: error) }
         if try isTaken(name, in: folder) {
             guard replacing else { throw .exists }
             guard try !begins(name, with: protected, in: folder) else { throw .protected }
@@ -67,24 +39,24 @@ public enum OutputFile {
     }
 
     /// Whether there is anything at `path`.
-    public static func isTaken(_ path: String) throws(OutputFileError) -> Bool {
+    public static func isTaken(_ path: String) throws(FileError) -> Bool {
         let (folderPath, name) = split(path)
         do {
             let folder = try Folder(opening: folderPath)
             return try folder.facts(of: name) != nil
         } catch {
-            throw OutputFileError(error)
+            throw FileError(writing: error)
         }
     }
 
     /// Removes a file that ``write(_:to:replacing:sparing:)`` created.
-    public static func remove(_ path: String) throws(OutputFileError) {
+    public static func remove(_ path: String) throws(FileError) {
         let (folderPath, name) = split(path)
         do {
             let folder = try Folder(opening: folderPath)
             try folder.remove(name)
         } catch {
-            throw OutputFileError(error)
+            throw FileError(writing: error)
         }
     }
 
@@ -92,22 +64,22 @@ public enum OutputFile {
     ///
     /// Anything else with this name is refused.
     private static func isTaken(_ name: String, in folder: borrowing Folder)
-        throws(OutputFileError) -> Bool
+        throws(FileError) -> Bool
     {
         let facts: stat?
-        do { facts = try folder.facts(of: name) } catch { throw OutputFileError(error) }
+        do { facts = try folder.facts(of: name) } catch { throw FileError(writing: error) }
         guard let facts else { return false }
         switch FileKind(facts) {
         case .file: return true
-        case .folder: throw .folder
+        case .folder: throw .namesFolder
         case .symbolicLink: throw .symbolicLink
-        case .pipe, .other: throw .notAFile
+        case .pipe, .other: throw .notReplaceable
         }
     }
 
     private static func begins(
         _ name: String, with prefix: [UInt8], in folder: borrowing Folder
-    ) throws(OutputFileError) -> Bool {
+    ) throws(FileError) -> Bool {
         guard !prefix.isEmpty else { return false }
         do throws(SystemCallFailure) {
             let file = try folder.open(name, O_RDONLY)
@@ -116,7 +88,7 @@ public enum OutputFile {
                 exactly: prefix.count, from: file.number, appendingTo: &start)
             return start == prefix
         } catch {
-            throw OutputFileError(error)
+            throw FileError(writing: error)
         }
     }
 
@@ -124,7 +96,7 @@ public enum OutputFile {
     // somebody else, so the new one is created under an unused name.
     private static func replace(
         _ name: String, with bytes: Span<UInt8>, in folder: borrowing Folder
-    ) throws(OutputFileError) {
+    ) throws(FileError) {
         let aside = try freshName()
         try make(aside, holding: bytes, in: folder)
         do throws(SystemCallFailure) {
@@ -133,7 +105,7 @@ public enum OutputFile {
         } catch {
             // Report the first failure.
             do { try folder.remove(aside) } catch _ {}
-            throw OutputFileError(error)
+            throw FileError(writing: error)
         }
     }
 
@@ -141,7 +113,7 @@ public enum OutputFile {
     private static func make(
         _ name: String, holding bytes: Span<UInt8>, in folder: borrowing Folder,
         isLasting: Bool = false
-    ) throws(OutputFileError) {
+    ) throws(FileError) {
         do throws(SystemCallFailure) {
             let file = try folder.make(name)
             do throws(SystemCallFailure) {
@@ -154,12 +126,12 @@ public enum OutputFile {
                 throw error
             }
         } catch {
-            throw OutputFileError(error)
+            throw FileError(writing: error)
         }
     }
 
     /// An unpredictable name; if it happens to be in use, creating the file fails.
-    private static func freshName() throws(OutputFileError) -> String {
+    private static func freshName() throws(FileError) -> String {
         var chance: UInt64 = 0
         guard unsafe getentropy(&chance, MemoryLayout<UInt64>.size) == 0 else {
             throw .system(SystemCallFailure(call: "getentropy", number: errno))

@@ -5,14 +5,14 @@ extension Folder {
     /// is not accessible to other users.
     ///
     /// The checks are made on the open file, so the file that is checked is the one that is read.
-    public func readPrivateFile(_ name: String, limit: Int) throws(PrivateFileError) -> [UInt8] {
+    public func readPrivateFile(_ name: String, limit: Int) throws(FileError) -> [UInt8] {
         try holdPrivateFile(name, limit: limit).bytes
     }
 
     /// Reads the whole file at `path` as ``readPrivateFile(_:limit:)`` does.
     public static func readPrivateFile(
         at path: String, limit: Int
-    ) throws(PrivateFileError) -> [UInt8] {
+    ) throws(FileError) -> [UInt8] {
         let (folderPath, name) = OutputFile.split(path)
         let folder: Folder
         do { folder = try Folder(opening: folderPath) } catch {
@@ -22,7 +22,7 @@ extension Folder {
     }
 
     /// Reads the file `name` as ``readPrivateFile(_:limit:)`` does, and keeps it open.
-    public func holdPrivateFile(_ name: String, limit: Int) throws(PrivateFileError)
+    public func holdPrivateFile(_ name: String, limit: Int) throws(FileError)
         -> OpenPrivateFile
     {
         let file = try openPrivateFile(name)
@@ -46,7 +46,7 @@ extension Folder {
     /// - Returns: whether it was overwritten. A file that other users can access, or that has a
     ///   second name, which may be that of a backup, is not.
     public func overwrite(_ name: String, at offset: Int, with bytes: Span<UInt8>)
-        throws(PrivateFileError) -> Bool
+        throws(FileError) -> Bool
     {
         try system { () throws(SystemCallFailure) in
             let file = try open(name, O_WRONLY)
@@ -58,11 +58,11 @@ extension Folder {
         }
     }
 
-    private func openPrivateFile(_ name: String) throws(PrivateFileError) -> FileDescriptor {
-        do { return try open(name, O_RDONLY) } catch { throw PrivateFileError(opening: error) }
+    private func openPrivateFile(_ name: String) throws(FileError) -> FileDescriptor {
+        do { return try open(name, O_RDONLY) } catch { throw FileError(openingPrivate: error) }
     }
 
-    private static func privateFacts(of file: borrowing FileDescriptor) throws(PrivateFileError)
+    private static func privateFacts(of file: borrowing FileDescriptor) throws(FileError)
         -> stat
     {
         let facts: stat
@@ -109,52 +109,6 @@ extension [UInt8] {
             count = unsafe output.finalize(for: buffer)
         }
         if let thrown { throw thrown }
-    }
-}
-
-/// Why one of the program's own files or folders, which only their owner may access, was not read,
-/// locked or replaced.
-public enum PrivateFileError: Error, Hashable, Sendable {
-    // Reading.
-    /// The file does not exist.
-    case missing
-    /// It is a folder.
-    case folder
-    /// It is a symbolic link, which is not followed.
-    case symbolicLink
-    /// It is a device, a pipe or a socket.
-    case notAFile
-    /// It belongs to the user with this number, not to this process's user.
-    case otherOwner(UInt32)
-    /// Other users can read or write it; these are its permission bits.
-    case openToOthers(mode: UInt32)
-    /// It is larger than this many bytes.
-    case tooLarge(limit: Int)
-
-    // Locking and writing.
-    /// Another process held the lock until the timeout.
-    case busy
-    /// A required name belongs to an unrelated file or folder, or to one that other users can
-    /// change. Nothing with this name was changed.
-    case inTheWay(name: String)
-    /// Another program replaced the file after it was read. That program's file is kept, and the
-    /// new one is discarded.
-    case changed
-    /// The new file is in place, but the system did not confirm that its name is on disk.
-    case notConfirmed(SystemCallFailure)
-
-    /// A system call failed; an existing file is unchanged.
-    case system(SystemCallFailure)
-
-    init(opening failure: SystemCallFailure) {
-        self =
-            switch failure.number {
-            case ENOENT: .missing
-            case ELOOP: .symbolicLink
-            case EISDIR: .folder
-            case ENXIO: .notAFile
-            default: .system(failure)
-            }
     }
 }
 

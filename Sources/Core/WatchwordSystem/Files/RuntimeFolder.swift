@@ -3,7 +3,7 @@ internal import Glibc
 /// The folder for a user's sockets and locks, which exists while the user is logged in.
 public enum RuntimeFolder {
     /// Why it cannot be used.
-    public enum Failure: Error, Hashable, Sendable {
+    public enum Failure: Hashable, Sendable {
         /// The system provides none: XDG_RUNTIME_DIR is not set, and `/run/user/UID` does not exist.
         case missing
         /// Other users can access the folder at this path, or it is not a folder.
@@ -14,52 +14,56 @@ public enum RuntimeFolder {
         case system(SystemCallFailure)
     }
 
+    /// The result of opening it.
+    public enum Opening: ~Copyable {
+        case opened(OpenRuntimeFolder)
+        case failed(Failure)
+    }
+
     /// Opens the program's own folder in it, which only this user can access.
     ///
     /// - Parameter makes: whether to create the folder if it is missing; otherwise that is
     ///   ``Failure/missing``.
-    public static func open(makes: Bool) throws(Failure) -> OpenRuntimeFolder {
+    public static func open(makes: Bool) -> Opening {
         let parent = Environment.value("XDG_RUNTIME_DIR") ?? "/run/user/\(geteuid())"
-        guard parent.hasPrefix("/") else { throw .missing }
+        guard parent.hasPrefix("/") else { return .failed(.missing) }
         let outer: Folder
         do { outer = try Folder(opening: parent) } catch {
             // After `su`, the variable still names the other user's folder, which holds nothing of
             // this user.
             guard error.number == EACCES else {
-                throw error.isMissing ? .missing : .system(error)
+                return .failed(error.isMissing ? .missing : .system(error))
             }
-            throw makes ? .notOwned(parent) : .missing
+            return .failed(makes ? .notOwned(parent) : .missing)
         }
         // Without the program's own folder, nobody uses the outer one.
-        if makes { try requirePrivate(outer, at: parent) }
+        if makes, let failure = exposure(of: outer, at: parent) { return .failed(failure) }
         let path = parent + "/watchword"
         let own: Folder?
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             own =
                 makes
                 ? try outer.makePrivateFolder("watchword")
                 : try outer.openPrivateFolder("watchword")
         } catch .system(let failure) {
-            throw .system(failure)
+            return .failed(.system(failure))
         } catch {
-            try requirePrivate(outer, at: parent)
-            throw .notPrivate(path)
+            return .failed(exposure(of: outer, at: parent) ?? .notPrivate(path))
         }
-        guard let own else { throw .missing }
-        if !makes { try requirePrivate(outer, at: parent) }
-        try requirePrivate(own, at: path)
-        return OpenRuntimeFolder(path: path, folder: own)
+        guard let own else { return .failed(.missing) }
+        if !makes, let failure = exposure(of: outer, at: parent) { return .failed(failure) }
+        if let failure = exposure(of: own, at: path) { return .failed(failure) }
+        return .opened(OpenRuntimeFolder(path: path, folder: own))
     }
 
-    private static func requirePrivate(
-        _ folder: borrowing Folder, at path: String
-    ) throws(Failure) {
-        let (isPrivate, isOwn): (Bool, Bool)
-        do { (isPrivate, isOwn) = (try folder.isPrivate(), try folder.isOwn()) } catch {
-            throw .system(error)
+    /// Why other users may access the folder; `nil` if they cannot.
+    private static func exposure(of folder: borrowing Folder, at path: String) -> Failure? {
+        do throws(SystemCallFailure) {
+            guard try folder.isOwn() else { return .notOwned(path) }
+            return try folder.isPrivate() ? nil : .notPrivate(path)
+        } catch {
+            return .system(error)
         }
-        guard isOwn else { throw .notOwned(path) }
-        guard isPrivate else { throw .notPrivate(path) }
     }
 }
 

@@ -1,22 +1,22 @@
 internal import Glibc
 
-/// Why a connection could not be made.
-public enum ConnectionFailure: Error, Hashable, Sendable {
-    /// The host name could not be resolved; `code` is from `getaddrinfo`.
-    case unknownHost(code: Int32)
-    /// The address is not on this machine, although only such an address is allowed.
-    case notLoopback
-    /// Nothing is listening there, or there is no route.
-    case unreachable(SystemCallFailure)
-    /// The timeout expired.
-    case timedOut
-    /// A system call failed.
-    case system(SystemCallFailure)
-}
-
 /// Makes TCP connections, for processes that give up the right to connect before they use a
 /// connection.
 public enum OutgoingConnection {
+    /// The result of connecting.
+    public enum Outcome: ~Copyable {
+        case connected(FileDescriptor)
+        /// The host name could not be resolved.
+        case unknownHost
+        /// The address is not on this machine, although only such an address is allowed.
+        case notLoopback
+        /// Nothing is listening there, or there is no route.
+        case unreachable(SystemCallFailure)
+        case timedOut
+        /// A system call failed.
+        case failed(SystemCallFailure)
+    }
+
     /// Looks up the host and connects to the first of its addresses that answers.
     ///
     /// The descriptor is non-blocking.
@@ -28,22 +28,27 @@ public enum OutgoingConnection {
     ///     library has its own timeouts.
     public static func open(
         host: String, port: UInt16, loopbackOnly: Bool, timeout: Duration
-    ) throws(ConnectionFailure) -> FileDescriptor {
-        let found = try AddressList(host: host, port: port)
-        var wanted = found.addresses
+    ) -> Outcome {
+        guard var wanted = SocketAddress.addresses(of: host, port: port) else {
+            return .unknownHost
+        }
         if loopbackOnly { wanted.removeAll { !$0.isLoopback } }
-        guard !wanted.isEmpty else { throw .notLoopback }
+        guard !wanted.isEmpty else { return .notLoopback }
         var left = timeout
-        var last = ConnectionFailure.timedOut
+        var last = Outcome.timedOut
         for (index, address) in wanted.enumerated() {
-            do throws(ConnectionFailure) {
-                return try connect(
+            do throws(SystemCallFailure) {
+                switch try connect(
                     to: address, timeout: left / (wanted.count - index), &left)
+                {
+                case .connected(let connection): return .connected(connection)
+                case let other: last = other
+                }
             } catch {
-                last = error
+                last = .failed(error)
             }
         }
-        throw last
+        return last
     }
 
     /// Whether a connection leads to a process of this machine.
@@ -61,45 +66,36 @@ public enum OutgoingConnection {
 
     private static func connect(
         to address: SocketAddress, timeout: Duration, _ left: inout Duration
-    ) throws(ConnectionFailure) -> FileDescriptor {
+    ) throws(SystemCallFailure) -> Outcome {
         let kind = Int32(
             SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let number = socket(address.family, kind, 0)
-        guard number >= 0 else {
-            throw .system(SystemCallFailure(call: "socket", number: errno))
-        }
+        let number = try call("socket") { socket(address.family, kind, 0) }
         let file = FileDescriptor(owning: number)
         let begun = retrying {
             unsafe address.withPointer { unsafe Glibc.connect(number, $0, $1) }
         }
         guard begun == 0 || errno == EINPROGRESS else {
-            throw .unreachable(SystemCallFailure(call: "connect", number: errno))
+            return .unreachable(SystemCallFailure(call: "connect", number: errno))
         }
         var timeout = timeout
         while !hasPeer(number) {
-            try check(number)
-            guard timeout > .zero else { throw .timedOut }
-            do throws(SystemCallFailure) {
-                let waited = try Polling.wait(for: [.writing(file)], timeout: timeout)
-                timeout -= waited
-                left -= waited
-            } catch {
-                throw .system(error)
-            }
+            if let failure = try failure(of: number) { return .unreachable(failure) }
+            guard timeout > .zero else { return .timedOut }
+            let waited = try Polling.wait(for: [.writing(file)], timeout: timeout)
+            timeout -= waited
+            left -= waited
         }
-        return file
+        return .connected(file)
     }
 
-    /// Throws the error of a non-blocking connection attempt, if it failed.
-    private static func check(_ number: Int32) throws(ConnectionFailure) {
+    /// The error of a non-blocking connection attempt; `nil` if it has not failed.
+    private static func failure(of number: Int32) throws(SystemCallFailure) -> SystemCallFailure? {
         var failure: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
-        guard unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &failure, &size) == 0 else {
-            throw .system(SystemCallFailure(call: "getsockopt", number: errno))
+        try call("getsockopt") {
+            unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &failure, &size)
         }
-        guard failure == 0 else {
-            throw .unreachable(SystemCallFailure(call: "connect", number: failure))
-        }
+        return failure == 0 ? nil : SystemCallFailure(call: "connect", number: failure)
     }
 
     private static func hasPeer(_ number: Int32) -> Bool {
@@ -113,38 +109,33 @@ public enum OutgoingConnection {
     }
 }
 
-/// The addresses of a host name.
-private struct AddressList {
-    let addresses: [SocketAddress]
-
-    /// More addresses than any legitimate host has.
-    private static let limit = 16
-
-    init(host: String, port: UInt16) throws(ConnectionFailure) {
-        var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        var list: UnsafeMutablePointer<addrinfo>?
-        let code = unsafe getaddrinfo(host, String(port), &hints, &list)
-        guard code == 0 else { throw .unknownHost(code: code) }
-        defer { unsafe freeaddrinfo(list) }
-        var addresses: [SocketAddress] = []
-        var next = unsafe list
-        while let entry = unsafe next?.pointee, addresses.count < AddressList.limit {
-            if let address = unsafe SocketAddress(copying: entry.ai_addr, count: entry.ai_addrlen) {
-                addresses.append(address)
-            }
-            unsafe next = entry.ai_next
-        }
-        self.addresses = addresses
-    }
-}
-
 /// An IPv4 or IPv6 address and a port, in the kernel's format.
 private struct SocketAddress {
     private let storage: sockaddr_storage
     private let count: socklen_t
 
     var family: Int32 { Int32(storage.ss_family) }
+
+    /// More addresses than any legitimate host has.
+    private static let limit = 16
+
+    /// The addresses of a host; `nil` if its name cannot be resolved.
+    static func addresses(of host: String, port: UInt16) -> [SocketAddress]? {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard unsafe getaddrinfo(host, String(port), &hints, &list) == 0 else { return nil }
+        defer { unsafe freeaddrinfo(list) }
+        var addresses: [SocketAddress] = []
+        var next = unsafe list
+        while let entry = unsafe next?.pointee, addresses.count < limit {
+            if let address = unsafe SocketAddress(copying: entry.ai_addr, count: entry.ai_addrlen) {
+                addresses.append(address)
+            }
+            unsafe next = entry.ai_next
+        }
+        return addresses
+    }
 
     /// Copies one of `getaddrinfo`'s results; `nil` for other address families.
     init?(copying address: UnsafeMutablePointer<sockaddr>?, count: socklen_t) {

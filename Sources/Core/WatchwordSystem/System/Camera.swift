@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// Why there is no picture from a camera.
-public enum CameraFailure: Error, Hashable, Sendable {
+/// Why a camera cannot be used.
+public enum CameraFailure: Hashable, Sendable {
     /// No camera is connected, or the kernel has no driver for it.
     case none
     /// This user may not use the camera at this path.
@@ -31,37 +31,46 @@ public enum CameraFailure: Error, Hashable, Sendable {
     /// The maximum number of device files that Linux creates.
     private static let mostDevices = 64
 
+    /// The result of opening the first camera.
+    public enum Opening {
+        case opened(Camera)
+        case failed(CameraFailure)
+    }
+
     /// Opens the first camera.
     ///
     /// - Parameter folder: where the device files are.
-    public init(in folder: String = "/dev") throws(CameraFailure) {
-        var refusal: CameraFailure?
+    public static func openFirst(in folder: String = "/dev") -> Opening {
+        var failure: CameraFailure?
         for number in 0..<Camera.mostDevices {
             let path = "\(folder)/video\(number)"
             let device: FileDescriptor
             do throws(SystemCallFailure) {
                 device = try FileDescriptor(openingDevice: path)
             } catch {
-                if error.isPermissionDenied { refusal = refusal ?? .forbidden(path) }
+                if error.isPermissionDenied { failure = failure ?? .forbidden(path) }
                 continue
             }
             var camera = linux_camera()
             if unsafe linux_camera_start(device.number, &camera) == 0 {
-                self.device = device
-                self.camera = camera
-                return
+                return .opened(Camera(device, camera))
             }
             let code = errno
             unsafe linux_camera_stop(&camera)
             switch code {
             // A device for another purpose, such as a camera's metadata, or any other file.
             case ENOTTY, EINVAL: break
-            case EBUSY: refusal = .busy(path)
-            case EPROTONOSUPPORT: refusal = refusal ?? .unknownFormat(path)
-            default: refusal = refusal ?? .system(SystemCallFailure(call: "ioctl", number: code))
+            case EBUSY: failure = .busy(path)
+            case EPROTONOSUPPORT: failure = failure ?? .unknownFormat(path)
+            default: failure = failure ?? .system(SystemCallFailure(call: "ioctl", number: code))
             }
         }
-        throw refusal ?? .none
+        return .failed(failure ?? .none)
+    }
+
+    private init(_ device: consuming FileDescriptor, _ camera: linux_camera) {
+        self.device = device
+        self.camera = camera
     }
 
     deinit { unsafe linux_camera_stop(&camera) }
@@ -69,20 +78,16 @@ public enum CameraFailure: Error, Hashable, Sendable {
     /// Waits for the next picture and lends its bytes, unless none arrives within `timeout`.
     public func next(
         timeout: Duration, _ body: (Picture, Span<UInt8>) -> Void
-    ) throws(CameraFailure) {
+    ) throws(SystemCallFailure) {
         var size: UInt = 0
         var index = unsafe linux_camera_next(&camera, &size)
         if index < 0, errno == EAGAIN {
-            do throws(SystemCallFailure) {
-                _ = try Polling.wait(for: [.reading(device)], timeout: timeout)
-            } catch {
-                throw .system(error)
-            }
+            _ = try Polling.wait(for: [.reading(device)], timeout: timeout)
             index = unsafe linux_camera_next(&camera, &size)
         }
         guard index >= 0 else {
             if errno == EAGAIN { return }
-            throw .system(SystemCallFailure(call: "ioctl", number: errno))
+            throw SystemCallFailure(call: "ioctl", number: errno)
         }
         defer { _ = unsafe linux_camera_return(&camera, index) }
         guard size > 0, let start = unsafe buffer(Int(index)) else { return }

@@ -174,8 +174,7 @@ extension ExportRow {
         switch digits {
         case .absent: return (algorithm, .decimal(.six))
         case .value(let value):
-            guard let count = Int(exactly: value) else { throw .badDigits }
-            let length = try refusing(as: .badDigits) { try CodeLength(digits: count) }
+            guard let length = CodeLength(digits: Int(clamping: value)) else { throw .badDigits }
             return (algorithm, .decimal(length))
         case .large, .malformed: throw .badDigits
         }
@@ -198,7 +197,8 @@ extension ExportRow {
             switch period {
             case .absent: return .time(.standard)
             case .value(let value):
-                return .time(try refusing(as: .badPeriod) { try TimeStep(period: value) })
+                guard let step = TimeStep(period: value) else { throw .badPeriod }
+                return .time(step)
             case .large, .malformed: throw .badPeriod
             }
         }

@@ -80,7 +80,9 @@ extension ExportRow {
         _ text: SecretBytes, isDeleted: Bool = false
     ) throws(ExportRowRefusal) -> KeyURI {
         do {
-            return try text.withBytes { text throws(KeyURIError) in try KeyURI(parsing: text) }
+            return try text.withBytes { text throws(OneTimePasswordError) in
+                try KeyURI(parsing: text)
+            }
         } catch {
             throw isDeleted ? .unreadableDeleted : ExportRowRefusal(error)
         }
@@ -151,19 +153,18 @@ extension ExportRow {
 }
 
 extension ExportRowRefusal {
-    fileprivate init(_ error: KeyURIError) {
+    fileprivate init(_ error: OneTimePasswordError) {
         self =
             switch error {
-            case .missingKey: .noSecret
-            case .key: .badSecret
+            case .emptyKey: .noSecret
+            case .notBase32: .badSecret
             case .unknownAlgorithm: .unknownAlgorithm
             case .unknownType: .unknownType
             case .tooLong: .tooLong
             case .notANumber(.digits), .outOfRange(.digits): .badDigits
             case .notANumber(.period), .outOfRange(.period): .badPeriod
             case .notANumber(.counter), .outOfRange(.counter): .badCounter
-            case .notAKeyURI, .doubled, .unknownEncoder, .notANumber, .outOfRange, .notStrict:
-                .badKeyURI
+            default: .badKeyURI
             }
     }
 }

@@ -79,7 +79,7 @@ public enum OTPAuthLineError: Hashable, Sendable {
     /// It is neither a key URI nor a migration URI.
     case notAURI
     /// An invalid key URI.
-    case keyURI(KeyURIError)
+    case keyURI(OneTimePasswordError)
     /// An invalid migration URI.
     case migration(MigrationError)
 }

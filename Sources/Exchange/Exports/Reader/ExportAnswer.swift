@@ -217,9 +217,12 @@ extension CodeStyle: Transferable {
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         let digits = Int(try fields.byte(bytes))
-        do { self = digits == 0 ? .steam : .decimal(try CodeLength(digits: digits)) } catch {
-            throw Unreadable()
+        guard digits > 0 else {
+            self = .steam
+            return
         }
+        guard let length = CodeLength(digits: digits) else { throw Unreadable() }
+        self = .decimal(length)
     }
 }
 

@@ -133,18 +133,6 @@ extension Credential {
         case .time(let step): return step.start == 0 ? .period : .start
         }
     }
-
-    /// The credential without the parameters that Watchword keeps but does not use.
-    var withoutOtherParameters: Credential {
-        guard !otherParameters.isEmpty else { return self }
-        do {
-            return try Credential(
-                issuer: issuer, account: account, key: key, algorithm: algorithm, style: style,
-                movingFactor: movingFactor)
-        } catch {
-            preconditionFailure("a valid credential stays valid without other parameters")
-        }
-    }
 }
 
 extension UncomputedCode {

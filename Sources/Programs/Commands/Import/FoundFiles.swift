@@ -9,7 +9,7 @@ struct PathWalk {
         case file(String)
         /// A pipe among the given paths; it can be read once.
         case pipe(String)
-        case refused(String, InputFileError)
+        case refused(String, FileError)
         /// A symbolic link in a folder; it can point anywhere, so it is not followed.
         case symbolicLink(String)
     }
@@ -53,7 +53,7 @@ struct PathWalk {
             // The folder has just listed this name; if the file is now missing, the name was not
             // UTF-8.
             let isAltered = error.isMissing && path.unicodeScalars.contains("\u{FFFD}")
-            found.append(.refused(path, isAltered ? .nameNotUTF8 : InputFileError(error)))
+            found.append(.refused(path, isAltered ? .nameNotUTF8 : FileError(reading: error)))
         }
     }
 }
@@ -68,15 +68,15 @@ enum FileContent {
     private static let headCount = 512
 
     /// Detects the type of the file at `path`.
-    static func of(_ path: String) throws(InputFileError) -> FileContent {
+    static func of(_ path: String) throws(FileError) -> FileContent {
         let file = try InputFile(path, acceptingPipes: false)
         guard let size = file.size, size > 0 else { throw .empty }
         return try of(try read(file, atMost: ImageKind.beginningCount))
     }
 
     /// Detects the type of content that has already been read.
-    static func of(_ content: SecretBytes) throws(InputFileError) -> FileContent {
-        try content.withBytes { bytes throws(InputFileError) in
+    static func of(_ content: SecretBytes) throws(FileError) -> FileContent {
+        try content.withBytes { bytes throws(FileError) in
             let head = bytes.extracting(first: headCount)
             guard !isUTF16(head) else { throw .utf16 }
             // Some image formats are text.
@@ -86,7 +86,7 @@ enum FileContent {
     }
 
     /// Reads the file or pipe at `path`.
-    static func whole(at path: String, limit: Int) throws(InputFileError) -> SecretBytes {
+    static func whole(at path: String, limit: Int) throws(FileError) -> SecretBytes {
         let file = try InputFile(path, acceptingPipes: true)
         guard let size = file.size else { return try wholePipe(file, limit: limit) }
         guard size > 0 else { throw .empty }
@@ -97,7 +97,7 @@ enum FileContent {
     /// Reads a pipe, with a buffer that grows, because the whole buffer is wiped.
     private static func wholePipe(
         _ file: borrowing InputFile, limit: Int
-    ) throws(InputFileError) -> SecretBytes {
+    ) throws(FileError) -> SecretBytes {
         var capacity = 1 << 16
         var content = try read(file, atMost: capacity)
         while content.count == capacity, capacity <= limit {
@@ -114,7 +114,7 @@ enum FileContent {
     }
 
     private static func read(_ file: borrowing InputFile, atMost count: Int)
-        throws(InputFileError) -> SecretBytes
+        throws(FileError) -> SecretBytes
     {
         try fill(capacity: count) { output throws(SystemCallFailure) in
             try file.descriptor.readToEnd(into: &output)
@@ -123,7 +123,7 @@ enum FileContent {
 
     private static func fill(
         capacity: Int, _ body: (inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Void
-    ) throws(InputFileError) -> SecretBytes {
+    ) throws(FileError) -> SecretBytes {
         do {
             return try SecretBytes(capacity: capacity, initializingWith: body)
         } catch {
@@ -164,7 +164,7 @@ struct PictureTexts {
         /// A text, which is read later, so that many large texts do not have to fit in memory
         /// together.
         case text
-        case refused(InputFileError)
+        case refused(FileError)
         case symbols([SecretBytes])
         case noSymbols(PictureRefusal)
     }

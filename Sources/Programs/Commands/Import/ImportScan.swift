@@ -72,7 +72,11 @@ struct ImportScan {
 
     /// Reads the pictures of the camera until one contains a key.
     private mutating func takeCamera(_ session: Session) throws {
-        let camera = try Camera()
+        let camera: Camera
+        switch Camera.openFirst() {
+        case .opened(let opened): camera = opened
+        case .failed(let failure): throw CommandFailure.camera(failure)
+        }
         session.printer.progress("hold the QR code in front of the camera")
         defer { session.printer.endProgress() }
         guard let symbols = try CameraPictures.firstSymbols(from: camera) else {
@@ -91,7 +95,7 @@ struct ImportScan {
         let file = ImportScan.name(of: path)
         let content: SecretBytes
         let isText: Bool
-        do throws(InputFileError) {
+        do throws(FileError) {
             content = try FileContent.whole(at: path, limit: exportFiles.limits.bytes)
             isText = if case .text = try FileContent.of(content) { true } else { false }
         } catch {

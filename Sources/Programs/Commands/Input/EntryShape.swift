@@ -105,13 +105,13 @@ extension Session {
         guard let path = arguments[.secretFile] else {
             let secret = try Question.plainSecret.ask()
             guard secret.count > 0 else {
-                throw CommandFailure.at("the secret", InputFileError.empty)
+                throw CommandFailure.at("the secret", FileError.empty)
             }
             return secret
         }
         let source = SecretSource(path)
         let secret = try source.read(limit: Session.secretLimit).withoutLastLineEnd()
-        guard secret.count > 0 else { throw CommandFailure.at(source.name, InputFileError.empty) }
+        guard secret.count > 0 else { throw CommandFailure.at(source.name, FileError.empty) }
         return secret
     }
 }

@@ -40,11 +40,11 @@ enum SecretSource: Hashable, Sendable {
     }
 
     private static func check(_ bytes: SecretBytes, limit: Int) throws {
-        guard bytes.count > 0 else { throw InputFileError.empty }
-        guard bytes.count <= limit else { throw InputFileError.tooLarge(limit: limit) }
+        guard bytes.count > 0 else { throw FileError.empty }
+        guard bytes.count <= limit else { throw FileError.tooLarge(limit: limit) }
     }
 
-    private func readAll(limit: Int) throws(InputFileError) -> SecretBytes {
+    private func readAll(limit: Int) throws(FileError) -> SecretBytes {
         switch self {
         case .standardInput:
             return try SecretSource.readWhole(capacity: limit + 1) {
@@ -70,7 +70,7 @@ enum SecretSource: Hashable, Sendable {
     /// Reads with `fill`; if the usual capacity is not enough, continues with a larger buffer.
     private static func readWhole(
         capacity: Int, _ fill: (inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Void
-    ) throws(InputFileError) -> SecretBytes {
+    ) throws(FileError) -> SecretBytes {
         let start = try read(capacity: min(capacity, typicalCapacity), fill)
         guard start.count == typicalCapacity, capacity > typicalCapacity else { return start }
         return try read(capacity: capacity) { (output) throws(SystemCallFailure) in
@@ -81,7 +81,7 @@ enum SecretSource: Hashable, Sendable {
 
     private static func read(
         capacity: Int, _ fill: (inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Void
-    ) throws(InputFileError) -> SecretBytes {
+    ) throws(FileError) -> SecretBytes {
         do {
             return try SecretBytes(capacity: capacity, initializingWith: fill)
         } catch {

@@ -29,7 +29,7 @@ extension Session {
             throw CommandFailure.uriForKey(place, form)
         }
         let key = try isHex() ? hexKey(written) : base32Key(written)
-        guard key.count > 0 else { throw CommandFailure.at(place, InputFileError.empty) }
+        guard key.count > 0 else { throw CommandFailure.at(place, FileError.empty) }
         return key
     }
 
@@ -63,14 +63,20 @@ extension Session {
 
     func style() throws -> CodeStyle {
         let digits = try arguments.integer(.digits, in: 1...10)
-        return .decimal(try CodeLength(digits: digits ?? 6))
+        guard let length = CodeLength(digits: digits ?? 6) else {
+            throw UsageError.badValue(Option.digits.name, expected: "a whole number from 1 to 10")
+        }
+        return .decimal(length)
     }
 
     func timeStep() throws -> TimeStep {
         let period = try arguments.integer(.period, in: 1...Int64(Int32.max))
         var start: Int64 = 0
         if let text = arguments[.start] { start = try moment(of: .start, text) }
-        return try TimeStep(period: period ?? 30, start: start)
+        guard let step = TimeStep(period: period ?? 30, start: start) else {
+            throw UsageError.badValue(Option.period.name, expected: "a whole number of seconds")
+        }
+        return step
     }
 
     func counter() throws -> UInt64 {

@@ -138,7 +138,7 @@ extension Session {
                 return try opener(of: device, again: purpose)
             }
             return try opener(again: purpose, slots: slots)
-        } catch CommandFailure.at(let place, let error as InputFileError) {
+        } catch CommandFailure.at(let place, let error as FileError) {
             throw CommandFailure.presence(.nothingFurther(name, place, error))
         }
     }

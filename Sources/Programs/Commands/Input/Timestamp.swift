@@ -111,12 +111,8 @@ enum ClockWarningMarker {
         guard let boot = SystemClock.bootID() else { return true }
         var digits = ""
         for byte in boot { digits += (byte < 16 ? "0" : "") + String(byte, radix: 16) }
-        do throws(RuntimeFolder.Failure) {
-            let folder = try RuntimeFolder.open(makes: true)
-            return isNew("clock-warning-" + digits, in: folder.folder)
-        } catch {
-            return true
-        }
+        guard case .opened(let folder) = RuntimeFolder.open(makes: true) else { return true }
+        return isNew("clock-warning-" + digits, in: folder.folder)
     }
 
     /// Creates the file `name` in `folder`; if several processes try, this is true for only one.

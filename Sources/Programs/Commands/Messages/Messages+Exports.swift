@@ -167,14 +167,14 @@ extension Messages {
                 + "with qpdf --decrypt, and import the new file"
         case .tooLarge(let limit): tooLarge(limit)
         case .tooManySymbols: "the image has too many QR codes"
-        case .empty: sentence(for: InputFileError.empty)
-        case .folder: sentence(for: InputFileError.folder)
-        case .notAFile: sentence(for: InputFileError.notAFile)
+        case .empty: sentence(for: FileError.empty)
+        case .folder: sentence(for: FileError.folder)
+        case .notAFile: sentence(for: FileError.notAFile)
         case .unreadable(let failure):
             failure.isMissing
-                ? sentence(for: InputFileError.missing)
+                ? sentence(for: FileError.missing)
                 : failure.isPermissionDenied
-                    ? sentence(for: InputFileError.forbidden) : sentence(for: failure)
+                    ? sentence(for: FileError.forbidden) : sentence(for: failure)
         case .lost(let loss):
             HelperMessages.sentence(for: loss, file: "image", reader: "image reader")
         }

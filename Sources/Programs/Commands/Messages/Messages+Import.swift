@@ -52,13 +52,13 @@ extension Messages {
     static func sentence(for refusal: Finding.Refusal) -> String {
         switch refusal {
         case .file(.tooLarge(ExportLimits.standard.bytes)):
-            sentence(for: InputFileError.tooLarge(limit: ExportLimits.standard.bytes))
+            sentence(for: FileError.tooLarge(limit: ExportLimits.standard.bytes))
                 + exports.advice(raises: true)
         case .file(let error): sentence(for: error)
         case .picture(let refusal): sentence(for: refusal)
         case .unrelatedSymbol: "the QR code is not an otpauth:// URI"
         case .line(.notAURI): "the line is not an otpauth:// URI"
-        case .line(.keyURI(let error)): sentence(for: error)
+        case .line(.keyURI(let error)): sentence(forURI: error)
         case .line(.migration(let error)): sentence(for: error)
         case .export(let error): exports.sentence(for: error)
         case .vault(let error): "a Watchword vault, but " + sentence(for: error)
@@ -188,7 +188,7 @@ extension Messages {
         }
     }
 
-    static func slug(for error: InputFileError) -> String {
+    static func slug(for error: FileError) -> String {
         switch error {
         case .missing: "missing"
         case .forbidden: "forbidden"
@@ -199,7 +199,8 @@ extension Messages {
         case .nameNotUTF8: "name-not-utf-8"
         case .tooDeep: "too-deep"
         case .utf16: "utf-16"
-        case .system: "unreadable"
+        // The other reasons concern files that are written, and the program's own files.
+        default: "unreadable"
         }
     }
 
@@ -216,7 +217,7 @@ extension Messages {
         case .empty: "empty"
         case .folder: "folder"
         case .notAFile: "not-a-file"
-        case .unreadable(let failure): slug(for: InputFileError(failure))
+        case .unreadable(let failure): slug(for: FileError(reading: failure))
         case .lost(let loss): slug(for: loss)
         }
     }

@@ -6,62 +6,54 @@ import QRDrawing
 
 // Keys, codes and QR codes.
 extension Messages {
-    static func sentence(for error: CredentialError) -> String {
+    static func sentence(for error: OneTimePasswordError) -> String {
         switch error {
+        case .notBase32(let position): "character \(position + 1) is not Base32 (A–Z, 2–7)"
+        case .notHexadecimal(let position):
+            "character \(position + 1) is not a hexadecimal digit (0–9, a–f)"
+        case .oddDigitCount: "an odd number of hexadecimal digits; the key may be incomplete"
+        case .notStrict(let warning): sentence(for: warning)
         case .emptyKey: "the key is empty"
-        case .spaceAround(.issuer):
-            "the issuer begins or ends with a space or a character that looks like one; remove it"
-        case .spaceAround(.account):
-            "the account begins or ends with a space or a character that looks like one; remove it"
+        case .spaceAround(let part):
+            "\(name(of: part)) begins or ends with a space or a character that looks like one; "
+                + "remove it"
         case .tooLong: "the issuer, account and key are too long for one otpauth:// URI"
         case .parameter(let position): "parameter \(position) is reserved or a duplicate"
-        case .unsupportedLength(let digits): "a code has 1 to 10 digits, not \(digits)"
-        case .periodOutOfRange: "the period is shorter than 1 s"
+        case .notAKeyURI: "not an otpauth:// URI"
+        case .unknownType: "the URI has an unknown type; use totp, hotp or steam"
+        case .doubled(let part): "the URI contains \(name(of: part)) twice"
+        case .unknownAlgorithm: "unknown algorithm; use SHA-1, SHA-256 or SHA-512"
+        case .unknownEncoder: "the URI has an unknown encoder"
+        case .notANumber(let part): "\(name(of: part)) is not a number"
+        case .outOfRange(let part): "\(name(of: part)) is out of range"
+        case .otherMovingFactor: "--at and --next do not apply to a counter-based entry"
+        case .beforeStart: "the time is before the first period; see --t0"
         }
     }
 
-    static func sentence(for error: SymbolDrawingError) -> String {
+    /// Why a key URI was refused.
+    static func sentence(forURI error: OneTimePasswordError) -> String {
+        switch error {
+        case .notBase32: "the key in the URI: " + sentence(for: error)
+        case .emptyKey: "the URI has no key"
+        case .tooLong: "the URI is too long"
+        default: sentence(for: error)
+        }
+    }
+
+    static func sentence(for error: QRDrawingError) -> String {
         switch error {
         case .empty: "no text to encode"
         case .tooLong(let limit): "the text is too long; a QR code holds \(limit) bytes"
         case .libraryMissing(let name): sentence(forMissing: name)
-        case .libraryFailed: "libqrencode failed; the system may be out of memory"
-        }
-    }
-
-    static func sentence(for error: PNGWritingError) -> String {
-        switch error {
-        case .libraryMissing(let name): sentence(forMissing: name)
-        case .outOfMemory: "libpng failed; the system may be out of memory"
-        }
-    }
-
-    static func sentence(for error: CodeError) -> String {
-        switch error {
-        case .otherMovingFactor: "--at and --next do not apply to a counter-based entry"
-        case .beforeStart: "the time is before the first period; see --t0"
+        case .encodingFailed: "libqrencode failed; the system may be out of memory"
+        case .noMemoryForPicture: "libpng failed; the system may be out of memory"
         }
     }
 
     /// The sentence for a missing system library.
     static func sentence(forMissing library: String) -> String {
         "the library \(library) is missing; on Debian, run apt install libqrencode4 libpng16-16"
-    }
-
-    static func sentence(for error: Base32Error) -> String {
-        switch error {
-        case .character(let position):
-            "character \(position + 1) is not Base32 (A–Z, 2–7)"
-        case .notStrict(let tolerance): "not canonical Base32: " + name(of: tolerance)
-        }
-    }
-
-    static func sentence(for error: HexadecimalError) -> String {
-        switch error {
-        case .character(let position):
-            "character \(position + 1) is not a hexadecimal digit (0–9, a–f)"
-        case .oddCount: "an odd number of hexadecimal digits; the key may be incomplete"
-        }
     }
 
     /// The warning for a deviation that may mean that the key is incomplete; `nil` for a harmless
@@ -82,22 +74,6 @@ extension Messages {
         case .padding: "padding"
         case .nonzeroTrailingBits: "leftover bits at the end"
         case .strayCharacter: "a leftover character at the end"
-        }
-    }
-
-    static func sentence(for error: KeyURIError) -> String {
-        switch error {
-        case .notAKeyURI: "not an otpauth:// URI"
-        case .tooLong: "the URI is too long"
-        case .unknownType: "the URI has an unknown type; use totp, hotp or steam"
-        case .doubled(let part): "the URI contains \(name(of: part)) twice"
-        case .missingKey: "the URI has no key"
-        case .key(let error): "the key in the URI: " + sentence(for: error)
-        case .unknownAlgorithm: "unknown algorithm; use SHA-1, SHA-256 or SHA-512"
-        case .unknownEncoder: "the URI has an unknown encoder"
-        case .notANumber(let part): "\(name(of: part)) is not a number"
-        case .outOfRange(let part): "\(name(of: part)) is out of range"
-        case .notStrict(let warning): sentence(for: warning)
         }
     }
 

@@ -62,32 +62,31 @@ extension Messages {
         }
     }
 
-    static func sentence(for error: InputFileError) -> String {
+    static func sentence(for error: FileError) -> String {
         switch error {
         case .missing: "no such file"
+        case .noFolder: "the folder does not exist; create it first"
         case .forbidden: "permission denied"
-        case .folder: "is a folder, not a file"
-        case .notAFile: "not a regular file"
-        case .pipe: "is a pipe, not a regular file"
-        case .empty: "is empty"
-        case .nameNotUTF8: "the file name is not UTF-8; rename the file"
-        case .tooDeep: "too many nested folders; name an inner folder"
-        case .utf16: "UTF-16 text is not supported; save the file as UTF-8"
-        case .tooLarge(let limit): "larger than the limit of \(limit) bytes"
-        case .system(let failure): sentence(for: failure)
-        }
-    }
-
-    static func sentence(for error: OutputFileError) -> String {
-        switch error {
         case .exists: "the file already exists; use --force to overwrite it"
+        case .folder: "is a folder, not a file"
+        case .namesFolder: "is a folder; name a file in it"
+        case .symbolicLink: "is a symbolic link; name its target"
+        case .notAFile: "not a regular file"
+        case .notReplaceable: "not a regular file; choose another file"
+        case .pipe: "is a pipe, not a regular file"
         case .protected:
             "is a Watchword vault, which --force does not overwrite; choose another file"
-        case .folder: "is a folder; name a file in it"
-        case .symbolicLink: "is a symbolic link; name its target"
-        case .notAFile: "not a regular file; choose another file"
-        case .noFolder: "the folder does not exist; create it first"
-        case .system(let failure): sentence(for: failure)
+        case .empty: "is empty"
+        case .tooLarge(let limit): "larger than the limit of \(limit) bytes"
+        case .utf16: "UTF-16 text is not supported; save the file as UTF-8"
+        case .nameNotUTF8: "the file name is not UTF-8; rename the file"
+        case .tooDeep: "too many nested folders; name an inner folder"
+        case .otherOwner: "belongs to another user"
+        case .openToOthers: "other users can access the file; run chmod 600 on it"
+        case .busy: "another program is using the file; try again"
+        case .inTheWay(let name): "“\(VisibleText.of(name))” beside it is in the way; move it away"
+        case .changed: "another program has just replaced the file; try again"
+        case .notConfirmed(let failure), .system(let failure): sentence(for: failure)
         }
     }
 

@@ -104,7 +104,8 @@ enum Messages {
             "“\(name.visible)” has no tag “\(VisibleText.of(tag))”"
         case .edit(.period):
             sentence(for: .badValue(Option.period.name, expected: "a whole number of seconds"))
-        case .edit(.credential(let error)): sentence(for: error)
+        case .edit(.emptyKey): sentence(for: OneTimePasswordError.emptyKey)
+        case .edit(.tooLong): sentence(for: OneTimePasswordError.tooLong)
         case .nameTaken(let name):
             "an entry named “\(name)” already exists; rename or remove it, or choose another name"
         case .noCodes(let name, .secret):
@@ -131,6 +132,7 @@ enum Messages {
         case .uriForKey(let place, _):
             "\(place): this is an otpauth:// URI, not a key; use watchword add --uri-file FILE "
                 + "(- for standard input)"
+        case .keyURI(let place, let error): "\(place): " + sentence(forURI: error)
         case .notComputed(let place, let kind):
             "\(place): \(name(of: kind)) codes are not computed"
         case .notOneAddress(let place, let found):
@@ -143,6 +145,7 @@ enum Messages {
         case .noImages: "no images found"
         case .pictureRefused(let place, let refusal): "\(place): " + sentence(for: refusal)
         case .screenshot(let failure): sentence(for: failure)
+        case .camera(let failure): sentence(for: failure)
         }
     }
 }

@@ -98,6 +98,8 @@ enum CommandFailure: ProgramFailure {
     // Parsing and encoding.
     /// A URI where a key was expected.
     case uriForKey(String, SecretForm)
+    /// A key URI that cannot be read.
+    case keyURI(String, OneTimePasswordError)
     case notOneAddress(String, found: Int)
     /// A URI of a kind of code that Watchword does not compute.
     case notComputed(String, UncomputedCode.Kind)
@@ -107,6 +109,7 @@ enum CommandFailure: ProgramFailure {
     /// There is no file to look for QR codes in.
     case noImages
     case screenshot(ScreenshotFailure)
+    case camera(CameraFailure)
 }
 
 extension CommandFailure {
@@ -138,13 +141,13 @@ enum PresenceRefusal {
     /// An option names a different check from the one that the entry requires.
     case differentCheck(EntryName, demanded: EntryCheck)
     /// The entry requires another confirmation, and this source has no more input.
-    case nothingFurther(EntryName, String, InputFileError)
+    case nothingFurther(EntryName, String, FileError)
 }
 
 extension PresenceRefusal {
     /// The facts that scripts need.
-    var facts: [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = [("result", .text("denied"))]
+    var facts: Record {
+        var members: Record = [("result", .text("denied"))]
         switch self {
         case .wrongPassphrase(_, let status):
             members.append(("reason", .text("wrong-passphrase")))

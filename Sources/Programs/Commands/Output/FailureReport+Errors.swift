@@ -26,19 +26,11 @@ extension FailureReport {
         case let error as AgentFailure: self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as DeviceLoginError:
             self.init(Messages.sentence(for: error), ExitCode(error), error.facts)
-        case let error as InputFileError: self.init(Messages.sentence(for: error), ExitCode(error))
-        case let error as OutputFileError: self.init(Messages.sentence(for: error), ExitCode(error))
-        case let error as Base32Error: self.init(Messages.sentence(for: error), .badInput)
-        case let error as HexadecimalError: self.init(Messages.sentence(for: error), .badInput)
-        case let error as KeyURIError: self.init(Messages.sentence(for: error), .badInput)
-        case let error as CodeError: self.init(Messages.sentence(for: error), .badInput)
-        case let error as CredentialError: self.init(Messages.sentence(for: error), .badInput)
-        case let error as SymbolDrawingError:
-            self.init(Messages.sentence(for: error), ExitCode(error))
-        case let error as PNGWritingError: self.init(Messages.sentence(for: error), .system)
+        case let error as FileError: self.init(Messages.sentence(for: error), ExitCode(error))
+        case let error as OneTimePasswordError: self.init(Messages.sentence(for: error), .badInput)
+        case let error as QRDrawingError: self.init(Messages.sentence(for: error), ExitCode(error))
         case let failure as HTTPHelperFailure:
             self.init(Messages.sentence(for: failure), ExitCode(failure))
-        case let failure as CameraFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as ClipboardFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as CryptographyFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as SystemCallFailure: self.init(Messages.sentence(for: failure), .system)
@@ -49,7 +41,7 @@ extension FailureReport {
 
 // The facts that scripts need.
 extension CommandFailure {
-    fileprivate var facts: [(String, JSONValue)]? {
+    fileprivate var facts: Record? {
         switch self {
         case .presence(let refusal): refusal.facts
         case .at(_, let error), .inEntry(_, let error): FailureReport(error).facts
@@ -60,13 +52,13 @@ extension CommandFailure {
 }
 
 extension DeviceLoginError {
-    fileprivate var facts: [(String, JSONValue)]? {
+    fileprivate var facts: Record? {
         if case .vault(let error) = self { error.facts } else { nil }
     }
 }
 
 extension VaultError {
-    fileprivate var facts: [(String, JSONValue)]? {
+    fileprivate var facts: Record? {
         isSaved ? [("result", .text("failed")), ("saved", .flag(true))] : nil
     }
 }
@@ -81,7 +73,7 @@ extension ExitCode {
             case .pictureOnTerminal, .exportOnTerminal, .noHome, .edit(.emptyName), .edit(.period):
                 .usage
             case .edit(.nameTaken), .edit(.noSuchTag): .no
-            case .edit(.credential): .badInput
+            case .edit(.emptyKey), .edit(.tooLong): .badInput
             case .terminal(let error, _), .screen(let error): ExitCode(error)
             case .pinEntry(.cancelled), .pinEntry(.timedOut): .presence
             case .pinEntry: .system
@@ -100,10 +92,11 @@ extension ExitCode {
             case .agentLocked: .presence
             case .pictureRefused(_, let refusal): ExitCode(refusal)
             case .outOfReach, .keptBySystem, .moveUnfinished, .twoVaults, .systemCost, .exposed,
-                .notAConfirmation, .textTooTall, .uriForKey, .notOneAddress, .notComputed,
+                .notAConfirmation, .textTooTall, .uriForKey, .keyURI, .notOneAddress, .notComputed,
                 .tooMuchToImport:
                 .badInput
-            case .noSystemAgent, .keyNotLocked, .weakAgent, .standardOutput, .screenshot: .system
+            case .noSystemAgent, .keyNotLocked, .weakAgent, .standardOutput, .screenshot, .camera:
+                .system
             }
     }
 
@@ -184,15 +177,15 @@ extension ExitCode {
             }
     }
 
-    fileprivate init(_ error: SymbolDrawingError) {
-        if case .libraryMissing = error { self = .system } else { self = .badInput }
+    fileprivate init(_ error: QRDrawingError) {
+        self =
+            switch error {
+            case .empty, .tooLong, .encodingFailed: .badInput
+            case .libraryMissing, .noMemoryForPicture: .system
+            }
     }
 
-    fileprivate init(_ error: InputFileError) {
-        if case .system = error { self = .system } else { self = .badInput }
-    }
-
-    fileprivate init(_ error: OutputFileError) {
+    fileprivate init(_ error: FileError) {
         if case .system = error { self = .system } else { self = .badInput }
     }
 }

@@ -26,7 +26,7 @@ enum SecretFile {
     static func checkUnused(_ path: String, _ session: Session) throws {
         guard !session.arguments.has(.force) else { return }
         try CommandFailure.naming(path) {
-            guard try !OutputFile.isTaken(path) else { throw OutputFileError.exists }
+            guard try !OutputFile.isTaken(path) else { throw FileError.exists }
         }
     }
 

@@ -37,12 +37,11 @@ enum AddCommand {
         let outcome = try session.perform(.add(entry), in: vault)
         guard case .added(let twin) = outcome else { outcome.isUnexpected() }
         if let twin { session.printer.warn("\(twin.visible) has the same key") }
-        if session.wantsJSON {
-            try session.printer.line(
-                .object([("entry", .text(name.text)), ("result", .text("added"))]))
-        } else {
-            session.printer.note("Added \(name.visible).")
-            if !control.presence.isPerUse { try printFirstCode(of: content, session) }
+        try session.print(
+            [("entry", .text(name.text)), ("result", .text("added"))],
+            orNote: "Added \(name.visible).")
+        if !session.wantsJSON, !control.presence.isPerUse {
+            try printFirstCode(of: content, session)
         }
         return .done
     }
@@ -117,8 +116,13 @@ extension Session {
     }
 
     private func credential(ofPlainURI text: SecretBytes, _ place: String) throws -> Credential {
-        let uri = try CommandFailure.naming(place) {
-            try text.withBytes { try KeyURI(parsing: $0) }
+        let uri: KeyURI
+        do {
+            uri = try text.withBytes { text throws(OneTimePasswordError) in
+                try KeyURI(parsing: text)
+            }
+        } catch {
+            throw CommandFailure.keyURI(VisibleText.of(place), error)
         }
         for warning in uri.warnings {
             printer.warn("\(place): \(Messages.sentence(for: warning))")

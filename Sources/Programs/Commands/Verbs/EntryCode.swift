@@ -10,19 +10,16 @@ struct EntryCode {
     let entry: EntrySummary
     let text: String
     /// The JSON members that describe the code; empty unless JSON is printed.
-    let facts: [(String, JSONValue)]
+    let facts: Record
     /// The Unix time when the code changes; `nil` for a counter-based entry.
     let end: Int64?
 
-    /// The code as JSON.
-    var json: JSONValue { json(with: [("code", .text(text))]) }
+    var record: Record { record(with: [("code", .text(text))]) }
 
-    /// What was done with the code, as JSON without the code.
-    func json(with members: [(String, JSONValue)]) -> JSONValue {
-        let names: [(String, JSONValue)] = [
-            ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
-        ]
-        return .object((members + facts + names).sorted { $0.0 < $1.0 })
+    /// A record of what was done with the code, without the code.
+    func record(with fields: Record) -> Record {
+        let names: Record = [("account", .text(entry.account)), ("issuer", .text(entry.issuer))]
+        return (fields + facts + names).byName
     }
 }
 
@@ -34,7 +31,7 @@ extension Session {
         case .totp: return
         case .hotp:
             for option in [Option.at, .next] where arguments.has(option) {
-                throw CodeError.otherMovingFactor
+                throw OneTimePasswordError.otherMovingFactor
             }
         case .secret, .enrolled, .motp, .yandex:
             throw CommandFailure.noCodes(entry.name.visible, entry.kind)
@@ -70,9 +67,9 @@ extension Session {
 enum CodeFacts {
     /// `period`, `remaining`, `type` and `valid_until` of the code `offset` steps after `moment`.
     static func timeBased(_ step: TimeStep, at moment: Int64, offset: UInt64 = 0)
-        -> [(String, JSONValue)]
+        -> Record
     {
-        var members: [(String, JSONValue)] = [("period", .number(step.period))]
+        var members: Record = [("period", .number(step.period))]
         let end = end(step, at: moment, offset: offset)
         if let end { members.append(("remaining", .number(end - moment))) }
         members.append(("type", .text("totp")))
@@ -98,7 +95,16 @@ extension TimeStep {
     /// The step that contains `moment`, and the seconds left in it; `nil` before the first step,
     /// when there is no code yet.
     func current(at moment: Int64) -> (number: UInt64, remaining: Int64)? {
-        do { return (try step(at: moment), try remaining(at: moment)) } catch { return nil }
+        guard let number = step(at: moment), let remaining = remaining(at: moment) else {
+            return nil
+        }
+        return (number, remaining)
+    }
+
+    /// The number of the step that contains `moment`.
+    func number(at moment: Int64) throws -> UInt64 {
+        guard let number = step(at: moment) else { throw OneTimePasswordError.beforeStart }
+        return number
     }
 }
 
@@ -109,17 +115,17 @@ extension Session {
     func code(
         of entry: EntrySummary, in vault: any OpenVault, offset: UInt64, for use: EntryUse
     ) throws -> (text: String, step: TimeStep, moment: Int64) {
-        guard let step = entry.timeStep else { throw CodeError.otherMovingFactor }
+        guard let step = entry.timeStep else { throw OneTimePasswordError.otherMovingFactor }
         if let found = vault.code, found.offset == offset {
             return (found.text, step, found.moment)
         }
         let asked = try moment()
-        let first = try step.step(at: asked)
+        let first = try step.number(at: asked)
         let time = CodeTime.moment(asked, offset: offset, isRefresh: false)
         let code = try issuedCode(of: entry, at: time, by: vault, for: use)
         // The confirmation may have taken a while.
         let now = try moment()
-        guard try step.step(at: now) != first else { return (code.text, step, now) }
+        guard try step.number(at: now) != first else { return (code.text, step, now) }
         // The code changed during the confirmation, which also counts for the next code.
         let later = CodeTime.moment(now, offset: offset, isRefresh: true)
         let request = AgentRequest.code(vault.place, entry.id, later, .none)

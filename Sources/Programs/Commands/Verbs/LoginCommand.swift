@@ -25,13 +25,12 @@ enum LoginCommand {
     }
 
     static func print(_ ticket: LoginTicket, for entry: EntrySummary, _ session: Session) throws {
-        guard session.wantsJSON else { return try session.printer.line(ticket.text) }
-        try session.printer.line(
-            .object([
+        try session.print(
+            [
                 ("account", .text(entry.account)), ("expires_at", .text(ticket.expiresAt)),
                 ("issuer", .text(entry.issuer)), ("login", .secret(ticket.text)),
                 ("verification", .text(ticket.verification)),
-            ]))
+            ], orSecret: ticket.text)
     }
 }
 
@@ -50,22 +49,13 @@ extension LoginCommand {
         return .done
     }
 
-    /// Prints what is known about an enrolment, sorted by name.
-    static func print(_ facts: [(String, JSONValue)], _ session: Session) throws {
-        let facts = facts.sorted { $0.0 < $1.0 }
-        guard !session.wantsJSON else { return try session.printer.line(.object(facts)) }
-        for (name, value) in facts {
-            let padding = String(repeating: " ", count: max(14 - name.count, 1))
-            switch value {
-            case .text(let text): try session.printer.line(name + padding + VisibleText.of(text))
-            case .counter(let number): try session.printer.line(name + padding + String(number))
-            default: continue
-            }
-        }
+    /// Prints what is known about an enrolment.
+    static func print(_ facts: Record, _ session: Session) throws {
+        try session.print(facts.byName, width: 14)
     }
 
     /// What is known about an entry that was wiped; `nil` for any other entry.
-    static func facts(ofWiped entry: EntrySummary) -> [(String, JSONValue)]? {
+    static func facts(ofWiped entry: EntrySummary) -> Record? {
         guard entry.kind == .enrolled, let tombstone = entry.tombstone else { return nil }
         guard !entry.hasVanished else { return [("state", .text("vanished"))] }
         return [
@@ -75,7 +65,7 @@ extension LoginCommand {
     }
 
     /// What is known about any enrolled entry.
-    static func facts(of entry: EntrySummary) -> [(String, JSONValue)] {
+    static func facts(of entry: EntrySummary) -> Record {
         [
             ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
             ("enrolled_at", .text(Timestamp(unixTime: entry.created).text)),
@@ -92,7 +82,7 @@ extension LoginCommand {
         return state
     }
 
-    private static func facts(of state: LoginState) -> [(String, JSONValue)] {
+    private static func facts(of state: LoginState) -> Record {
         [
             ("changed_at", .text(Timestamp(unixTime: state.changed).text)),
             ("credential", .text(state.credential.text)),
@@ -127,39 +117,35 @@ enum LoginEnrolCommand {
         let name = EntryName(typed: session.arguments.operands[0])
         guard !EntryName.isBlank(name.text) else { throw UsageError.emptyName }
         // Check the arguments before any prompt.
-        let order = try order(as: name, session)
+        let enrolment = try enrolment(as: name, session)
         try session.requireHTTPHelper()
         let vault = try session.openVault()
-        try session.askToReplace(earlier(order, in: vault.entries), in: vault)
-        let answer = try session.answer(to: .enrol(order), about: name.visible, by: vault)
+        try session.askToReplace(earlier(enrolment, in: vault.entries), in: vault)
+        let answer = try session.answer(to: .enrol(enrolment), about: name.visible, by: vault)
         guard case .enrolled(let enrolled, let address) = answer else {
             throw AgentFailure.malformed
         }
         let (credential, server) = (enrolled.text, address.text)
-        if session.wantsJSON {
-            try session.printer.line(
-                .object([
-                    ("credential", .text(credential)), ("entry", .text(name.text)),
-                    ("result", .text("enrolled")), ("server", .text(server)),
-                ]))
-        } else {
-            session.printer.note("Enrolled \(name.visible) at \(server).")
-        }
+        try session.print(
+            [
+                ("credential", .text(credential)), ("entry", .text(name.text)),
+                ("result", .text("enrolled")), ("server", .text(server)),
+            ], orNote: "Enrolled \(name.visible) at \(server).")
         return .done
     }
 
     /// The earlier enrolments under the name; another kind of entry must not have it.
     static func earlier(
-        _ order: EnrolmentOrder, in entries: [EntrySummary]
+        _ enrolment: Enrolment, in entries: [EntrySummary]
     ) throws -> [EntrySummary] {
-        let earlier = entries.filter(order.replaces)
+        let earlier = entries.filter(enrolment.replaces)
         guard earlier.allSatisfy({ $0.kind == .enrolled }) else {
-            throw CommandFailure.nameTaken(order.name.visible)
+            throw CommandFailure.nameTaken(enrolment.name.visible)
         }
         return earlier
     }
 
-    static func order(as name: EntryName, _ session: Session) throws -> EnrolmentOrder {
+    static func enrolment(as name: EntryName, _ session: Session) throws -> Enrolment {
         let server: ServerAddress
         switch ServerAddress.parse(try session.needed(.server)) {
         case .address(let address): server = address
@@ -182,8 +168,8 @@ enum LoginEnrolCommand {
         guard Token.isToken(ticket) else {
             throw CommandFailure.at(source.name, DeviceLoginError.badTicket)
         }
-        return EnrolmentOrder(
-            ticket: ticket, server: server, authorities: authorities, deviceName: deviceName,
+        return Enrolment(
+            ticket, at: TrustedServer(server, authorities: authorities), deviceName: deviceName,
             name: name, access: access)
     }
 }
@@ -241,7 +227,7 @@ extension Session {
         var response = try vault.send(request(.none))
         // A vault that this process has opened would not use a confirmation that is given now.
         if vault.isHeldByAgent, case .failed(.presenceNeeded) = response {
-            let use = EntryUse.enrolAt(order.enrolment.server.text)
+            let use = EntryUse.enrolAt(order.enrolment.server.address.text)
             response = try responseAfterCheck(
                 presence, of: name, by: vault, for: use, request)
         }

@@ -87,12 +87,10 @@ enum VerifyCommand {
             throw CommandFailure.noCodes(entry.name.visible, entry.kind)
         }
         let isCounter = entry.kind == .hotp
-        if isCounter, session.arguments.has(.at) { throw CodeError.otherMovingFactor }
+        if isCounter, session.arguments.has(.at) { throw OneTimePasswordError.otherMovingFactor }
         let window = try window(session, isCounter: isCounter)
         let moment = isCounter ? nil : try session.moment()
-        if let moment, let step = entry.timeStep {
-            _ = try step.step(at: moment)
-        }
+        if let moment, let step = entry.timeStep { _ = try step.number(at: moment) }
         let comparison = CodeComparison(
             code: code, moment: moment, behind: window.behind, ahead: window.ahead)
         return try session.match(comparison, of: entry, by: vault)
@@ -106,7 +104,7 @@ enum VerifyCommand {
         case .time:
             around = try credential.step(atUnixTime: session.moment())
         case .counter(let counter):
-            if session.arguments.has(.at) { throw CodeError.otherMovingFactor }
+            if session.arguments.has(.at) { throw OneTimePasswordError.otherMovingFactor }
             around = counter
         }
         return credential.generator().match(
@@ -115,7 +113,7 @@ enum VerifyCommand {
 
     private static func tell(_ offset: Int?, _ session: Session) throws -> ExitCode {
         if session.wantsJSON {
-            let members: [(String, JSONValue)] =
+            let members: Record =
                 offset.map { [("offset", .number(Int64($0))), ("result", .text("accepted"))] }
                 ?? [("result", .text("denied"))]
             try session.printer.line(.object(members))

@@ -61,7 +61,7 @@ enum WatchCommand {
             do {
                 let code = try session.code(of: entry, in: vault, offset: 0, for: use)
                 row.keep(code.text, at: code.moment)
-            } catch CodeError.beforeStart where !entry.accessControl.presence.isPerUse {
+            } catch OneTimePasswordError.beforeStart where !entry.accessControl.presence.isPerUse {
                 // It has no code yet; its first one requires no check.
             }
             rows.append(row)
@@ -73,18 +73,14 @@ enum WatchCommand {
         let now = SystemClock.unixTime()
         for row in rows {
             guard let code = row.code(at: now) else {
-                throw row.failure ?? CodeError.beforeStart
+                throw row.failure ?? OneTimePasswordError.beforeStart
             }
-            if session.wantsJSON {
-                var members: [(String, JSONValue)] = [
+            try session.print(
+                [
                     ("account", .text(row.entry.account)), ("code", .text(code)),
                     ("issuer", .text(row.entry.issuer)),
-                ]
-                members += CodeFacts.timeBased(row.step, at: now)
-                try session.printer.line(.object(members))
-            } else {
-                try session.printer.line("\(code)  \(row.entry.name.visible)")
-            }
+                ] + CodeFacts.timeBased(row.step, at: now),
+                orLine: "\(code)  \(row.entry.name.visible)")
         }
     }
 

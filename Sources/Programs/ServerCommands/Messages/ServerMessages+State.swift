@@ -33,7 +33,8 @@ extension ServerMessages {
         }
     }
 
-    static func sentence(for error: PrivateFileError) -> String {
+    /// The sentence for one of the server's own files.
+    static func sentence(for error: FileError) -> String {
         switch error {
         case .missing: "no such file"
         case .folder: "this is a directory, not a file"
@@ -46,6 +47,10 @@ extension ServerMessages {
         case .inTheWay(let name):
             "“\(name)” beside it was not created by watchword-server; move it away"
         case .changed: "another program has just replaced it; try again"
+        case .noFolder, .forbidden, .exists, .namesFolder, .notReplaceable, .pipe, .protected,
+            .empty, .utf16, .nameNotUTF8,
+            .tooDeep:
+            sentence(forInput: error)
         case .notConfirmed(let failure), .system(let failure): sentence(for: failure)
         }
     }

@@ -33,7 +33,7 @@ enum ServerMessages {
         case .takesNoFile:
             "restore takes no FILE for a PostgreSQL database; restore the copy with pg_restore first, then "
                 + "run this command without FILE"
-        case .input(let path, let error): "\(path): " + sentence(for: error)
+        case .input(let path, let error): "\(path): " + sentence(forInput: error)
         case .export(let path, let error): "\(path): " + sentence(for: error)
         case .lostExport(let path, let loss):
             "\(path): "
@@ -123,7 +123,8 @@ enum ServerMessages {
         }
     }
 
-    private static func sentence(for error: InputFileError) -> String {
+    /// The sentence for a file that an option names.
+    static func sentence(forInput error: FileError) -> String {
         switch error {
         case .missing: "no such file"
         case .forbidden: "permission denied"

@@ -14,7 +14,7 @@ struct CheckpointFile: Sendable {
     /// The recorded ends; empty if the file does not exist.
     func read() throws -> [AcknowledgedCheckpoint] {
         let bytes: [UInt8]
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             bytes = try Folder.readPrivateFile(at: path, limit: Self.limit)
         } catch .missing {
             return []
@@ -80,7 +80,7 @@ extension AcknowledgedCheckpoint {
 extension CheckpointFile {
     /// Why the recorded ends cannot be read or written.
     enum Fault: Hashable, Sendable {
-        case unreadable(PrivateFileError)
+        case unreadable(FileError)
         /// The file was not written by this program.
         case malformed
         case system(SystemCallFailure)
@@ -88,7 +88,7 @@ extension CheckpointFile {
         case busy
 
         /// The fault of a file that could not be locked or replaced.
-        fileprivate init(writing error: PrivateFileError) {
+        fileprivate init(writing error: FileError) {
             self =
                 switch error {
                 case .busy: .busy

@@ -133,9 +133,9 @@ extension KeyFile {
     enum Fault: Equatable, Sendable {
         /// The database exists, so its key file must also exist.
         case lost
-        case unreadable(PrivateFileError)
+        case unreadable(FileError)
         case content(VerifierError)
-        case notReplaced(PrivateFileError)
+        case notReplaced(FileError)
         /// Other users can write to its directory.
         case exposed
         case system(SystemCallFailure)

@@ -96,7 +96,7 @@ enum InputBytes {
         try naming(read(path, limit: limit)) { .input(path, $0) }
     }
 
-    private static func read(_ path: String, limit: Int) throws(InputFileError) -> SecretBytes {
+    private static func read(_ path: String, limit: Int) throws(FileError) -> SecretBytes {
         let file = try InputFile(path, acceptingPipes: true)
         if let size = file.size, size > limit { throw .tooLarge(limit: limit) }
         let bytes: SecretBytes
@@ -104,7 +104,7 @@ enum InputBytes {
             bytes = try SecretBytes(capacity: limit + 1) { output throws(SystemCallFailure) in
                 try file.descriptor.readToEnd(into: &output)
             }
-        } catch { throw InputFileError(error) }
+        } catch { throw FileError(reading: error) }
         guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
         return bytes
     }

@@ -54,7 +54,7 @@ extension SQLStoreError {
 
     /// Converts the error of locking or writing a file beside the database.
     static func writing<Result: ~Copyable>(
-        in call: @autoclosure () throws(PrivateFileError) -> Result
+        in call: @autoclosure () throws(FileError) -> Result
     ) throws(SQLStoreError) -> Result {
         do { return try call() } catch {
             switch error {
@@ -72,7 +72,7 @@ extension DatabaseLocation {
     /// The stored checkpoint; `nil` if there is none.
     func savedCheckpoint(in folder: borrowing Folder) throws(SQLStoreError) -> ChainCheckpoint? {
         let bytes: [UInt8]
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             bytes = try folder.readPrivateFile(checkpointName, limit: 1_024)
         } catch .missing {
             return nil

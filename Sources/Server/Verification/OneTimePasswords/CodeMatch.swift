@@ -163,8 +163,7 @@ extension UInt64 {
 extension SealedSeed {
     /// The generator of this seed's codes.
     func generator(seed: SecretBytes) throws(VerifierError) -> CodeGenerator {
-        let length = try VerifierError.damagedRow.thrown(
-            unless: CodeLength(digits: parameters.digits))
+        guard let length = CodeLength(digits: parameters.digits) else { throw .damagedRow }
         return CodeGenerator(
             key: seed, algorithm: parameters.algorithm, style: .decimal(length))
     }

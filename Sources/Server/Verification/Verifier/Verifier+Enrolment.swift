@@ -30,7 +30,7 @@ extension Verifier {
                     under: context.keys.current))
             let expiresAt = context.now.adding(milliseconds: Policy.enrolmentLifetime)
             let grant = OneTimePasswordGrant(
-                credential: record.id, uri: try uri(enrolment, seed), expiresAt: expiresAt)
+                credential: record.id, uri: uri(enrolment, seed), expiresAt: expiresAt)
             return Decision(
                 outcome: .granted(grant),
                 changes: room + [
@@ -188,21 +188,22 @@ extension Verifier {
     /// The key URI for the user's authenticator.
     private func uri(
         _ enrolment: OneTimePasswordEnrolment, _ seed: SecretBytes
-    ) throws(VerifierError) -> SecretBytes {
+    ) -> SecretBytes {
+        let factor: MovingFactor? =
+            switch enrolment.factor {
+            case .time(let period): TimeStep(period: Int64(period)).map(MovingFactor.time)
+            case .counter(let counter): .counter(counter)
+            }
+        guard let factor, let length = CodeLength(digits: enrolment.digits) else {
+            preconditionFailure("the initialiser has checked the period and the digits")
+        }
         do {
-            let factor: MovingFactor =
-                switch enrolment.factor {
-                case .time(let period): .time(try TimeStep(period: Int64(period)))
-                case .counter(let counter): .counter(counter)
-                }
             return KeyURI.format(
                 try Credential(
                     issuer: enrolment.issuer, account: enrolment.account, key: seed,
-                    algorithm: enrolment.algorithm,
-                    style: .decimal(try CodeLength(digits: enrolment.digits)),
-                    movingFactor: factor))
+                    algorithm: enrolment.algorithm, style: .decimal(length), movingFactor: factor))
         } catch {
-            preconditionFailure("the initialiser has checked the enrolment")
+            preconditionFailure("the initialiser has checked the names and the key")
         }
     }
 }

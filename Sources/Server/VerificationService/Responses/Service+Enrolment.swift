@@ -110,7 +110,7 @@ extension Service {
     private func key(_ text: SecretBytes?) throws(Refusal) -> SecretBytes? {
         guard let text else { return nil }
         return try Refusal(.invalidField("key")).thrown(
-            unless: text.withBytes { text throws(Base32Error) in
+            unless: text.withBytes { text throws(OneTimePasswordError) in
                 try Base32.decode(text, padding: .omitted)
             })
     }
@@ -198,7 +198,7 @@ extension Service {
         do {
             let correction: ErrorCorrection =
                 uri.count <= ErrorCorrection.medium.capacity ? .medium : .low
-            let symbol = try uri.withBytes { uri throws(SymbolDrawingError) in
+            let symbol = try uri.withBytes { uri throws(QRDrawingError) in
                 try Symbol(encoding: uri, correction: correction)
             }
             let png = try writePNG(symbol.image(modulePixels: 4))

@@ -1,7 +1,7 @@
 internal import Courier
 internal import Devices
-public import SecretVault
-public import WatchwordCryptography
+internal import SecretVault
+internal import WatchwordCryptography
 
 // What is sent to the server.
 extension KeyEnrolment {
@@ -16,13 +16,9 @@ extension KeyEnrolment {
         let standard = EnrolledLogin.key(
             of: "watchword device key", saved.ticket, key.point)
         return HelperRequest(
-            server: key.server, authorities: key.authorities,
-            idempotencyKey: idempotencyKey ?? standard,
+            server: key.server, idempotencyKey: idempotencyKey ?? standard,
             operation: .keyRegistration(
-                HelperRequest.KeyRegistration(
-                    ticket: saved.ticket, point: key.point, signature: saved.signature,
-                    presence: saved.presence, isInTPM: key.holding.isInTPM,
-                    deviceName: saved.deviceName, attestation: saved.attestation)))
+                saved, point: key.point, isInTPM: key.holding.isInTPM))
     }
 
     /// Lets the TPM reveal the secret with which the server completes the registration.
@@ -38,7 +34,7 @@ extension KeyEnrolment {
         guard let tpm = place.tpm else { throw .token(.noDevice) }
         let secret = try TPMSigner.secret(protectedBy: activation, in: tpm)
         let request = HelperRequest(
-            server: key.server, authorities: key.authorities,
+            server: key.server,
             idempotencyKey: EnrolledLogin.key(
                 of: "watchword key activation", saved.ticket, key.point),
             operation: .keyActivation(credential: credential, secret: secret))
@@ -96,14 +92,13 @@ enum Incumbent: Sendable {
 
     /// `nil` for anything else, which is replaced.
     init?(_ content: EntryContent) {
-        do throws(DeviceLoginError) {
-            self = .key(try EnrolledKey(content))
-        } catch {
-            do throws(DeviceLoginError) {
-                self = .secret(try EnrolledSecret(content))
-            } catch {
-                return nil
-            }
+        guard case .enrolledSecret(_, _, let form) = content else { return nil }
+        if let key = EnrolledKey(reading: form) {
+            self = .key(key)
+        } else if let secret = EnrolledSecret(reading: form) {
+            self = .secret(secret)
+        } else {
+            return nil
         }
     }
 
@@ -152,31 +147,30 @@ extension KeyEnrolment {
     }
 
     /// The key that an earlier run with this ticket has made.
-    public static func made(
-        for enrolment: Enrolment, with ticket: SecretBytes, in earlier: [RecordID: EntryContent]
+    static func made(
+        for enrolment: Enrolment, in earlier: [RecordID: EntryContent]
     ) -> EnrolledKey? {
-        stored(earlier, digest(of: ticket), for: enrolment)?.key
-    }
-
-    static func digest(of ticket: SecretBytes) -> [UInt8] {
-        ticket.withBytes { text in sha256(text) }
+        stored(for: enrolment, in: earlier)?.key
     }
 
     /// The key that an earlier run with this ticket has stored.
     static func stored(
-        _ earlier: [RecordID: EntryContent], _ ticketDigest: [UInt8], for order: Enrolment
+        for enrolment: Enrolment, in earlier: [RecordID: EntryContent]
     ) -> Pending? {
-        pending(in: earlier) {
-            $0.server == order.server && $0.ticketDigest == ticketDigest
+        let digest = enrolment.ticketDigest
+        return pending(in: earlier) {
+            $0.server.address == enrolment.server.address && $0.ticketDigest == digest
         }
     }
 
     /// A key that an earlier run with another ticket made for this server, and for which it received
     /// no response.
     static func unanswered(
-        in earlier: [RecordID: EntryContent], for order: Enrolment
+        for enrolment: Enrolment, in earlier: [RecordID: EntryContent]
     ) -> Pending? {
-        pending(in: earlier) { $0.server == order.server && $0.credential == nil }
+        pending(in: earlier) {
+            $0.server.address == enrolment.server.address && $0.credential == nil
+        }
     }
 
     /// A key that an earlier run has stored.
@@ -188,11 +182,9 @@ extension KeyEnrolment {
             if case .key(let key) = incumbent, isWanted(key) {
                 return Pending(id: id, key: key, current: nil)
             }
-            guard let form = incumbent.next else { continue }
-            do throws(EnrolledKey.Unreadable) {
-                let next = try EnrolledKey(reading: form)
-                if isWanted(next) { return Pending(id: id, key: next, current: incumbent) }
-            } catch { continue }
+            if let form = incumbent.next, let next = EnrolledKey(reading: form), isWanted(next) {
+                return Pending(id: id, key: next, current: incumbent)
+            }
         }
         return nil
     }

@@ -1,7 +1,7 @@
-public import Courier
+package import Courier
 internal import Devices
-public import SecretVault
-public import WatchwordCryptography
+package import SecretVault
+package import WatchwordCryptography
 
 /// The enrolment of a device key: makes a key, stores it, and registers it with a ticket.
 ///
@@ -11,13 +11,13 @@ public import WatchwordCryptography
 /// the same ticket: it sends the stored request again. A run with another ticket also sends it first:
 /// if the server has registered that key and the device dropped it, it would stay active, although
 /// nobody has its private half.
-public struct KeyEnrolment: Sendable {
-    let order: Enrolment
+package struct KeyEnrolment: Sendable {
+    let enrolment: Enrolment
     let place: KeyPlace
     private let presence: @Sendable (AccessControl) -> DeviceKeyTranscript.Presence
 
     /// The key that an enrolment yields.
-    public enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         /// It was registered with the ticket.
         case registered(EnrolledKey)
         /// It is the key of an earlier run, registered with that run's ticket. It is in use now, and
@@ -28,34 +28,32 @@ public struct KeyEnrolment: Sendable {
     /// Describes an enrolment.
     ///
     /// - Parameters:
-    ///   - enrolment: the server, the names and the access control.
+    ///   - enrolment: the ticket, the server, the names and the access control.
     ///   - place: where the key is made.
     ///   - presence: how the presence of somebody is checked with this access control.
-    public init(
+    package init(
         _ enrolment: Enrolment, in place: KeyPlace,
         presence: @escaping @Sendable (AccessControl) -> DeviceKeyTranscript.Presence
     ) {
-        order = enrolment
+        precondition(enrolment.isWithinLimits, "the caller enforces the limits")
+        self.enrolment = enrolment
         self.place = place
         self.presence = presence
     }
 
     /// The access control of a new device key: a check at each use, and a wipe after three
     /// failures.
-    public static let standardAccess = AccessControl(
+    package static let standardAccess = AccessControl(
         presence: .perUse(.any), onFailure: AccessControl.standard(for: .enrolled).onFailure)
 
     /// The access control of the new key.
     ///
-    /// - Parameters:
-    ///   - earlier: the content of the earlier enrolments under this name.
-    ///   - isEarlier: whether an entry is one of them.
-    public func access(
-        replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault,
-        _ isEarlier: (EntrySummary) -> Bool
+    /// - Parameter earlier: the content of the earlier enrolments under this name.
+    package func access(
+        replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault
     ) -> AccessControl {
-        let entries = vault.entries.filter { $0.kind == .enrolled && isEarlier($0) }
-        return order.accessControl(KeyEnrolment.access(replacing: entries, earlier))
+        let entries = vault.entries.filter { $0.kind == .enrolled && enrolment.replaces($0) }
+        return enrolment.access.applied(to: KeyEnrolment.access(replacing: entries, earlier))
     }
 
     /// The access control to begin with: that of an earlier key.
@@ -73,36 +71,32 @@ public struct KeyEnrolment: Sendable {
     /// Registers a key.
     ///
     /// - Parameters:
-    ///   - ticket: the enrolment ticket.
-    ///   - isEarlier: whether an entry is an earlier enrolment under this name.
-    ///   - earlier: the content of these entries; without it, one that requires a check at each
-    ///     use is not replaced.
+    ///   - earlier: the content of the earlier enrolments under this name; without it, one that
+    ///     requires a check at each use is not replaced.
     ///   - turn: proves that no other process uses the key.
     ///   - sender: sends requests to the server.
     ///   - now: Unix seconds.
     /// - Throws: ``DeviceLoginError``. After an error, a run with the same ticket continues; after a
     ///   refusal by the vault or the server, it starts again. After
     ///   ``DeviceLoginError/adoptedElsewhere``, the key of an earlier run is in use.
-    public func register(
-        with ticket: SecretBytes, replacing earlier: [RecordID: EntryContent],
-        in vault: UnlockedVault, turn: borrowing LoginLock,
-        over sender: inout some RequestSender, now: Int64, isEarlier: (EntrySummary) -> Bool
+    package func register(
+        replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault,
+        turn: borrowing LoginLock, over sender: inout some RequestSender, now: Int64
     ) throws(DeviceLoginError) -> Outcome {
-        guard Token.isToken(ticket) else { throw .badTicket }
-        let digest = KeyEnrolment.digest(of: ticket)
+        guard Token.isToken(enrolment.ticket) else { throw .badTicket }
         let pending: Pending
-        if let stored = KeyEnrolment.stored(earlier, digest, for: order) {
+        if let stored = KeyEnrolment.stored(for: enrolment, in: earlier) {
             guard stored.key.isAs(place) else { throw .otherPlace }
             pending = stored
         } else {
-            if let other = KeyEnrolment.unanswered(in: earlier, for: order),
+            if let other = KeyEnrolment.unanswered(for: enrolment, in: earlier),
                 let key = try registeredEarlier(other.key, over: &sender, now: now)
             {
-                try keep(key, in: other, replacing: earlier, in: vault, now, isEarlier)
+                try keep(key, in: other, replacing: earlier, in: vault, now: now)
                 guard key.isAs(place) else { throw .adoptedElsewhere }
                 return .adopted(key)
             }
-            pending = try make(ticket, digest, replacing: earlier, in: vault, now, isEarlier)
+            pending = try make(replacing: earlier, in: vault, now: now)
         }
         let key = pending.key
         // An earlier run registered the key, but ended before it could report this.
@@ -119,19 +113,19 @@ public struct KeyEnrolment: Sendable {
             throw .problem(problem)
         default: throw .unexpectedResponse
         }
-        try keep(registered, in: pending, replacing: earlier, in: vault, now, isEarlier)
+        try keep(registered, in: pending, replacing: earlier, in: vault, now: now)
         return .registered(registered)
     }
 
     /// Stores a registered key, in the place of the enrolments that it replaces.
     private func keep(
         _ key: EnrolledKey, in pending: Pending, replacing earlier: [RecordID: EntryContent],
-        in vault: UnlockedVault, _ now: Int64, _ isEarlier: (EntrySummary) -> Bool
+        in vault: UnlockedVault, now: Int64
     ) throws(DeviceLoginError) {
         if pending.current == nil {
             try VaultEntry(id: pending.id, vault: vault).keep(key.form())
         } else {
-            _ = try put(key, replacing: earlier, in: vault, now, isEarlier)
+            _ = try put(key, replacing: earlier, in: vault, now: now)
         }
     }
 
@@ -141,60 +135,57 @@ public struct KeyEnrolment: Sendable {
             let entry = VaultEntry(id: pending.id, vault: vault)
             return try entry.keep(current.form(waitingFor: nil))
         }
-        do throws(VaultError) {
-            try vault.update { changes throws(VaultError) in
+        try DeviceLoginError.vault(
+            in: vault.update { changes throws(VaultError) in
                 try changes.erase(pending.id)
-            }
-        } catch {
-            throw .vault(error)
-        }
+            })
     }
 
     /// Stores a key in the place of earlier enrolments.
     private func put(
         _ key: EnrolledKey, replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault,
-        _ now: Int64, _ isEarlier: (EntrySummary) -> Bool
+        now: Int64
     ) throws(DeviceLoginError) -> RecordID {
-        do throws(VaultError) {
-            return try vault.update { changes throws(VaultError) in
-                try order.put(
-                    key.form(), into: &changes, now: now, isEarlier, Set(earlier.keys)
+        try DeviceLoginError.vault(
+            in: vault.update { changes throws(VaultError) in
+                try enrolment.put(
+                    key.form(), into: &changes, now: now, confirmed: Set(earlier.keys)
                 ) { KeyEnrolment.access(replacing: $0, earlier) }
-            }
-        } catch {
-            throw .vault(error)
-        }
+            })
     }
 
     /// Makes a key, signs its registration, and stores both: beside an enrolment that can be used, or
     /// else in the place of earlier ones.
     private func make(
-        _ ticket: SecretBytes, _ ticketDigest: [UInt8],
-        replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault, _ now: Int64,
-        _ isEarlier: (EntrySummary) -> Bool
+        replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault, now: Int64
     ) throws(DeviceLoginError) -> Pending {
-        let presence = presence(access(replacing: earlier, in: vault, isEarlier))
+        let presence = presence(access(replacing: earlier, in: vault))
         let signer = try place.makeSigner()
         var person = KnownPIN(value: place.pin)
-        let scope = try order.server.scope(presence)
+        let scope = try enrolment.server.address.scope(presence)
         let transcript = DeviceKeyTranscript.enrolment(
-            scope, ticket: ticket, point: signer.point)
+            scope, ticket: enrolment.ticket, point: signer.point)
         let signature = try signer.sign(transcript, asking: &person)
         let attestation =
             place.attests ? try signer.attestation(for: transcript, asking: &person) : nil
         let key = EnrolledKey(
-            server: order.server, authorities: order.authorities, credential: nil, changed: now,
-            point: signer.point, ticketDigest: ticketDigest, holding: signer.holding,
-            registration: EnrolledKey.Registration(
-                ticket: ticket, presence: presence, deviceName: order.deviceName,
+            server: enrolment.server, credential: nil, changed: now, point: signer.point,
+            ticketDigest: enrolment.ticketDigest, holding: signer.holding,
+            registration: HelperRequest.KeyRegistration(
+                ticket: enrolment.ticket, presence: presence, deviceName: enrolment.deviceName,
                 signature: signature, attestation: attestation))
         guard let (id, current) = KeyEnrolment.usable(in: earlier) else {
-            let id = try put(key, replacing: earlier, in: vault, now, isEarlier)
+            let id = try put(key, replacing: earlier, in: vault, now: now)
             return Pending(id: id, key: key, current: nil)
         }
         try VaultEntry(id: id, vault: vault).keep(current.form(waitingFor: key.form()))
         return Pending(id: id, key: key, current: current)
     }
+}
+
+extension Enrolment {
+    /// By this, a repeated run recognises the key that an earlier one has made.
+    var ticketDigest: [UInt8] { ticket.withBytes { sha256($0) } }
 }
 
 extension EnrolledKey {

@@ -2,6 +2,7 @@ public import Courier
 public import Devices
 public import SecretVault
 public import WatchwordCryptography
+package import WatchwordSystem
 
 /// The use of an open device key.
 public struct KeyLogin {
@@ -49,10 +50,12 @@ public struct KeyLogin {
         default: throw .unexpectedResponse
         }
         let transcript = DeviceKeyTranscript.signIn(
-            try key.server.scope(presence), credential: credential.text,
+            try key.server.address.scope(presence), credential: credential.text,
             challenge: try signed(challenge))
-        return try present(
-            transcript, challenge, confirmsText: false, over: &sender, asking: &person, now)
+        let answer = HelperRequest.KeySignature(
+            credential: credential, challenge: challenge.token, confirmsText: false,
+            presence: presence, signature: try sign(transcript, asking: &person))
+        return try present(answer, over: &sender, now: now)
     }
 
     /// Signs a text that was shown, and returns the ticket for the application.
@@ -62,12 +65,13 @@ public struct KeyLogin {
         now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
         let challenge = try signed(confirmation.challenge)
-        let scope = try key.server.scope(presence)
+        let scope = try key.server.address.scope(presence)
         let transcript = DeviceKeyTranscript.confirmation(
             scope, credential: credential.text, challenge: challenge, text: confirmation.text)
-        return try present(
-            transcript, confirmation.challenge, confirmsText: true, over: &sender,
-            asking: &person, now)
+        let answer = HelperRequest.KeySignature(
+            credential: credential, challenge: confirmation.challenge.token, confirmsText: true,
+            presence: presence, signature: try sign(transcript, asking: &person))
+        return try present(answer, over: &sender, now: now)
     }
 
     private func signed(
@@ -80,15 +84,15 @@ public struct KeyLogin {
         return found
     }
 
+    private func sign(
+        _ transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
+    ) throws(DeviceLoginError) -> [UInt8] {
+        try key.signer(in: tpm).sign(transcript, asking: &person)
+    }
+
     private func present(
-        _ transcript: DeviceKeyTranscript, _ challenge: HelperResponse.KeyChallenge,
-        confirmsText: Bool, over sender: inout some RequestSender,
-        asking person: inout some TokenHelper.Person, _ now: Int64
+        _ answer: HelperRequest.KeySignature, over sender: inout some RequestSender, now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
-        let signature = try key.signer(in: tpm).sign(transcript, asking: &person)
-        let answer = HelperRequest.KeySignature(
-            credential: credential, challenge: challenge.token, confirmsText: confirmsText,
-            presence: presence, signature: signature)
         switch try EnrolledLogin.send(request(.signature(answer), "signature"), over: &sender) {
         case .signed(let accepted):
             return LoginTicket(
@@ -110,7 +114,91 @@ public struct KeyLogin {
     private func request(_ operation: HelperRequest.Operation, _ purpose: String) -> HelperRequest {
         let nonce = EnrolledLogin.freshNonce()
         return HelperRequest(
-            server: key.server, authorities: key.authorities,
-            idempotencyKey: "\(purpose)-\(nonce.text)", operation: operation)
+            server: key.server, idempotencyKey: "\(purpose)-\(nonce.text)", operation: operation)
     }
+}
+
+/// What a device knows about a device key, without the key.
+public struct KeyState: Sendable {
+    /// Where the private key is, as servers name it.
+    public enum Custody: String, CaseIterable, Sendable {
+        /// In the vault.
+        case vault
+        /// In a TPM, as the device says.
+        case tpm
+        /// In a TPM, as the server has checked.
+        case attestedTPM = "tpm-attested"
+    }
+
+    /// The server that the key signs in to.
+    public let server: ServerAddress
+    /// The credential's public name; `nil` until the server has answered the registration.
+    public let credential: Token?
+    /// When the state last changed, in Unix seconds.
+    public let changed: Int64
+    /// Where the private key is.
+    public let custody: Custody
+    /// Whether the TPM requires a PIN before each signature.
+    public let requiresPIN: Bool
+
+    /// The state of `key`.
+    public init(of key: EnrolledKey) {
+        server = key.server.address
+        credential = key.credential
+        changed = key.changed
+        custody = key.holding.isInTPM ? (key.isAttested ? .attestedTPM : .tpm) : .vault
+        requiresPIN = key.holding.requiresPIN
+    }
+}
+
+extension KeyState: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(server, credential, changed, custody, requiresPIN)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        server = try fields.value(bytes)
+        credential = try fields.value(bytes)
+        changed = try fields.value(bytes)
+        custody = try fields.value(bytes)
+        requiresPIN = try fields.value(bytes)
+    }
+}
+
+extension KeyState.Custody: Transferable {}
+
+/// A text that an application asks a device key to sign.
+public struct KeyConfirmation: Sendable {
+    /// The server's challenge.
+    public let challenge: HelperResponse.KeyChallenge
+    /// The text, which the device has shown.
+    public let text: String
+
+    /// The maximum size of a file with a confirmation in bytes.
+    public static let largestFile = 4 << 10
+
+    /// Parses what an application hands to the device.
+    ///
+    /// The first line is the challenge, the second one `expires_ms`, and the rest is the text. One
+    /// line feed at the end is not part of the text.
+    ///
+    /// - Returns: `nil` if the lines have another form, or if the text is blank or has too many lines.
+    public init?(parsing file: String) {
+        let parts = file.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let token = Token(String(parts[0])), token.text.hasPrefix("wwx_"),
+            parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let expiry = UInt64(parts[1])
+        else { return nil }
+        challenge = HelperResponse.KeyChallenge(token: token, expiry: expiry)
+        text = String(parts[2].hasSuffix("\n") ? parts[2].dropLast() : parts[2])
+        guard challenge.bytes != nil, lines.count <= DeviceKeyTranscript.maximumLines,
+            text.contains(where: { !$0.isWhitespace })
+        else { return nil }
+    }
+
+    /// The file, with a line feed at the end.
+    var file: String { "\(challenge.token.text)\n\(challenge.expiry)\n\(text)\n" }
+
+    /// The lines of the text.
+    public var lines: [Substring] { DeviceKeyTranscript.lines(of: text) }
 }

@@ -1,5 +1,6 @@
+internal import OneTimePassword
 internal import WatchwordCryptography
-internal import WatchwordSystem
+package import WatchwordSystem
 
 /// The encrypted list of slots and entries: the authentication key of each slot, what `list` shows,
 /// what authenticates each record, and the history of the file.
@@ -146,5 +147,217 @@ struct FingerprintIndex {
     mutating func remove(_ id: RecordID, holding fingerprint: [UInt8]?) {
         guard let fingerprint else { return }
         holders[fingerprint]?.removeAll { $0 == id }
+    }
+}
+
+/// One record in the manifest.
+struct ManifestEntry {
+    let id: RecordID
+    /// The generation in which the record was last sealed, as in its unencrypted part.
+    let revision: UInt64
+    var secret: ListedSecret
+    var properties: EntryProperties
+
+    /// Equal for two entries with the same secret; `nil` if the entry was wiped.
+    var fingerprint: [UInt8]? {
+        if case .sealed(_, let fingerprint) = secret { fingerprint } else { nil }
+    }
+}
+
+/// The state of a record's secret in the manifest.
+enum ListedSecret {
+    /// It is present, with the SHA-256 digest of its box (in Base64, as in the file) and its
+    /// fingerprint.
+    case sealed(digest: [UInt8], fingerprint: [UInt8])
+    /// It was wiped, and must never reappear.
+    case wiped(Tombstone)
+
+    static let digestCount = 32
+    static let fingerprintCount = 16
+    /// Its maximum encoded size in bytes.
+    static let room = 1 + digestCount + fingerprintCount
+}
+
+/// The kind of an entry and the parameters of its codes, without the key.
+enum EntryTraits: Hashable {
+    case totp(HashAlgorithm, CodeStyle, TimeStep)
+    case hotp(HashAlgorithm, CodeStyle)
+    case secret
+    case enrolled
+    case uncomputed(UncomputedCode.Kind)
+
+    var kind: EntryKind {
+        switch self {
+        case .totp: .totp
+        case .hotp: .hotp
+        case .secret: .secret
+        case .enrolled: .enrolled
+        case .uncomputed(.motp): .motp
+        case .uncomputed(.yandex): .yandex
+        }
+    }
+
+    /// Whether a file of format 1 can contain the kind.
+    var isInFirstFormat: Bool {
+        if case .uncomputed = self { false } else { true }
+    }
+}
+
+extension ManifestEntry {
+    /// Its maximum encoded size in bytes.
+    var room: Int { RecordID.count + 8 + ListedSecret.room + properties.room }
+
+    func write(to output: inout OutputSpan<UInt8>) {
+        output.append(copying: id.bytes.span)
+        output.append(revision, bytes: 8)
+        secret.write(to: &output)
+        properties.write(to: &output)
+    }
+
+    /// Reads an entry.
+    ///
+    /// - Parameter formerSave: the save of a file of format 1; otherwise `nil`.
+    init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>, formerSave: SaveID?
+    ) throws(FieldReader.Unreadable) {
+        id = RecordID(bytes.extracting(try fields.take(RecordID.count, of: bytes)))
+        revision = try fields.number(bytes, width: 8)
+        secret = try ListedSecret(reading: &fields, in: bytes)
+        properties = try EntryProperties(
+            reading: &fields, in: bytes, formerSave: formerSave)
+    }
+}
+
+extension ListedSecret {
+    func write(to output: inout OutputSpan<UInt8>) {
+        switch self {
+        case .sealed(let digest, let fingerprint):
+            output.append(1)
+            output.append(copying: digest.span)
+            output.append(copying: fingerprint.span)
+        case .wiped(let tombstone):
+            output.append(2)
+            tombstone.write(to: &output)
+        }
+    }
+
+    init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        switch try fields.number(bytes, width: 1) {
+        case 1:
+            let digest = try fields.take(ListedSecret.digestCount, of: bytes)
+            let fingerprint = try fields.take(ListedSecret.fingerprintCount, of: bytes)
+            self = .sealed(
+                digest: [UInt8](copying: bytes.extracting(digest)),
+                fingerprint: [UInt8](copying: bytes.extracting(fingerprint)))
+        case 2:
+            self = .wiped(try Tombstone(reading: &fields, in: bytes))
+        default: throw FieldReader.Unreadable()
+        }
+    }
+}
+
+extension Tombstone {
+    // Index + 1 is the number in the file format.
+    private static let reasons: [Tombstone.Reason] = [
+        .failures, .revoked, .reuseDetected, .tooManyFailures, .accountClosed,
+    ]
+    /// The encoded size in bytes.
+    static let room = 8 + 1
+
+    func write(to output: inout OutputSpan<UInt8>) {
+        output.append(UInt64(bitPattern: time), bytes: 8)
+        let place = Tombstone.reasons.firstIndex(of: reason)
+        guard let place else { preconditionFailure("every reason has a number") }
+        output.append(UInt8(place + 1))
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        time = try fields.signedNumber(bytes)
+        let number = Int(try fields.byte(bytes))
+        guard (1...Tombstone.reasons.count).contains(number) else {
+            throw FieldReader.Unreadable()
+        }
+        reason = Tombstone.reasons[number - 1]
+    }
+}
+
+extension EntryTraits {
+    /// The maximum encoded size in bytes.
+    static let room = 19
+    private static let algorithms: [HashAlgorithm] = [.sha1, .sha256, .sha512]
+
+    func write(to output: inout OutputSpan<UInt8>) {
+        switch self {
+        case .totp(let algorithm, let style, let step):
+            output.append(1)
+            EntryTraits.write(algorithm, style, to: &output)
+            output.append(UInt64(bitPattern: step.period), bytes: 8)
+            output.append(UInt64(bitPattern: step.start), bytes: 8)
+        case .hotp(let algorithm, let style):
+            output.append(2)
+            EntryTraits.write(algorithm, style, to: &output)
+        case .secret:
+            output.append(3)
+        case .enrolled:
+            output.append(4)
+        case .uncomputed(.motp):
+            output.append(5)
+        case .uncomputed(.yandex):
+            output.append(6)
+        }
+    }
+
+    private static func write(
+        _ algorithm: HashAlgorithm, _ style: CodeStyle, to output: inout OutputSpan<UInt8>
+    ) {
+        switch algorithm {
+        case .sha1: output.append(1)
+        case .sha256: output.append(2)
+        case .sha512: output.append(3)
+        }
+        switch style {
+        case .steam: output.append(0)
+        case .decimal(let length): output.append(UInt8(length.digits))
+        }
+    }
+
+    init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        switch try fields.number(bytes, width: 1) {
+        case 1:
+            let (algorithm, style) = try EntryTraits.read(&fields, bytes)
+            let period = Int64(bitPattern: try fields.number(bytes, width: 8))
+            let start = Int64(bitPattern: try fields.number(bytes, width: 8))
+            guard let step = TimeStep(period: period, start: start) else {
+                throw FieldReader.Unreadable()
+            }
+            self = .totp(algorithm, style, step)
+        case 2:
+            let (algorithm, style) = try EntryTraits.read(&fields, bytes)
+            self = .hotp(algorithm, style)
+        case 3: self = .secret
+        case 4: self = .enrolled
+        case 5: self = .uncomputed(.motp)
+        case 6: self = .uncomputed(.yandex)
+        default: throw FieldReader.Unreadable()
+        }
+    }
+
+    private static func read(
+        _ fields: inout FieldReader, _ bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) -> (HashAlgorithm, CodeStyle) {
+        let algorithm = try fields.number(bytes, width: 1)
+        guard (1...3).contains(algorithm) else { throw FieldReader.Unreadable() }
+        let digits = try fields.number(bytes, width: 1)
+        guard digits > 0 else { return (algorithms[Int(algorithm) - 1], .steam) }
+        guard let length = CodeLength(digits: Int(digits)) else {
+            throw FieldReader.Unreadable()
+        }
+        return (algorithms[Int(algorithm) - 1], .decimal(length))
     }
 }

@@ -179,13 +179,3 @@ extension AccessControl.Presence {
         }
     }
 }
-
-extension AccessControl.OnFailure {
-    fileprivate func stricter(than other: Self) -> Self {
-        switch (self, other) {
-        case (.wipe(let first), .wipe(let second)): first.value <= second.value ? self : other
-        case (.lockOut, .wipe): other
-        default: self
-        }
-    }
-}

@@ -1,57 +1,41 @@
 internal import Devices
 internal import WatchwordCryptography
+internal import WatchwordSystem
+
+/// What a new slot opens with.
+enum NewSlotOpener {
+    case passphrase(SecretBytes, ScryptCost)
+    case recoveryKey(RecoveryKey)
+    /// A secret, and the object as which a TPM has sealed it.
+    case tpm2(SecretBytes, TPMObject)
+    /// The secret of this credential of an authenticator.
+    case fido2(SecretBytes, FIDOCredential)
+}
 
 extension TrustedSlot {
-    /// Creates a slot that a passphrase opens, and seals the vault key to it.
+    /// Creates a slot that `opener` opens, and seals the vault key to it.
+    ///
+    /// Each slot gets its own key pair, so no private key outlives the passphrase that protected it.
     static func sealing(
-        _ key: VaultKey, under passphrase: SecretBytes, cost: ScryptCost, number: Int,
-        created now: Int64
+        _ key: VaultKey, under opener: NewSlotOpener, number: Int, created now: Int64
     ) throws(VaultError) -> TrustedSlot {
         let salt = Randomness.bytes(count: Slot.saltCount)
-        let wrapping = try Slot.wrappingKey(passphrase, salt: salt, cost: cost)
-        return try sealing(
-            key, under: wrapping, method: .passphrase(logN: cost.logN, salt: salt), number: number,
-            created: now)
-    }
-
-    /// Creates a slot that a recovery key opens, and seals the vault key to it.
-    static func sealing(
-        _ key: VaultKey, under recoveryKey: RecoveryKey, number: Int, created now: Int64
-    ) throws(VaultError) -> TrustedSlot {
-        let salt = Randomness.bytes(count: Slot.saltCount)
-        let wrapping = VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
-        return try sealing(
-            key, under: wrapping, method: .recoveryKey(salt: salt), number: number, created: now)
-    }
-
-    /// Creates a slot that a TPM opens, and seals the vault key to it.
-    static func sealing(
-        _ key: VaultKey, under secret: SecretBytes, sealedAs object: TPMObject, number: Int,
-        created now: Int64
-    ) throws(VaultError) -> TrustedSlot {
-        let salt = Randomness.bytes(count: Slot.saltCount)
-        let wrapping = VaultKey.derive(.tpm2Slot, from: secret, salt: salt)
-        return try sealing(
-            key, under: wrapping, method: .tpm2(object, salt: salt), number: number, created: now)
-    }
-
-    /// Creates a slot that an authenticator opens, and seals the vault key to it.
-    static func sealing(
-        _ key: VaultKey, under secret: SecretBytes, of credential: FIDOCredential, number: Int,
-        created now: Int64
-    ) throws(VaultError) -> TrustedSlot {
-        let salt = Randomness.bytes(count: Slot.saltCount)
-        let wrapping = VaultKey.derive(.fido2Slot, from: secret, salt: salt)
-        return try sealing(
-            key, under: wrapping, method: .fido2(credential, salt: salt), number: number,
-            created: now)
-    }
-
-    // Each slot gets its own key pair, so no private key outlives the passphrase that protected it.
-    private static func sealing(
-        _ key: VaultKey, under wrapping: SecretBytes, method: SlotHead.Method, number: Int,
-        created now: Int64
-    ) throws(VaultError) -> TrustedSlot {
+        let wrapping: SecretBytes
+        let method: SlotHead.Method
+        switch opener {
+        case .passphrase(let passphrase, let cost):
+            wrapping = try Slot.wrappingKey(passphrase, salt: salt, cost: cost)
+            method = .passphrase(logN: cost.logN, salt: salt)
+        case .recoveryKey(let recoveryKey):
+            wrapping = VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
+            method = .recoveryKey(salt: salt)
+        case .tpm2(let secret, let object):
+            wrapping = VaultKey.derive(.tpm2Slot, from: secret, salt: salt)
+            method = .tpm2(object, salt: salt)
+        case .fido2(let secret, let credential):
+            wrapping = VaultKey.derive(.fido2Slot, from: secret, salt: salt)
+            method = .fido2(credential, salt: salt)
+        }
         let secret = try SlotSecret.make()
         let head = SlotHead(
             number: number, created: max(now, 0),  // The file cannot represent times before 1970.
@@ -192,5 +176,81 @@ extension VaultOpener {
         case .recoveryKey: .wrongRecoveryKey
         case .device: .wrongDevice
         }
+    }
+}
+
+/// The slots to try, chosen before any work is done.
+///
+/// The file sets the cost of trying a passphrase slot, so an attacker who can write the file can
+/// set any cost. The slots are therefore tried in order of cost, as long as their total cost stays
+/// within the ceiling. Added slots can neither make unlocking exceed the ceiling nor prevent a
+/// cheaper slot from being tried.
+struct UnlockPlan {
+    /// The slots to try, the cheapest first.
+    let slots: [Slot]
+    /// Why slots were left out, if any were.
+    let refusal: VaultError?
+
+    /// - Parameter ceiling: the base-2 logarithm of the maximum sum of scrypt's N over all slots.
+    init(of slots: [Slot], for opener: VaultOpener, ceiling: Int) {
+        let accepting = slots.filter { $0.accepts(opener) }
+        var chosen: [Slot] = []
+        var refusal: VaultError?
+        var budget = UInt64(1) << UInt64(min(ceiling, VaultLimits.unlockCeiling))
+        // The slot's number makes the order deterministic.
+        for slot in accepting.sorted(by: { ($0.logN, $0.number) < ($1.logN, $1.number) }) {
+            if case .passphrase(let logN, _) = slot.method {
+                let most = SystemMemory.limit()
+                guard let cost = ScryptCost(ifInRange: logN), UInt64(1) << UInt64(logN) <= budget
+                else {
+                    refusal = .costOverCeiling(
+                        logN: UnlockPlan.logarithm(ofAll: accepting), ceiling: ceiling)
+                    break
+                }
+                guard cost.memoryNeeded <= most else {
+                    refusal = .notEnoughMemory(needed: cost.memoryNeeded, limit: most)
+                    break
+                }
+                budget -= UInt64(1) << UInt64(logN)
+            }
+            chosen.append(slot)
+        }
+        self.slots = chosen
+        self.refusal = refusal
+    }
+
+    /// The base-2 logarithm of the cost of trying all of these slots, rounded up.
+    static func logarithm(ofAll slots: [Slot]) -> Int {
+        var total: UInt64 = 0
+        for slot in slots where slot.logN > 0 {
+            let (sum, isOver) = total.addingReportingOverflow(UInt64(1) << UInt64(slot.logN))
+            total = isOver ? .max : sum
+        }
+        return total <= 1 ? 0 : UInt64.bitWidth - (total - 1).leadingZeroBitCount
+    }
+}
+
+extension Slot {
+    /// The base-2 logarithm of scrypt's N; 0 for a slot without scrypt.
+    fileprivate var logN: Int {
+        if case .passphrase(let logN, _) = method { logN } else { 0 }
+    }
+
+    /// Whether the slot's method matches `opener`.
+    fileprivate func accepts(_ opener: VaultOpener) -> Bool {
+        switch (method, opener) {
+        case (.passphrase, .passphrase), (.recoveryKey, .recoveryKey): true
+        case (.tpm2, .device(_, let slot)), (.fido2, .device(_, let slot)):
+            SlotSummary(self) == slot
+        default: false
+        }
+    }
+}
+
+extension ScryptCost {
+    /// The cost of N = 2^`logN`; `nil` if it is out of range.
+    init?(ifInRange logN: Int) {
+        guard let cost = ifPossible(try ScryptCost(logN: logN)) else { return nil }
+        self = cost
     }
 }

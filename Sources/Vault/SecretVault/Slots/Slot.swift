@@ -1,5 +1,6 @@
-internal import Devices
+public import Devices
 internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// One way to open the vault: a key pair whose private key is sealed under a passphrase, a recovery
 /// key or the secret of a device.
@@ -218,5 +219,114 @@ struct SlotHead {
         case .other: break
         }
         return text.bytes
+    }
+}
+
+/// One way to open the vault, as shown in a list.
+public struct SlotSummary: Hashable, Sendable {
+    /// The method that opens a slot.
+    public enum Method: Hashable, Sendable {
+        /// A passphrase, with the base-2 logarithm of scrypt's N: the cost of a guess.
+        case passphrase(logN: Int)
+        /// A recovery key.
+        case recoveryKey
+        /// A secret that this TPM has sealed.
+        case tpm2(TPMObject)
+        /// The secret of this credential of an authenticator.
+        case fido2(FIDOCredential)
+        /// The name of a method that only a newer version of Watchword supports.
+        case other(String)
+    }
+
+    /// Its number in this vault.
+    public let number: Int
+    /// The method that opens it.
+    public let method: Method
+    /// When it was created, in Unix seconds.
+    public let created: Int64
+    /// The slot's public key, which identifies it: a number may be reused, a random key is not.
+    let publicKey: [UInt8]
+
+    /// Whether it opens the vault on every device that has the file.
+    public var isPortable: Bool {
+        switch method {
+        case .passphrase, .recoveryKey: true
+        case .tpm2, .fido2, .other: false
+        }
+    }
+
+    /// Whether it opens only if a person is there: a TPM without a PIN opens without one.
+    public var provesPresence: Bool {
+        if case .tpm2(let object) = method { object.requiresPIN } else { true }
+    }
+
+    init(_ slot: Slot) {
+        let method: Method =
+            switch slot.method {
+            case .passphrase(let logN, _): .passphrase(logN: logN)
+            case .recoveryKey: .recoveryKey
+            case .tpm2(let object, _): .tpm2(object)
+            case .fido2(let credential, _): .fido2(credential)
+            case .other(let word): .other(String(decoding: word, as: UTF8.self))
+            }
+        self.init(
+            number: slot.number, method: method, created: slot.created,
+            publicKey: slot.head.publicKey)
+    }
+
+    init(number: Int, method: Method, created: Int64, publicKey: [UInt8]) {
+        self.number = number
+        self.method = method
+        self.created = created
+        self.publicKey = publicKey
+    }
+}
+
+/// The `slots` file: the slots of the vault file when it was last opened or saved here with its key.
+///
+/// If a program that synchronises folders puts a file with other slots there, its owner may not know
+/// which passphrase opens it. The file is written only once the slots have changed; without it,
+/// nothing is known.
+enum SlotsRecord {
+    private static let firstLine = "watchword-slots 1\n"
+    private static let sizeLimit = 1024
+
+    private static var file: FileReplacement {
+        FileReplacement(of: VaultLocation.slots, beginningWith: Array(firstLine.utf8))
+    }
+
+    /// The recorded slots of the vault file at `location`; `nil` if nothing is known.
+    static func read(of location: VaultLocation, vaultID: [UInt8]) -> SlotsDigest? {
+        ifPossible(try known(of: location, vaultID: vaultID)) ?? nil
+    }
+
+    private static func known(of location: VaultLocation, vaultID: [UInt8]) throws -> SlotsDigest? {
+        guard let own = try location.openStateFolder() else { return nil }
+        let bytes = try own.readPrivateFile(VaultLocation.slots, limit: sizeLimit)
+        guard bytes.starts(with: firstLine.utf8) else { return nil }
+        var line = LineReader(bytes)
+        try line.next()
+        try line.next()
+        let id = try line.base64(in: line.word(), count: VaultDocument.vaultIDCount)
+        let slots = try line.base64(in: line.lastWord(), count: SlotsDigest.count)
+        return id == vaultID ? SlotsDigest(slots) : nil
+    }
+
+    /// Records the slots of `document`, which the key has authenticated.
+    ///
+    /// If this fails, refusals by these slots cost only waits until the next time.
+    static func write(_ document: VaultDocument, in own: borrowing Folder) {
+        var text = VaultText()
+        text.write(firstLine)
+        text.writeBase64(document.vaultID)
+        text.write(" ")
+        text.writeBase64(document.slotsDigest.bytes)
+        text.endLine()
+        _ = ifPossible(try file.replace(with: text.bytes.span, in: own, previous: .none))
+    }
+
+    /// Removes the record.
+    static func remove(in own: borrowing Folder) {
+        _ = ifPossible(try file.remove(in: own))
     }
 }

@@ -12,11 +12,7 @@ extension VaultChanges {
     @discardableResult public mutating func addPassphrase(
         _ passphrase: SecretBytes, cost: ScryptCost, now: Int64
     ) throws(VaultError) -> Int {
-        let number = try lowestFreeNumber()
-        insert(
-            try TrustedSlot.sealing(
-                key, under: passphrase, cost: cost, number: number, created: now))
-        return number
+        try add(.passphrase(passphrase, cost), now: now)
     }
 
     /// Adds a recovery key to the existing ways to open the vault.
@@ -24,9 +20,7 @@ extension VaultChanges {
     /// - Parameter recoveryKey: a new key that its owner has already received. Otherwise a failure
     ///   in between would leave a slot whose key nobody has.
     public mutating func addRecoveryKey(_ recoveryKey: RecoveryKey, now: Int64) throws(VaultError) {
-        insert(
-            try TrustedSlot.sealing(
-                key, under: recoveryKey, number: lowestFreeNumber(), created: now))
+        _ = try add(.recoveryKey(recoveryKey), now: now)
     }
 
     /// Adds a TPM to the existing ways to open the vault.
@@ -38,11 +32,7 @@ extension VaultChanges {
     @discardableResult public mutating func addTPM(
         _ object: TPMObject, sealing secret: SecretBytes, now: Int64
     ) throws(VaultError) -> Int {
-        let number = try lowestFreeNumber()
-        insert(
-            try TrustedSlot.sealing(
-                key, under: secret, sealedAs: object, number: number, created: now))
-        return number
+        try add(.tpm2(secret, object), now: now)
     }
 
     /// Adds an authenticator to the existing ways to open the vault.
@@ -52,11 +42,7 @@ extension VaultChanges {
     @discardableResult public mutating func addAuthenticator(
         _ credential: FIDOCredential, secret: SecretBytes, now: Int64
     ) throws(VaultError) -> Int {
-        let number = try lowestFreeNumber()
-        insert(
-            try TrustedSlot.sealing(
-                key, under: secret, of: credential, number: number, created: now))
-        return number
+        try add(.fido2(secret, credential), now: now)
     }
 
     /// Replaces the passphrase of a slot.
@@ -84,7 +70,7 @@ extension VaultChanges {
         let former = ScryptCost(ifInRange: logN) ?? .standard
         let cost = cost ?? (former.logN > ScryptCost.standard.logN ? former : .standard)
         state.slots[index] = try TrustedSlot.sealing(
-            key, under: passphrase, cost: cost, number: slot.number, created: now)
+            key, under: .passphrase(passphrase, cost), number: slot.number, created: now)
         isChanged = true
         erasesPrevious = true
         if !keepsKey { try rekey() }
@@ -135,10 +121,12 @@ extension VaultChanges {
         return number
     }
 
-    private mutating func insert(_ slot: TrustedSlot) {
-        let index =
-            state.slots.firstIndex { $0.slot.number > slot.slot.number } ?? state.slots.endIndex
+    private mutating func add(_ opener: NewSlotOpener, now: Int64) throws(VaultError) -> Int {
+        let number = try lowestFreeNumber()
+        let slot = try TrustedSlot.sealing(key, under: opener, number: number, created: now)
+        let index = state.slots.firstIndex { $0.slot.number > number } ?? state.slots.endIndex
         state.slots.insert(slot, at: index)
         isChanged = true
+        return number
     }
 }

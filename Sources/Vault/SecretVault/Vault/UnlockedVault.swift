@@ -150,10 +150,7 @@ public final class UnlockedVault {
         let isLost = current.hasVanished(besides: wiped)
         let isNeeded = try isUnmerged(changes.state) || changes.state.hasUnlistedTombstones
         guard !isNeeded || !changes.erasesPrevious else { throw .vanishedEntries }
-        let bytes = try changes.state.written(with: changes.key)
-        // Verify the new file exactly as the next unlock will.
-        let document = try VaultDocument(parsing: bytes)
-        let saved = try VaultState(verifying: document, with: changes.key)
+        let (document, saved) = try changes.state.verifiedFile(with: changes.key)
         let record = try GenerationRecord(
             of: document, saving: saved, with: changes.key, after: mark)
         let gone = wiped.union(changes.wiped)
@@ -167,7 +164,7 @@ public final class UnlockedVault {
         }
         let discards = isNeeded || isLost || !changes.wiped.isEmpty
         try writer.save(
-            bytes, of: saved.vaultID, replacing: read,
+            document.bytes, of: saved.vaultID, replacing: read,
             previous: changes.erasesPrevious ? .purged : discards ? .discarded : .kept)
         (key, state) = (changes.key, saved)
         (generationReport, notListed) = (nil, nil)

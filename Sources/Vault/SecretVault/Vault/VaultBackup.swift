@@ -50,7 +50,7 @@ public struct VaultBackup: Sendable {
     ) throws(VaultError) -> [UInt8] {
         let key = VaultKey.make()
         let slot = try TrustedSlot.sealing(
-            key, under: passphrase, cost: cost, number: 1, created: now)
+            key, under: .passphrase(passphrase, cost), number: 1, created: now)
         var changes = try VaultChanges(
             VaultState(new: key.vaultID, slots: [slot]), key: key, after: nil)
         for entry in entries {
@@ -59,10 +59,7 @@ public struct VaultBackup: Sendable {
                 entry.content, details: entry.details, accessControl: entry.accessControl,
                 now: entry.created)
         }
-        let bytes = try changes.state.written(with: key)
-        // Verify the file exactly as the next reader will.
-        _ = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
-        return bytes
+        return try changes.state.verifiedFile(with: key).document.bytes
     }
 
     /// Opens a vault file in memory, such as a backup, with its passphrase.

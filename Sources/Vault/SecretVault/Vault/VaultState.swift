@@ -208,6 +208,14 @@ extension VaultState {
 }
 
 extension VaultState {
+    /// The vault file, verified exactly as the next unlock will, and the state in it.
+    func verifiedFile(
+        with key: VaultKey
+    ) throws(VaultError) -> (document: VaultDocument, state: VaultState) {
+        let document = try VaultDocument(parsing: written(with: key))
+        return (document, try VaultState(verifying: document, with: key))
+    }
+
     /// The bytes of the vault file.
     func written(with key: VaultKey) throws(VaultError) -> [UInt8] {
         var text = VaultText()

@@ -65,8 +65,8 @@ extension EntryRevision {
             guard entry.kind == kind else { throw .otherKind }
             let old = try changes.content(of: id)
             let new: EntryContent
-            do throws(CredentialError) { new = try codes.applied(to: old) } catch {
-                return .refused(error == .periodOutOfRange ? .period : .credential(error))
+            do throws(OneTimePasswordError) { new = try codes.applied(to: old) } catch {
+                return .refused(EditRefusal(error))
             }
             // Only an explicit counter may be lower; entering the same key again keeps the counter.
             let kept = codes.counter == nil ? try changes.content(new, notBehind: id) : new
@@ -154,7 +154,7 @@ package struct CodeChange: Sendable {
     }
 
     /// Returns `content` with the changes applied.
-    func applied(to content: EntryContent) throws(CredentialError) -> EntryContent {
+    func applied(to content: EntryContent) throws(OneTimePasswordError) -> EntryContent {
         switch content {
         case .oneTimePassword(let old): return .oneTimePassword(try applied(to: old))
         case .plainSecret(let issuer, let account, let value):
@@ -163,11 +163,14 @@ package struct CodeChange: Sendable {
         }
     }
 
-    private func applied(to old: Credential) throws(CredentialError) -> Credential {
+    private func applied(to old: Credential) throws(OneTimePasswordError) -> Credential {
         let factor: MovingFactor
         switch old.movingFactor {
         case .time(let step):
-            factor = .time(try TimeStep(period: period ?? step.period, start: step.start))
+            guard let changed = TimeStep(period: period ?? step.period, start: step.start) else {
+                throw .outOfRange(.period)
+            }
+            factor = .time(changed)
         // A new key starts at counter 0.
         case .counter(let reached): factor = .counter(counter ?? (secret == nil ? reached : 0))
         }

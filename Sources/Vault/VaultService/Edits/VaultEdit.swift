@@ -36,7 +36,20 @@ package enum EditRefusal: Hashable, Sendable {
     case noSuchTag(EntryName, tag: String)
     /// The period is not valid for a time step.
     case period
-    case credential(CredentialError)
+    /// The new key is empty.
+    case emptyKey
+    /// The entry would not fit into a key URI.
+    case tooLong
+
+    /// Why changed codes are not valid; their names and parameters are those of a valid credential.
+    init(_ error: OneTimePasswordError) {
+        self =
+            switch error {
+            case .outOfRange: .period
+            case .emptyKey: .emptyKey
+            default: .tooLong
+            }
+    }
 }
 
 extension VaultEdit {
@@ -266,7 +279,7 @@ extension RevisionWarnings: Transferable {
 extension EditRefusal: Transferable {
     /// The first byte, which identifies the refusal.
     enum Kind: UInt8, CaseIterable, Transferable {
-        case emptyName, nameTaken, noSuchTag, period, credential
+        case emptyName, nameTaken, noSuchTag, period, emptyKey, tooLong
     }
 
     package func write(to output: FrameWriter) {
@@ -275,7 +288,8 @@ extension EditRefusal: Transferable {
         case .nameTaken(let name): output.append(Kind.nameTaken, name)
         case .noSuchTag(let name, let tag): output.append(Kind.noSuchTag, name, tag)
         case .period: output.append(Kind.period)
-        case .credential(let error): output.append(Kind.credential, error)
+        case .emptyKey: output.append(Kind.emptyKey)
+        case .tooLong: output.append(Kind.tooLong)
         }
     }
 
@@ -286,37 +300,8 @@ extension EditRefusal: Transferable {
             case .nameTaken: try fields.make(Self.nameTaken, from: bytes)
             case .noSuchTag: try fields.make(Self.noSuchTag, from: bytes)
             case .period: .period
-            case .credential: try fields.make(Self.credential, from: bytes)
-            }
-    }
-}
-
-extension CredentialError: Transferable {
-    /// The first byte, which identifies the error.
-    enum Kind: UInt8, CaseIterable, Transferable {
-        case emptyKey, spaceAround, tooLong, parameter, unsupportedLength, periodOutOfRange
-    }
-
-    package func write(to output: FrameWriter) {
-        switch self {
-        case .emptyKey: output.append(Kind.emptyKey)
-        case .spaceAround(let name): output.append(Kind.spaceAround, name == .issuer)
-        case .tooLong: output.append(Kind.tooLong)
-        case .parameter(let position): output.append(Kind.parameter, position)
-        case .unsupportedLength(let digits): output.append(Kind.unsupportedLength, digits)
-        case .periodOutOfRange: output.append(Kind.periodOutOfRange)
-        }
-    }
-
-    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
-        self =
-            switch try fields.value(bytes) as Kind {
             case .emptyKey: .emptyKey
-            case .spaceAround: .spaceAround(try fields.value(bytes) ? .issuer : .account)
             case .tooLong: .tooLong
-            case .parameter: try fields.make(Self.parameter, from: bytes)
-            case .unsupportedLength: try fields.make(Self.unsupportedLength, from: bytes)
-            case .periodOutOfRange: .periodOutOfRange
             }
     }
 }

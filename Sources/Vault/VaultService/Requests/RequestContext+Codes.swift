@@ -103,13 +103,9 @@ extension RequestContext {
 
     /// How many time steps `moment` is after now; `nil` if there is no code at `moment`.
     private func distance(to moment: Int64, of entry: EntrySummary) -> Int64? {
-        guard let step = entry.timeStep, moment >= step.start else { return nil }
-        do {
-            let asked = Int64(clamping: try step.step(at: moment))
-            return asked - Int64(clamping: try step.step(at: now))
-        } catch {
-            // Before the entry's first code, all codes are codes of the future.
-            return .max
-        }
+        guard let step = entry.timeStep, let asked = step.step(at: moment) else { return nil }
+        // Before the entry's first code, all codes are codes of the future.
+        guard let current = step.step(at: now) else { return .max }
+        return Int64(clamping: asked) - Int64(clamping: current)
     }
 }

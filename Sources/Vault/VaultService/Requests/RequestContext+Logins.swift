@@ -34,10 +34,10 @@ extension RequestContext {
             return .state(try LoginState(of: EnrolledSecret(content), in: vault))
         case .wipe(let id): return try wipe(id)
         case .key(let task): return try answer(to: task)
-        case .enrol(let order):
+        case .enrol(let enrolment):
             let confirmations = Confirmations(confirmed)
             forgetConfirmed()
-            return try enrol(order, confirmations)
+            return try enrol(enrolment, confirmations)
         }
     }
 
@@ -54,18 +54,17 @@ extension RequestContext {
     }
 
     private func enrol(
-        _ order: EnrolmentOrder, _ confirmations: Confirmations
+        _ enrolment: Enrolment, _ confirmations: Confirmations
     ) throws -> LoginAnswer {
         let turn = try loginTurn()
-        let earlier = vault.entries.filter(order.replaces)
+        let earlier = vault.entries.filter(enrolment.replaces)
         guard earlier.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
         let confirmed = Set(earlier.filter(confirmations.cover).map(\.id))
         var sender = try sender()
-        let secret = try order.enrolment.redeem(
-            order.ticket, in: vault, turn: turn, over: &sender, now: now,
-            isEarlier: order.replaces, confirmed: confirmed)
+        let secret = try enrolment.redeem(
+            in: vault, turn: turn, over: &sender, now: now, confirmed: confirmed)
         countUse()
-        return .enrolled(credential: secret.credential, server: secret.server)
+        return .enrolled(credential: secret.credential, server: secret.server.address)
     }
 
     private func wipe(_ id: RecordID) throws -> LoginAnswer {
@@ -150,8 +149,7 @@ extension RequestContext {
     /// signs; a confirmation of the replacement counts.
     private func enrol(_ order: KeyOrder) throws -> LoginAnswer {
         let turn = try loginTurn()
-        let isEarlier = order.enrolment.replaces
-        let entries = vault.entries.filter(isEarlier)
+        let entries = vault.entries.filter(order.enrolment.replaces)
         guard entries.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
         // A check for another entry counts for nothing here.
         let checks = confirmed.filter { check in entries.contains { $0.id == check.id } }
@@ -165,18 +163,15 @@ extension RequestContext {
         // A key that an earlier run has made has signed its registration.
         var checked = DeviceKeyTranscript.Presence.none
         if !isMade {
-            let enrolment = KeyEnrolment(order.enrolment.enrolment, in: keyPlace) { _ in .none }
-            let access = enrolment.access(replacing: earlier, in: vault, isEarlier)
+            let enrolment = KeyEnrolment(order.enrolment, in: keyPlace) { _ in .none }
+            let access = enrolment.access(replacing: earlier, in: vault)
             checked = try checkForNewKey(order.enrolment.name, under: access, after: checks)
         }
         forgetConfirmed()
         var sender = try sender()
-        let enrolment = KeyEnrolment(order.enrolment.enrolment, in: keyPlace) {
-            [checked] _ in checked
-        }
+        let enrolment = KeyEnrolment(order.enrolment, in: keyPlace) { [checked] _ in checked }
         let outcome = try enrolment.register(
-            with: order.enrolment.ticket, replacing: earlier, in: vault, turn: turn,
-            over: &sender, now: now, isEarlier: isEarlier)
+            replacing: earlier, in: vault, turn: turn, over: &sender, now: now)
         countUse()
         return switch outcome {
         case .registered(let key): .key(KeyState(of: key))

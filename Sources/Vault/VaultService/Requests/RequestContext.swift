@@ -151,7 +151,7 @@ extension AgentResponse {
         case let failure as SystemCallFailure: self = .failed(.system(failure))
         case let failure as OpenerCheck.Failure: self = .failed(failure.reason)
         case let failure as PAMCheckFailure: self = .noVerdict(failure)
-        case is CodeError: self = .noCode
+        case is OneTimePasswordError: self = .noCode
         case is FieldReader.Unreadable: self = .misunderstood
         default:
             // A bug in a request of one client must not end the agent of all.

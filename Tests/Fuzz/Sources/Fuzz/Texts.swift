@@ -46,7 +46,7 @@ func fuzzBase32(_ bytes: [UInt8]) {
     }
     do {
         let (secret, _) = try Base32.decodeTolerantly(bytes.span)
-        let strictly = try Base32.encode(secret).withBytes { text throws(Base32Error) in
+        let strictly = try Base32.encode(secret).withBytes { text throws(OneTimePasswordError) in
             try Base32.decode(text, padding: .omitted)
         }
         precondition(strictly == secret, "bytes round-trip")

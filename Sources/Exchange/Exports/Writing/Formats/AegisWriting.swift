@@ -139,7 +139,7 @@ extension GCMBox {
 extension UncomputedCode {
     fileprivate var bytesOfHexadecimal: SecretBytes {
         do {
-            return try secret.withBytes { text throws(HexadecimalError) in
+            return try secret.withBytes { text throws(OneTimePasswordError) in
                 try Hexadecimal.decode(text)
             }
         } catch {

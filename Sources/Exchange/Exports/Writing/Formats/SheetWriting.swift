@@ -11,7 +11,7 @@ enum SheetWriting {
     /// - Parameter now: Unix seconds, for the date in the heading.
     static func document(
         _ entries: [ExportedEntry], now: Int64
-    ) throws(SymbolDrawingError) -> SecretBytes {
+    ) throws(QRDrawingError) -> SecretBytes {
         let count = entries.count == 1 ? "1 entry" : "\(entries.count) entries"
         let date = UTCTime(unixTime: now).text.prefix { $0 != "T" }
         var page = SecretText()
@@ -60,7 +60,7 @@ enum SheetWriting {
 
     private static func append(
         _ entry: ExportedEntry, to page: inout SecretText
-    ) throws(SymbolDrawingError) {
+    ) throws(QRDrawingError) {
         let uri = KeyURIWriting.uri(of: entry)
         page.append("<section>\n")
         if uri.count <= ErrorCorrection.low.capacity {
@@ -86,10 +86,10 @@ enum SheetWriting {
     }
 
     /// Uses less error correction for a text that exceeds the capacity at the medium level.
-    private static func symbol(of uri: SecretBytes) throws(SymbolDrawingError) -> Symbol {
+    private static func symbol(of uri: SecretBytes) throws(QRDrawingError) -> Symbol {
         let correction =
             uri.count <= ErrorCorrection.medium.capacity ? ErrorCorrection.medium : .low
-        return try uri.withBytes { text throws(SymbolDrawingError) in
+        return try uri.withBytes { text throws(QRDrawingError) in
             try Symbol(encoding: text, correction: correction)
         }
     }

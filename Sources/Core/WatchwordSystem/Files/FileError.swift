@@ -1,0 +1,96 @@
+internal import Glibc
+
+/// Why a file or folder was not read, locked or written.
+public enum FileError: Error, Hashable, Sendable {
+    // What is at the path.
+    /// The file does not exist.
+    case missing
+    /// The folder of a file that is to be written does not exist.
+    case noFolder
+    /// This user is not permitted to read it.
+    case forbidden
+    /// A file with this name already exists.
+    case exists
+    /// It is a folder.
+    case folder
+    /// A file is to be written, and its path is a folder.
+    case namesFolder
+    /// It is a symbolic link, which is neither followed nor replaced.
+    case symbolicLink
+    /// It is a device or a socket, which may have no end, or a pipe.
+    case notAFile
+    /// A file is to be written, and its path is a device, a pipe or a socket.
+    case notReplaceable
+    /// It is a pipe, but a file is required.
+    case pipe
+    /// It begins like a protected file, which is never replaced.
+    case protected
+
+    // The content and the name of a file that the user named.
+    /// It is empty.
+    case empty
+    /// It is larger than this many bytes.
+    case tooLarge(limit: Int)
+    /// It is UTF-16 text, but UTF-8 is required.
+    case utf16
+    /// Its name is not UTF-8, so it cannot be shown.
+    case nameNotUTF8
+    /// It is nested in more folders than are searched.
+    case tooDeep
+
+    // The program's own files and folders, which only their owner may access.
+    /// It belongs to the user with this number, not to this process's user.
+    case otherOwner(UInt32)
+    /// Other users can read or write it; these are its permission bits.
+    case openToOthers(mode: UInt32)
+    /// Another process held the lock until the timeout.
+    case busy
+    /// A required name belongs to an unrelated file or folder, or to one that other users can
+    /// change. Nothing with this name was changed.
+    case inTheWay(name: String)
+    /// Another program replaced the file after it was read. That program's file is kept, and the
+    /// new one is discarded.
+    case changed
+    /// The new file is in place, but the system did not confirm that its name is on disk.
+    case notConfirmed(SystemCallFailure)
+
+    /// A system call failed; an existing file is unchanged.
+    case system(SystemCallFailure)
+}
+
+extension FileError {
+    /// The error for a call that failed on a file that the user named, for reading.
+    public init(reading failure: SystemCallFailure) {
+        self =
+            switch failure.number {
+            case ENOENT, ENOTDIR: .missing
+            case EACCES, EPERM: .forbidden
+            case EISDIR: .folder
+            case ENXIO: .notAFile
+            default: .system(failure)
+            }
+    }
+
+    /// The error for a call that failed on a file that the user named, for writing.
+    init(writing failure: SystemCallFailure) {
+        self =
+            switch failure.number {
+            case EEXIST: .exists
+            case EISDIR: .namesFolder
+            case ENOENT, ENOTDIR: .noFolder
+            default: .system(failure)
+            }
+    }
+
+    /// The error for one of the program's own files that could not be opened.
+    init(openingPrivate failure: SystemCallFailure) {
+        self =
+            switch failure.number {
+            case ENOENT: .missing
+            case ELOOP: .symbolicLink
+            case EISDIR: .folder
+            case ENXIO: .notAFile
+            default: .system(failure)
+            }
+    }
+}
