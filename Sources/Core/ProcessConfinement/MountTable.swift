@@ -14,9 +14,7 @@ struct MountTable {
     /// What is mounted now, for this process.
     static func current() throws(SystemCallFailure) -> MountTable {
         let file = try FileDescriptor(reading: "/proc/self/mountinfo")
-        let text = try [UInt8](capacity: 1 << 20) { output throws(SystemCallFailure) in
-            try file.readToEnd(into: &output)
-        }
+        let text = try file.bytes(atMost: 1 << 20)
         return MountTable(parsing: String(decoding: text, as: UTF8.self))
     }
 

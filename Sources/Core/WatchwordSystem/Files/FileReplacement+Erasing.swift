@@ -31,14 +31,10 @@ extension FileReplacement {
         try expectOwnOrNothing(previous, in: own)
         // Rename it first: a partly overwritten file with the new name is removed by the next
         // writer, and no reader treats it as the previous generation.
-        let exists = try system { () throws(SystemCallFailure) in
-            guard try own.holds(previous) else { return false }
-            try own.rename(previous, to: newPreviousName, in: own)
-            return true
-        }
-        guard exists else { return }
+        guard try FileError.system(in: own.holds(previous)) else { return }
+        try FileError.system(in: own.rename(previous, to: newPreviousName, in: own))
         try erase(newPreviousName, in: own, besides: folder, noting: &linked)
-        try system { () throws(SystemCallFailure) in try own.synchronize() }
+        try FileError.system(in: own.synchronize())
     }
 
     /// Replaces the previous file with one that contains `bytes`, and erases the old one.
@@ -50,18 +46,16 @@ extension FileReplacement {
         noting linked: inout [LinkedFile]
     ) throws(FileError) {
         try expectOwnOrNothing(previous, in: own)
-        do throws(FileError) {
+        do throws(SystemCallFailure) {
             try write(bytes, to: newPreviousName, in: own)
-            try system { () throws(SystemCallFailure) in
-                try own.exchange(newPreviousName, with: previous, in: own)
-            }
+            try own.exchange(newPreviousName, with: previous, in: own)
         } catch {
-            try system { () throws(SystemCallFailure) in try own.removeFile(newPreviousName) }
+            try FileError.system(in: own.remove(newPreviousName))
             return try erasePrevious(in: folder, besides: own, noting: &linked)
         }
         // From here on, a killed writer leaves a file that the next one erases.
         try erase(newPreviousName, in: own, besides: folder, noting: &linked)
-        try system { () throws(SystemCallFailure) in try own.synchronize() }
+        try FileError.system(in: own.synchronize())
     }
 
     /// Overwrites and removes what killed writers left behind, and the old file after it was
@@ -92,15 +86,11 @@ extension FileReplacement {
     ) throws(FileError) {
         try expectOwnOrNothing(name, in: folder)
         // Rename it first: no reader then finds a partly overwritten file.
-        let exists = try system { () throws(SystemCallFailure) in
-            guard try folder.holds(name) else { return false }
-            try folder.rename(name, to: aside, in: own)
-            try folder.synchronize()
-            return true
-        }
-        guard exists else { return }
+        guard try FileError.system(in: folder.holds(name)) else { return }
+        try FileError.system(in: folder.rename(name, to: aside, in: own))
+        try FileError.system(in: folder.synchronize())
         try erase(aside, in: own, besides: folder, noting: &linked)
-        try system { () throws(SystemCallFailure) in try own.synchronize() }
+        try FileError.system(in: own.synchronize())
     }
 
     /// Removes the file permanently, without keeping a copy.
@@ -109,7 +99,7 @@ extension FileReplacement {
     ///   a power failure.
     public func remove(in folder: borrowing Folder) throws(FileError) {
         try expectOwnOrNothing(name, in: folder)
-        try system { () throws(SystemCallFailure) in try folder.remove(name) }
-        do { try folder.synchronize() } catch { throw .notConfirmed(error) }
+        try FileError.system(in: folder.remove(name))
+        try FileError.confirming(folder.synchronize())
     }
 }

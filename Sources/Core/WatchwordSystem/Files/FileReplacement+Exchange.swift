@@ -26,10 +26,8 @@ extension FileReplacement {
                 throw .system(error)
             }
             guard try holds(old, at: name, in: folder) else { throw .changed }
-            return try system { () throws(SystemCallFailure) in
-                try own.remove(displaced)
-                try own.rename(aside, to: name, in: folder)
-            }
+            try FileError.system(in: own.remove(displaced))
+            return try FileError.system(in: own.rename(aside, to: name, in: folder))
         }
         let failure: FileError
         do throws(FileError) {
@@ -39,9 +37,7 @@ extension FileReplacement {
             // A file that cannot be read is also put back.
             failure = error
         }
-        try system { () throws(SystemCallFailure) in
-            try own.exchange(displaced, with: name, in: folder)
-        }
+        try FileError.system(in: own.exchange(displaced, with: name, in: folder))
         throw failure
     }
 
@@ -54,31 +50,29 @@ extension FileReplacement {
     func endExchange(in own: borrowing Folder, besides folder: borrowing Folder)
         throws(FileError)
     {
-        guard try holdsAnything(displaced, in: own) else { return }
+        guard try FileError.system(in: own.holds(displaced)) else { return }
         var isKnown = false
         for known in [aside, previous, newPreviousName] where !isKnown {
-            isKnown = try isSameFile(known, in: own, displaced, in: own)
+            isKnown = try FileError.system(in: isSameFile(known, in: own, displaced, in: own))
         }
         if !isKnown {
-            guard try isSameFile(aside, in: own, name, in: folder) else {
+            guard try FileError.system(in: isSameFile(aside, in: own, name, in: folder)) else {
                 throw .inTheWay(name: displaced)
             }
-            try system { () throws(SystemCallFailure) in
-                try own.exchange(displaced, with: name, in: folder)
-            }
-            guard try isSameFile(aside, in: own, displaced, in: own) else {
+            try FileError.system(in: own.exchange(displaced, with: name, in: folder))
+            guard try FileError.system(in: isSameFile(aside, in: own, displaced, in: own)) else {
                 throw .inTheWay(name: displaced)
             }
         }
-        try system { () throws(SystemCallFailure) in try own.remove(displaced) }
+        try FileError.system(in: own.remove(displaced))
     }
 
     /// Removes the new file, which was not put in place; the next writer removes what is left.
     func discardNew(in own: borrowing Folder) {
-        do throws(FileError) {
+        do throws(SystemCallFailure) {
             // If a displaced file could not be put back, leave both files: the next writer needs
             // the new file to recognise the displaced one.
-            if try holdsAnything(displaced, in: own) {
+            if try own.holds(displaced) {
                 guard try isSameFile(aside, in: own, displaced, in: own) else { return }
             }
             discardNames(in: own)
@@ -102,11 +96,7 @@ extension FileReplacement {
             guard let facts = try folder.facts(of: name), FileKind(facts) == .file,
                 Int(facts.st_size) == bytes.count
             else { return false }
-            let file = try folder.open(name, O_RDONLY)
-            let held = try [UInt8](capacity: bytes.count + 1) { output throws(SystemCallFailure) in
-                try file.readToEnd(into: &output)
-            }
-            return held == bytes
+            return try folder.open(name, O_RDONLY).bytes(atMost: bytes.count + 1) == bytes
         } catch  where error.isMissingFile || error.isNotRegularFile || error.isPermissionDenied {
             return false
         } catch {
@@ -114,22 +104,12 @@ extension FileReplacement {
         }
     }
 
-    private func holdsAnything(_ name: String, in folder: borrowing Folder)
-        throws(FileError) -> Bool
-    {
-        do { return try folder.holds(name) } catch { throw .system(error) }
-    }
-
     /// Whether both names exist and refer to the same file.
     func isSameFile(
         _ name: String, in folder: borrowing Folder, _ second: String, in other: borrowing Folder
-    ) throws(FileError) -> Bool {
-        do throws(SystemCallFailure) {
-            guard let first = try folder.facts(of: name), let second = try other.facts(of: second)
-            else { return false }
-            return first.isSameFile(as: second)
-        } catch {
-            throw .system(error)
-        }
+    ) throws(SystemCallFailure) -> Bool {
+        guard let first = try folder.facts(of: name), let second = try other.facts(of: second)
+        else { return false }
+        return first.isSameFile(as: second)
     }
 }

@@ -15,7 +15,7 @@ extension FileReplacement {
     ) throws(FileError) {
         try endExchange(in: own, besides: folder)
         for leftover in [aside, newPreviousName] {
-            guard let facts = try facts(of: leftover, in: own) else { continue }
+            guard let facts = try FileError.system(in: own.facts(of: leftover)) else { continue }
             guard FileKind.isPrivateFile(facts), try beginsLikeOwnFile(leftover, facts, in: own)
             else { throw .inTheWay(name: leftover) }
             try erase(leftover, in: own, besides: folder, noting: &linked)
@@ -26,7 +26,7 @@ extension FileReplacement {
     func expectOwnOrNothing(_ name: String, in folder: borrowing Folder)
         throws(FileError)
     {
-        guard let facts = try facts(of: name, in: folder) else { return }
+        guard let facts = try FileError.system(in: folder.facts(of: name)) else { return }
         guard FileKind.isPrivateFile(facts), try beginsLikeOwnFile(name, facts, in: folder) else {
             throw .inTheWay(name: name)
         }
@@ -36,8 +36,8 @@ extension FileReplacement {
     /// this file, whatever its mode is.
     public func holdsGeneration(in own: borrowing Folder) throws(FileError) -> Bool {
         for name in [previous, newPreviousName, aside, displaced] {
-            guard let facts = try facts(of: name, in: own), FileKind(facts) == .file,
-                facts.st_size >= beginning.count
+            guard let facts = try FileError.system(in: own.facts(of: name)),
+                FileKind(facts) == .file, facts.st_size >= beginning.count
             else { continue }
             if try beginsLikeOwnFile(name, facts, in: own, orAs: nil) { return true }
         }
@@ -52,20 +52,22 @@ extension FileReplacement {
         _ leftover: String, in own: borrowing Folder, besides folder: borrowing Folder,
         noting linked: inout [LinkedFile]
     ) throws(FileError) {
-        if let facts = try facts(of: leftover, in: own), facts.st_size > beginning.count {
-            if facts.st_nlink == 1 {
-                try system { () throws(SystemCallFailure) in
+        do throws(SystemCallFailure) {
+            if let facts = try own.facts(of: leftover), facts.st_size > beginning.count {
+                if facts.st_nlink == 1 {
                     // Otherwise a power failure could give the overwritten file its former name back.
                     try own.synchronize()
                     try overwrite(leftover, in: own)
+                } else if try !isSameFile(leftover, in: own, name, in: folder),
+                    try !isSameFile(leftover, in: own, previous, in: own)
+                {
+                    linked.append(LinkedFile(number: UInt64(facts.st_ino)))
                 }
-            } else if try !isSameFile(leftover, in: own, name, in: folder),
-                try !isSameFile(leftover, in: own, previous, in: own)
-            {
-                linked.append(LinkedFile(number: UInt64(facts.st_ino)))
             }
+            try own.remove(leftover)
+        } catch {
+            throw .system(error)
         }
-        try system { () throws(SystemCallFailure) in try own.remove(leftover) }
     }
 
     // The checks are made on the open file, so the file that is checked is the one that is
@@ -95,11 +97,7 @@ extension FileReplacement {
         let beginnings = [beginning] + (other.map { [$0] } ?? [])
         do throws(SystemCallFailure) {
             for beginning in beginnings {
-                let file = try folder.open(name, O_RDONLY)
-                let start = try [UInt8](capacity: beginning.count) {
-                    output throws(SystemCallFailure) in
-                    try file.readToEnd(into: &output)
-                }
+                let start = try folder.open(name, O_RDONLY).bytes(atMost: beginning.count)
                 if beginning.isBegun(by: start) { return true }
             }
             return false
@@ -108,11 +106,5 @@ extension FileReplacement {
         } catch {
             throw .system(error)
         }
-    }
-
-    private func facts(of name: String, in folder: borrowing Folder)
-        throws(FileError) -> stat?
-    {
-        do { return try folder.facts(of: name) } catch { throw .system(error) }
     }
 }

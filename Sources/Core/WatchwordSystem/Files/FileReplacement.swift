@@ -73,6 +73,20 @@ public struct FileReplacement: Sendable {
         case discarded
     }
 
+    /// The file that is replaced.
+    public struct OldFile: Sendable {
+        let previous: Previous
+        let content: [UInt8]?
+
+        /// - Parameters:
+        ///   - previous: what happens to it.
+        ///   - content: what it must still contain when it is replaced; `nil` for any content.
+        public init(_ previous: Previous, containing content: [UInt8]? = nil) {
+            self.previous = previous
+            self.content = content
+        }
+    }
+
     /// Replaces the old file, if any, with a file that contains `bytes` (mode 0600).
     ///
     /// When this returns, the new file is on disk. If it throws
@@ -82,58 +96,48 @@ public struct FileReplacement: Sendable {
         with bytes: Span<UInt8>, in folder: borrowing Folder, previous: Previous
     ) throws(FileError) {
         var linked: [LinkedFile] = []
-        try put(
-            bytes, in: folder, besides: folder, previous: previous, expecting: nil,
-            noting: &linked)
-        do { try folder.synchronize() } catch { throw .notConfirmed(error) }
+        try put(bytes, in: folder, besides: folder, replacing: OldFile(previous), noting: &linked)
+        try FileError.confirming(folder.synchronize())
     }
 
     /// Replaces the old file, if any, using working files in the folder `own` on the same file
     /// system.
     ///
-    /// - Parameters:
-    ///   - old: what the file must still contain when it is replaced; `nil` for any content.
-    ///   - linked: the files that were to be erased, but have a second name, are added to this.
-    /// - Throws: ``FileError/changed`` if the file contains anything else.
+    /// - Parameter linked: the files that were to be erased, but have a second name, are added to
+    ///   this.
+    /// - Throws: ``FileError/changed`` if the old file does not contain what it must.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
-        previous: Previous, expecting old: [UInt8]? = nil, noting linked: inout [LinkedFile]
+        replacing old: OldFile, noting linked: inout [LinkedFile]
     ) throws(FileError) {
-        try put(
-            bytes, in: folder, besides: own, previous: previous, expecting: old, noting: &linked)
-        do throws(SystemCallFailure) {
-            try folder.synchronize()
-            try own.synchronize()
-        } catch {
-            throw .notConfirmed(error)
-        }
-        if old != nil { discardNames(in: own) }
+        try put(bytes, in: folder, besides: own, replacing: old, noting: &linked)
+        try FileError.confirming(folder.synchronize())
+        try FileError.confirming(own.synchronize())
+        if old.content != nil { discardNames(in: own) }
     }
 
     private func put(
         _ bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
-        previous: Previous, expecting old: [UInt8]?, noting linked: inout [LinkedFile]
+        replacing old: OldFile, noting linked: inout [LinkedFile]
     ) throws(FileError) {
         try removeLeftovers(in: own, besides: folder, noting: &linked)
         try expectOwnOrNothing(name, in: folder)
         do throws(FileError) {
-            try write(bytes, to: aside, in: own)
-            switch previous {
+            try FileError.system(in: write(bytes, to: aside, in: own))
+            switch old.previous {
             case .absent, .none: break
-            case .kept: try keepPrevious(in: own, of: folder, expecting: old)
+            case .kept: try keepPrevious(in: own, of: folder, expecting: old.content)
             case .purged:
                 try erasePrevious(in: folder, besides: own, noting: &linked)
-                try linkToPreviousAside(in: own, of: folder, expecting: old)
-            case .discarded: try linkToPreviousAside(in: own, of: folder, expecting: old)
+                try linkToPreviousAside(in: own, of: folder, expecting: old.content)
+            case .discarded: try linkToPreviousAside(in: own, of: folder, expecting: old.content)
             }
-            if case .absent = previous {
+            if case .absent = old.previous {
                 try give(name, in: folder, toNewIn: own)
-            } else if let old {
-                try exchange(in: folder, besides: own, expecting: old)
+            } else if let content = old.content {
+                try exchange(in: folder, besides: own, expecting: content)
             } else {
-                try system { () throws(SystemCallFailure) in
-                    try own.rename(aside, to: name, in: folder)
-                }
+                try FileError.system(in: own.rename(aside, to: name, in: folder))
             }
         } catch {
             // Report the first failure; the next writer removes any file that is left here.
@@ -151,9 +155,7 @@ public struct FileReplacement: Sendable {
         } catch {
             guard !error.isAlreadyExists else { throw .inTheWay(name: name) }
             guard error.isLinkUnsupported else { throw .system(error) }
-            return try system { () throws(SystemCallFailure) in
-                try own.rename(aside, to: name, in: folder)
-            }
+            return try FileError.system(in: own.rename(aside, to: name, in: folder))
         }
         // The file is in place; the next writer removes the other name.
         do { try own.remove(aside) } catch _ {}
@@ -166,29 +168,31 @@ public struct FileReplacement: Sendable {
     ) throws(FileError) {
         try expectOwnOrNothing(previous, in: own)
         try linkToPreviousAside(in: own, of: folder, expecting: old)
-        try system { () throws(SystemCallFailure) in
-            guard try own.holds(newPreviousName) else { return }
-            try own.rename(newPreviousName, to: previous, in: own)
-            // If both names already refer to one file (a writer was killed between two renames),
-            // renaming does nothing and leaves both names.
-            try own.remove(newPreviousName)
-        }
+        guard try FileError.system(in: own.holds(newPreviousName)) else { return }
+        try FileError.system(in: own.rename(newPreviousName, to: previous, in: own))
+        // If both names already refer to one file (a writer was killed between two renames),
+        // renaming does nothing and leaves both names.
+        try FileError.system(in: own.remove(newPreviousName))
     }
 
     private func linkToPreviousAside(
         in own: borrowing Folder, of folder: borrowing Folder, expecting old: [UInt8]?
     ) throws(FileError) {
-        try system { () throws(SystemCallFailure) in
-            guard try folder.holds(name) else { return }
-            do throws(SystemCallFailure) {
-                try folder.link(name, to: newPreviousName, in: own)
-            } catch  where error.isLinkUnsupported {
-                try copy(in: folder, toPreviousAsideIn: own)
-            }
-        }
+        try FileError.system(in: linkToPreviousAside(in: own, of: folder))
         guard let old, try !holds(old, at: newPreviousName, in: own) else { return }
-        try system { () throws(SystemCallFailure) in try own.remove(newPreviousName) }
+        try FileError.system(in: own.remove(newPreviousName))
         throw .changed
+    }
+
+    private func linkToPreviousAside(
+        in own: borrowing Folder, of folder: borrowing Folder
+    ) throws(SystemCallFailure) {
+        guard try folder.holds(name) else { return }
+        do throws(SystemCallFailure) {
+            try folder.link(name, to: newPreviousName, in: own)
+        } catch  where error.isLinkUnsupported {
+            try copy(in: folder, toPreviousAsideIn: own)
+        }
     }
 
     private func copy(in folder: borrowing Folder, toPreviousAsideIn own: borrowing Folder)
@@ -196,30 +200,15 @@ public struct FileReplacement: Sendable {
     {
         let file = try folder.open(name, O_RDONLY)
         let size = Int(try file.facts().st_size)
-        let bytes = try [UInt8](capacity: size) { output throws(SystemCallFailure) in
-            try file.readToEnd(into: &output)
-        }
-        let copy = try own.make(newPreviousName)
-        try copy.writeAll(bytes.span)
-        try copy.synchronize()
+        let bytes = try file.bytes(atMost: size)
+        try write(bytes.span, to: newPreviousName, in: own)
     }
 
     func write(_ bytes: Span<UInt8>, to name: String, in folder: borrowing Folder)
-        throws(FileError)
+        throws(SystemCallFailure)
     {
-        do throws(SystemCallFailure) {
-            let file = try folder.make(name)
-            try file.writeAll(bytes)
-            try file.synchronize()
-        } catch {
-            throw .system(error)
-        }
+        let file = try folder.make(name)
+        try file.writeAll(bytes)
+        try file.synchronize()
     }
-}
-
-/// Converts a system call's error to this operation's error.
-func system<Result>(_ body: () throws(SystemCallFailure) -> Result)
-    throws(FileError) -> Result
-{
-    do { return try body() } catch { throw .system(error) }
 }

@@ -67,9 +67,7 @@ extension Folder {
             let file = try open(name, O_RDONLY)
             let facts = try file.facts()
             guard FileKind(facts) == .file, facts.st_uid == geteuid() else { return nil }
-            return try [UInt8](capacity: limit) { output throws(SystemCallFailure) in
-                try file.readToEnd(into: &output)
-            }
+            return try file.bytes(atMost: limit)
         } catch {
             return nil
         }

@@ -17,8 +17,7 @@ extension Folder {
             }
         }
         let folder = Folder(owning: FileDescriptor(owning: opened))
-        let facts: stat
-        do { facts = try folder.descriptor.facts() } catch { throw .system(error) }
+        let facts = try FileError.system(in: folder.descriptor.facts())
         guard facts.st_uid == geteuid(), facts.st_mode & 0o022 == 0 else {
             throw .inTheWay(name: name)
         }
@@ -29,21 +28,22 @@ extension Folder {
     /// mode 0700, regardless of the umask, if it does not exist.
     public func makePrivateFolder(_ name: String) throws(FileError) -> Folder {
         if let folder = try openPrivateFolder(name) { return folder }
-        do throws(SystemCallFailure) {
-            if unsafe mkdirat(descriptor.number, name, 0o700) == 0 {
-                // The umask may have removed the owner's permissions.
-                try call("fchmodat") { unsafe fchmodat(descriptor.number, name, 0o700, 0) }
-                try synchronize()
-            } else if errno != EEXIST {
-                throw SystemCallFailure(call: "mkdirat", number: errno)
-            }
-        } catch {
-            throw .system(error)
-        }
+        try FileError.system(in: makeFolder(name))
         guard let folder = try openPrivateFolder(name) else {
             throw .system(SystemCallFailure(call: "openat", number: ENOENT))
         }
         return folder
+    }
+
+    /// Creates the folder `name`, unless something with this name exists.
+    private func makeFolder(_ name: String) throws(SystemCallFailure) {
+        if unsafe mkdirat(descriptor.number, name, 0o700) == 0 {
+            // The umask may have removed the owner's permissions.
+            try call("fchmodat") { unsafe fchmodat(descriptor.number, name, 0o700, 0) }
+            try synchronize()
+        } else if errno != EEXIST {
+            throw SystemCallFailure(call: "mkdirat", number: errno)
+        }
     }
 
     /// Where the last part of a path begins.
@@ -85,9 +85,7 @@ extension Folder {
     ///
     /// - Throws: why an existing file does not qualify. A missing file is not an error.
     public func holdsPrivateFile(_ name: String) throws(FileError) -> Bool {
-        let found: stat?
-        do { found = try facts(of: name) } catch { throw .system(error) }
-        guard let found else { return false }
+        guard let found = try FileError.system(in: facts(of: name)) else { return false }
         switch FileKind(found) {
         case .file: break
         case .folder: throw .folder

@@ -11,20 +11,15 @@ public struct InputFile: ~Copyable {
     ///
     /// - Parameter acceptingPipes: whether a pipe is accepted, such as a shell's `<(command)`.
     public init(_ path: String, acceptingPipes: Bool) throws(FileError) {
-        let opened = try InputFile.open(path)
+        let opened = try FileError.reading(FileDescriptor(reading: path))
         size = try InputFile.size(of: opened, acceptingPipes: acceptingPipes)
         descriptor = opened
-    }
-
-    private static func open(_ path: String) throws(FileError) -> FileDescriptor {
-        do { return try FileDescriptor(reading: path) } catch { throw FileError(reading: error) }
     }
 
     private static func size(of file: borrowing FileDescriptor, acceptingPipes: Bool)
         throws(FileError) -> Int?
     {
-        let facts: stat
-        do { facts = try file.facts() } catch { throw FileError(reading: error) }
+        let facts = try FileError.reading(file.facts())
         switch facts.st_mode & S_IFMT {
         case S_IFREG: return Int(facts.st_size)
         case S_IFDIR: throw .folder
@@ -32,9 +27,7 @@ public struct InputFile: ~Copyable {
             guard acceptingPipes else { throw .pipe }
             // Opening must not wait for a writer, but reading should wait for data, so clear
             // `O_NONBLOCK`.
-            guard fcntl(file.number, F_SETFL, O_RDONLY) == 0 else {
-                throw .system(SystemCallFailure(call: "fcntl", number: errno))
-            }
+            try FileError.system(in: call("fcntl") { fcntl(file.number, F_SETFL, O_RDONLY) })
             return nil
         default: throw .notAFile
         }

@@ -29,15 +29,9 @@ extension Folder {
         let facts = try Folder.privateFacts(of: file)
         let size = Int(facts.st_size)
         guard size <= limit else { throw .tooLarge(limit: limit) }
-        do {
-            // Read one byte more than expected, to detect a file that is being written to.
-            let bytes = try [UInt8](capacity: size + 1) { output throws(SystemCallFailure) in
-                try file.readToEnd(into: &output)
-            }
-            return OpenPrivateFile(bytes: bytes, stamp: FileStamp(facts), file: file)
-        } catch {
-            throw .system(error)
-        }
+        // Read one byte more than expected, to detect a file that is being written to.
+        let bytes = try FileError.system(in: file.bytes(atMost: size + 1))
+        return OpenPrivateFile(bytes: bytes, stamp: FileStamp(facts), file: file)
     }
 
     /// Overwrites part of the file `name` in place, which needs no disk space, and waits until it
@@ -46,16 +40,14 @@ extension Folder {
     /// - Returns: whether it was overwritten. A file that other users can access, or that has a
     ///   second name, which may be that of a backup, is not.
     public func overwrite(_ name: String, at offset: Int, with bytes: Span<UInt8>)
-        throws(FileError) -> Bool
+        throws(SystemCallFailure) -> Bool
     {
-        try system { () throws(SystemCallFailure) in
-            let file = try open(name, O_WRONLY)
-            let facts = try file.facts()
-            guard FileKind.isPrivateFile(facts), facts.st_nlink == 1 else { return false }
-            try file.writeAll(bytes, at: offset)
-            try call("fdatasync", retrying: true) { fdatasync(file.number) }
-            return true
-        }
+        let file = try open(name, O_WRONLY)
+        let facts = try file.facts()
+        guard FileKind.isPrivateFile(facts), facts.st_nlink == 1 else { return false }
+        try file.writeAll(bytes, at: offset)
+        try call("fdatasync", retrying: true) { fdatasync(file.number) }
+        return true
     }
 
     private func openPrivateFile(_ name: String) throws(FileError) -> FileDescriptor {
@@ -65,8 +57,7 @@ extension Folder {
     private static func privateFacts(of file: borrowing FileDescriptor) throws(FileError)
         -> stat
     {
-        let facts: stat
-        do { facts = try file.facts() } catch { throw .system(error) }
+        let facts = try FileError.system(in: file.facts())
         guard facts.st_mode & S_IFMT != S_IFDIR else { throw .folder }
         guard facts.st_mode & S_IFMT == S_IFREG else { throw .notAFile }
         guard facts.st_uid == geteuid() else { throw .otherOwner(facts.st_uid) }
@@ -94,21 +85,6 @@ public struct OpenPrivateFile: ~Copyable {
         -> Bool
     {
         try folder.facts(of: name).map { FileStamp($0) } == stamp
-    }
-}
-
-extension [UInt8] {
-    /// Allocates `capacity` bytes and lets `fill` write them in place.
-    init<Failure: Error>(
-        capacity: Int, fill: (inout OutputSpan<UInt8>) throws(Failure) -> Void
-    ) throws(Failure) {
-        var thrown: Failure?
-        unsafe self.init(unsafeUninitializedCapacity: capacity) { buffer, count in
-            var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
-            do throws(Failure) { try fill(&output) } catch { thrown = error }
-            count = unsafe output.finalize(for: buffer)
-        }
-        if let thrown { throw thrown }
     }
 }
 

@@ -16,6 +16,15 @@ public enum HelperFailure: Error, Hashable, Sendable {
     case system(SystemCallFailure)
 }
 
+extension HelperFailure {
+    /// Converts the failure of a system call in this process.
+    package static func system<Result: ~Copyable>(
+        in call: @autoclosure () throws(SystemCallFailure) -> Result
+    ) throws(HelperFailure) -> Result {
+        do { return try call() } catch { throw .system(error) }
+    }
+}
+
 /// A helper program and the frames that are exchanged with it over pipes.
 ///
 /// A helper processes untrusted input, so an attacker may control it. The size of a frame is
@@ -89,12 +98,9 @@ public final class HelperProcess {
         remainingTime = timeout
         frameLimit = limits.frame
         isReady = limits.greeting == nil
-        do throws(SystemCallFailure) {
-            incoming = try IncomingFrame(limit: limits.greeting ?? limits.frame)
-            outgoing = try WipedBuffer(capacity: limits.outgoing)
-        } catch {
-            throw .system(error)
-        }
+        incoming = try HelperFailure.system(
+            in: IncomingFrame(limit: limits.greeting ?? limits.frame))
+        outgoing = try HelperFailure.system(in: WipedBuffer(capacity: limits.outgoing))
         do throws(SystemCallFailure) {
             child = try ChildProcess(running: path, argument: argument)
         } catch {

@@ -91,8 +91,9 @@ public enum BackgroundProgram {
         let report = try Pipe()
         let nothing = try FileDescriptor(reading: "/dev/null")
         _ = try ChildProcess.spawn(
-            path, arguments, environment, input: nothing, output: report.writing,
-            inOwnSession: true)
+            ChildProcess.Program(
+                path: path, arguments: arguments, environment: environment, hasOwnSession: true),
+            input: nothing, output: report.writing)
         try report.reading.setBlocking(false)
         return try report.reading.duplicate()
     }

@@ -53,10 +53,7 @@ public enum SystemClock {
     public static func bootID() -> [UInt8]? {
         do throws(SystemCallFailure) {
             let file = try FileDescriptor(reading: "/proc/sys/kernel/random/boot_id")
-            let text = try [UInt8](capacity: 64) { output throws(SystemCallFailure) in
-                try file.readToEnd(into: &output)
-            }
-            return uuid(text)
+            return uuid(try file.bytes(atMost: 64))
         } catch {
             return nil
         }

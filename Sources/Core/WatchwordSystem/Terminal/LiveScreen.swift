@@ -27,7 +27,7 @@ internal import Glibc
     public static func take() throws(TerminalError) -> LiveScreen {
         let terminal = try Terminal()
         let before = try terminal.settings()
-        let signals = try blockSignals()
+        let signals = try TerminalError.system(in: SignalQueue(SignalQueue.Signal.allCases))
         let screen = LiveScreen(terminal: terminal, signals: signals, before: before)
         try screen.enter()
         return screen
@@ -62,16 +62,11 @@ internal import Glibc
     public mutating func wait(timeout: Duration) throws(TerminalError) -> Event {
         if let key = keys.next(isComplete: false) { return .key(key) }
         let isInKey = !keys.isEmpty
-        let isReadable: Bool
-        let signal: SignalQueue.Signal?
-        do {
-            isReadable = try signals.wait(
+        let isReadable = try TerminalError.system(
+            in: signals.wait(
                 for: terminal.descriptor,
-                timeout: isInKey ? LiveScreen.timeBetweenBytes : timeout)
-            signal = try signals.next()
-        } catch {
-            throw .system(error)
-        }
+                timeout: isInKey ? LiveScreen.timeBetweenBytes : timeout))
+        let signal = try TerminalError.system(in: signals.next())
         switch signal {
         case nil:
             if isReadable { try readKeys() }
@@ -89,27 +84,14 @@ internal import Glibc
         }
     }
 
-    private static func blockSignals() throws(TerminalError) -> SignalQueue {
-        do {
-            return try SignalQueue(SignalQueue.Signal.allCases)
-        } catch {
-            throw .system(error)
-        }
-    }
-
     private func forward(_ signal: SignalQueue.Signal) throws(TerminalError) {
         try leave()
-        do { try signals.deliver(signal) } catch { throw .system(error) }
+        try TerminalError.system(in: signals.deliver(signal))
     }
 
     private mutating func readKeys() throws(TerminalError) {
-        let bytes: [UInt8]
-        do {
-            bytes = try [UInt8](capacity: 256) { output throws(SystemCallFailure) in
-                _ = try terminal.descriptor.read(into: &output)
-            }
-        } catch {
-            throw .system(error)
+        let bytes = try [UInt8](capacity: 256) { output throws(TerminalError) in
+            _ = try TerminalError.system(in: terminal.descriptor.read(into: &output))
         }
         guard !bytes.isEmpty else { throw .ended }
         keys.append(bytes)
