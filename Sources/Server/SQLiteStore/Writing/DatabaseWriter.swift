@@ -191,9 +191,14 @@ extension DatabaseWriter {
         let old = try oldEvents(pruning)
         if let end = old.end { try session[.pruneEvents].bind(end).run() }
         for start in old.starts { try session[.updateStart].bind(start.arguments).run() }
-        return PruningOutcome(
-            credentials: credentials, tickets: tickets, challenges: challenges, answers: answers,
-            events: old.count, areEventsAltered: old.areAltered)
+        var outcome = PruningOutcome()
+        outcome.credentials = credentials
+        outcome.tickets = tickets
+        outcome.challenges = challenges
+        outcome.answers = answers
+        outcome.events = old.count
+        outcome.areEventsAltered = old.areAltered
+        return outcome
     }
 
     private func prune(
