@@ -45,7 +45,7 @@ struct MessagesTests {
     func modules(code: UInt8) {
         let failure = PAMCallFailure(call: .authenticate, code: Int32(code))
         let words = Messages.sentence(
-            for: PAMCheckFailure(reason: .failed(failure), mayConcealAttempt: false))
+            for: PAMCheckFailure(.failed(failure)))
         #expect(words.hasPrefix("PAM could not complete the check: "))
         #expect(!words.contains("pam_") && words.contains("\(code)") == (failure.cause == .other))
         #expect((code == 9) == words.contains("that the check needs"))
