@@ -96,3 +96,13 @@ package func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
         if result != -1 || errno != EINTR { return result }
     }
 }
+
+/// The result of `work`, or `nil` if it fails.
+///
+/// Only for what must not prevent anything else when it fails, such as a record that only warns or
+/// sorts; the place that uses it says why.
+package func ifPossible<Result: ~Copyable>(
+    _ work: @autoclosure () throws -> Result
+) -> Result? {
+    do { return try work() } catch { return nil }
+}
