@@ -251,7 +251,7 @@ extension VaultError {
 
 // What an error means depends on when it occurs.
 extension VaultError {
-    /// The attempt is counted before it is made.
+    /// Converts the errors of counting an attempt before it is made.
     static func counting<Result: ~Copyable>(
         _ step: @autoclosure () throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
@@ -265,7 +265,7 @@ extension VaultError {
         }
     }
 
-    /// The attempt was made, and its outcome is recorded.
+    /// Converts the errors of recording the outcome of an attempt that was made.
     static func recording<Result>(
         _ step: @autoclosure () throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
@@ -276,8 +276,8 @@ extension VaultError {
         }
     }
 
-    /// The vault is saved, and older files are erased: an error must not suggest that nothing was
-    /// saved.
+    /// Converts the errors of erasing older files after the vault was saved, which must not suggest
+    /// that nothing was saved.
     static func erasingOlder(
         _ step: @autoclosure () throws(VaultError) -> Void
     ) throws(VaultError) {
@@ -302,8 +302,8 @@ extension VaultError {
 
 /// The result of `work`, or `nil` if it fails.
 ///
-/// Only for what must not prevent anything else when it fails, such as a record that only warns or
-/// sorts; the place that uses it says why.
+/// Only where the reason of the failure does not matter: something is not valid, or it is missing
+/// and must not prevent anything else, such as a record that only warns or sorts.
 func ifPossible<Result: ~Copyable>(_ work: @autoclosure () throws -> Result) -> Result? {
     do { return try work() } catch { return nil }
 }
