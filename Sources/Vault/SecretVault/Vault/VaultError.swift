@@ -299,11 +299,3 @@ extension VaultError {
         }
     }
 }
-
-/// The result of `work`, or `nil` if it fails.
-///
-/// Only where the reason of the failure does not matter: something is not valid, or it is missing
-/// and must not prevent anything else, such as a record that only warns or sorts.
-func ifPossible<Result: ~Copyable>(_ work: @autoclosure () throws -> Result) -> Result? {
-    do { return try work() } catch { return nil }
-}
