@@ -188,7 +188,7 @@ struct AgentMessagesTests {
         ]
         return responses + LockReason.allCases.map(AgentResponse.locked)
             + sampleReasons().map {
-                .noVerdict(PAMCheckFailure(reason: $0, mayConcealAttempt: true))
+                .noVerdict(PAMCheckFailure($0, mayConcealAttempt: true))
             }
     }
 

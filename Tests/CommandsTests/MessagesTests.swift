@@ -1,9 +1,11 @@
+import CommandLineInterface
 import Devices
 import Exports
 import Pictures
 import ProcessConfinement
 import SecretVault
 import Testing
+import VaultService
 import WatchwordSystem
 
 @testable import Commands
@@ -43,7 +45,7 @@ struct MessagesTests {
     func modules(code: UInt8) {
         let failure = PAMCallFailure(call: .authenticate, code: Int32(code))
         let words = Messages.sentence(
-            for: PAMCheckFailure(reason: .failed(failure), mayConcealAttempt: false))
+            for: PAMCheckFailure(.failed(failure)))
         #expect(words.hasPrefix("PAM could not complete the check: "))
         #expect(!words.contains("pam_") && words.contains("\(code)") == (failure.cause == .other))
         #expect((code == 9) == words.contains("that the check needs"))
@@ -99,6 +101,38 @@ struct MessagesTests {
             let words = Messages.sentence(for: VaultReport.failuresNotCleared(reason), in: [])
             #expect(words.contains("the vault is open, but earlier failures are still counted"))
             #expect(!words.contains("nothing was tried") && !words.contains("--recovery-key"))
+        }
+    }
+
+    @Test("a failure names its place once, and has the exit status of its cause")
+    func placesOfFailures() {
+        let code = FailureReport(VaultError.wiped).exitCode
+        let rows: [(any Error, String, ExitCode)] = [
+            (
+                UsageError.missingVerb, "no command given; watchword --help lists the commands",
+                .usage
+            ),
+            (
+                CommandFailure.at("v", VaultError.wiped),
+                "v: the entry was wiped; only its name is left", code
+            ),
+            (
+                CommandFailure.inEntry("a", AgentFailure.malformed),
+                "“a”: the agent sent an invalid response; run watchword agent stop", .system
+            ),
+            (
+                CommandFailure.inEntry("a", CommandFailure.noCodes("a", .hotp)),
+                "“a” is counter-based; use watchword code", .no
+            ),
+            (
+                CommandFailure.at("watchword-reader", HelperFailure.notFound),
+                "watchword-reader is not installed beside watchword; reinstall Watchword", .system
+            ),
+        ]
+        for (error, sentence, code) in rows {
+            let report = FailureReport(error)
+            #expect(report.sentence == sentence)
+            #expect(report.exitCode == code)
         }
     }
 }

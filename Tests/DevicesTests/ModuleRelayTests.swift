@@ -11,7 +11,7 @@ struct ModuleRelayTests {
     /// does.
     private func verdict(
         _ frames: [ModuleFrame],
-        asking ask: (Int, Moment) throws(PAMCheckFailure.Reason) -> Void
+        asking ask: (Int, Moment) throws(PAMCheckFailure) -> Void
     ) throws -> Bool {
         let modules = try SocketPair()
         let person = try SocketPair()
@@ -20,9 +20,9 @@ struct ModuleRelayTests {
         let left = try person.first.duplicate()
         person.second.shutDown()
         var number = 0
-        return try relay.verdict(unless: .reading(left)) { _ throws(PAMCheckFailure.Reason) in
-            throw .cancelled
-        } asking: { _, _, lastAnswer throws(PAMCheckFailure.Reason) in
+        return try relay.verdict(unless: .reading(left)) { _ throws(PAMCheckFailure) in
+            throw PAMCheckFailure(.cancelled)
+        } asking: { _, _, lastAnswer throws(PAMCheckFailure) in
             number += 1
             try ask(number, lastAnswer)
             return SecretBytes(text: "answer")
@@ -82,16 +82,16 @@ struct ModuleRelayTests {
             try verdict(frames) { _, _ in }
         }
         if failure.cause == .moduleNotLoaded {
-            #expect(throws: PAMCheckFailure.Reason.failed(failure)) { try outcome(frames) }
+            #expect(throws: PAMCheckFailure(.failed(failure))) { try outcome(frames) }
         } else {
             #expect(try !outcome(frames))
         }
         // Nobody answered.
-        #expect(throws: PAMCheckFailure.Reason.self) {
+        #expect(throws: PAMCheckFailure.self) {
             try verdict([frames[0], frames[2]]) { _, _ in }
         }
         // The account is locked, and the person was recognised.
-        #expect(throws: PAMCheckFailure.Reason.accountRefused(failure)) {
+        #expect(throws: PAMCheckFailure(.accountRefused(failure))) {
             try outcome([frames[0], question, .verdict(.failed(.accountRefused(failure)))])
         }
     }
@@ -115,8 +115,8 @@ struct ModuleRelayTests {
             .ready(version: ModuleFrame.version), .asks("Password: ", isEchoed: false),
             .says("Wrong", isError: true), .asks("Again: ", isEchoed: false), .verdict(.denied),
         ]
-        let isPresent = try verdict(frames) { number, _ throws(PAMCheckFailure.Reason) in
-            if number > 1 { throw .cancelled }
+        let isPresent = try verdict(frames) { number, _ throws(PAMCheckFailure) in
+            if number > 1 { throw PAMCheckFailure(.cancelled) }
         }
         #expect(!isPresent)
     }
@@ -127,8 +127,9 @@ struct ModuleRelayTests {
             .ready(version: ModuleFrame.version), .asks("Password: ", isEchoed: false),
             .verdict(.denied),
         ]
-        #expect(throws: PAMCheckFailure.Reason.cancelled) {
-            try verdict(frames) { _, _ throws(PAMCheckFailure.Reason) in throw .cancelled }
+        #expect(throws: PAMCheckFailure(.cancelled)) {
+            try verdict(frames) { _, _ throws(PAMCheckFailure) in throw PAMCheckFailure(.cancelled)
+            }
         }
     }
 }

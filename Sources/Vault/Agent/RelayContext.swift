@@ -112,20 +112,18 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
     /// person's answer or touch for another one satisfies.
     func isPresent(for purpose: String) throws(PAMCheckFailure) -> Bool {
         if let other = context.vaults.beginCheck(for: subject, of: user) {
-            throw PAMCheckFailure(reason: .alreadyAsking(for: other), mayConcealAttempt: false)
+            throw PAMCheckFailure(.alreadyAsking(for: other))
         }
         defer { context.vaults.endCheck(of: user) }
         let deadline = Moment.now + timeout
         return try context.using { helpers throws(SystemCallFailure) in
             try helpers.startPresence(for: user)
         } otherwise: { refusal in
-            let reason: PAMCheckFailure.Reason =
-                switch refusal {
-                case .notFound: .programNotFound
-                case .locked: .cancelled
-                case .system(let failure): .system(failure)
-                }
-            return PAMCheckFailure(reason: reason, mayConcealAttempt: false)
+            switch refusal {
+            case .notFound: PAMCheckFailure(.programNotFound)
+            case .locked: PAMCheckFailure(.cancelled)
+            case .system(let failure): PAMCheckFailure(.system(failure))
+            }
         } _: { connection throws(PAMCheckFailure) in
             try verdict(of: connection, until: deadline)
         }
@@ -134,20 +132,16 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
     private func verdict(
         of program: borrowing FileDescriptor, until deadline: Moment
     ) throws(PAMCheckFailure) -> Bool {
-        let relay: ModuleRelay
-        do { relay = try ModuleRelay(program, until: deadline) } catch {
-            throw PAMCheckFailure(reason: error, mayConcealAttempt: false)
-        }
+        let relay = try ModuleRelay(program, until: deadline)
         let end = Polling.Interest.reading(program)
-        do throws(PAMCheckFailure.Reason) {
-            return try relay.verdict(unless: person.leaving) {
-                text throws(PAMCheckFailure.Reason) in
+        do throws(PAMCheckFailure) {
+            return try relay.verdict(unless: person.leaving) { text throws(PAMCheckFailure) in
                 try person.show(text)
-            } asking: { text, isEchoed, lastAnswer throws(PAMCheckFailure.Reason) in
+            } asking: { text, isEchoed, lastAnswer throws(PAMCheckFailure) in
                 try person.ask(text, isEchoed: isEchoed, for: end, until: lastAnswer)
             }
         } catch {
-            throw PAMCheckFailure(reason: error, mayConcealAttempt: relay.mayHaveBeenAttempted)
+            throw PAMCheckFailure(error.reason, mayConcealAttempt: relay.mayHaveBeenAttempted)
         }
     }
 }

@@ -33,7 +33,7 @@ public enum PAMProgram {
         guard PAMService.isInstalled(in: folder.map { [$0] } ?? PAMService.folders) else {
             return .failed(.noServiceFile)
         }
-        do throws(PAMCheckFailure.Reason) {
+        do throws(PAMCheckFailure) {
             var transaction = try PAMTransaction(
                 service: PAMService.name, folder: folder, user: user, channel: channel)
             // The modules cannot see where the client of the system agent is. A fingerprint reader,
@@ -43,7 +43,7 @@ public enum PAMProgram {
             try transaction.validateAccount()
             return .granted
         } catch {
-            return .failed(error)
+            return .failed(error.reason)
         }
     }
 }

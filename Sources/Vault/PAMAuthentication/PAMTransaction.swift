@@ -12,7 +12,7 @@ internal import Devices
     ///
     /// - Parameter folder: the folder with the service file, instead of the system's folders.
     init(service: String, folder: String?, user: String, channel: ModuleChannel)
-        throws(PAMCheckFailure.Reason)
+        throws(PAMCheckFailure)
     {
         self.channel = channel
         var conversation = unsafe pam_conv(
@@ -25,7 +25,7 @@ internal import Devices
                 unsafe pam_start(service, user, &conversation, &started)
             }
         guard result == PAM_SUCCESS, let ready = unsafe started else {
-            throw .failed(PAMCallFailure(call: .start, code: result))
+            throw PAMCheckFailure(.failed(PAMCallFailure(call: .start, code: result)))
         }
         unsafe handle = ready
     }
@@ -33,10 +33,10 @@ internal import Devices
     deinit { unsafe pam_end(handle, lastResult) }
 
     /// Lets the modules know that the person is not at this machine; where that person is, is unknown.
-    mutating func setRemote() throws(PAMCheckFailure.Reason) {
+    mutating func setRemote() throws(PAMCheckFailure) {
         lastResult = unsafe "remote".withCString { unsafe pam_set_item(handle, PAM_RHOST, $0) }
         guard lastResult == PAM_SUCCESS else {
-            throw .failed(PAMCallFailure(call: .start, code: lastResult))
+            throw PAMCheckFailure(.failed(PAMCallFailure(call: .start, code: lastResult)))
         }
     }
 
@@ -44,20 +44,22 @@ internal import Devices
     ///
     /// - Returns: `false` if authentication failed.
     /// - Throws: if the modules could not decide.
-    mutating func authenticate() throws(PAMCheckFailure.Reason) -> Bool {
+    mutating func authenticate() throws(PAMCheckFailure) -> Bool {
         lastResult = unsafe pam_authenticate(handle, Int32(bitPattern: PAM_DISALLOW_NULL_AUTHTOK))
         switch lastResult {
         case PAM_SUCCESS: return true
         case PAM_AUTH_ERR, PAM_USER_UNKNOWN, PAM_MAXTRIES, PAM_PERM_DENIED: return false
-        default: throw .failed(PAMCallFailure(call: .authenticate, code: lastResult))
+        default:
+            throw PAMCheckFailure(.failed(PAMCallFailure(call: .authenticate, code: lastResult)))
         }
     }
 
     /// Asks the modules whether the user's account is valid now.
-    mutating func validateAccount() throws(PAMCheckFailure.Reason) {
+    mutating func validateAccount() throws(PAMCheckFailure) {
         lastResult = unsafe pam_acct_mgmt(handle, Int32(bitPattern: PAM_DISALLOW_NULL_AUTHTOK))
         guard lastResult == PAM_SUCCESS else {
-            throw .accountRefused(PAMCallFailure(call: .validateAccount, code: lastResult))
+            throw PAMCheckFailure(
+                .accountRefused(PAMCallFailure(call: .validateAccount, code: lastResult)))
         }
     }
 }

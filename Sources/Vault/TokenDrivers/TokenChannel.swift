@@ -14,19 +14,23 @@ public struct TokenChannel: ~Copyable {
     public static func run(
         serve: (TokenRequest, borrowing TokenChannel) throws(TokenFailure) -> TokenResult
     ) -> Never {
-        do throws(SystemCallFailure) {
-            try ProcessHardening.apply()
-            try Confinement.prepareForDevice()
-            let channel = TokenChannel(input: FileDescriptor(owning: 0))
-            try channel.send(.ready(version: TokenMessage.version))
-            guard let request = try channel.nextRequest() else { ConfinedHelper.refuseRequest() }
-            try channel.send(answer(to: request, over: channel, serve))
-            // The libraries' exit handlers do not run: they could talk to the device.
-            ProcessEnd.atOnce(with: 0)
-        } catch {
-            // There is nobody left to report to.
-            ProcessEnd.atOnce(with: 6)
+        endOnFailure(of: try ProcessHardening.apply())
+        endOnFailure(of: try Confinement.prepareForDevice())
+        let channel = TokenChannel(input: FileDescriptor(owning: 0))
+        channel.send(.ready(version: TokenMessage.version))
+        guard let request: TokenRequest = channel.next(limit: TokenRequest.largestFrame) else {
+            ConfinedHelper.refuseRequest()
         }
+        channel.send(answer(to: request, over: channel, serve))
+        // The libraries' exit handlers do not run: they could talk to the device.
+        ProcessEnd.atOnce(with: 0)
+    }
+
+    /// Ends the process if a system call fails: there is nobody left to report to.
+    private static func endOnFailure<Result: ~Copyable>(
+        of call: @autoclosure () throws(SystemCallFailure) -> Result
+    ) -> Result {
+        do { return try call() } catch { ProcessEnd.atOnce(with: 6) }
     }
 
     private static func answer(
@@ -40,53 +44,58 @@ public struct TokenChannel: ~Copyable {
     ///
     /// - Parameter emulator: the TCP ports of an emulator, which also needs connections.
     public func confine(emulator: [UInt16]? = nil) throws(TokenFailure) {
-        do {
-            try Confinement.enterWithDevice(TokenChannel.limits, emulator: emulator)
-        } catch {
-            throw .notConfined(error)
-        }
+        try TokenFailure.notConfined(
+            in: Confinement.enterWithDevice(TokenChannel.limits, emulator: emulator))
     }
 
     /// Gives up everything but opening files and devices.
     public func confineToOpening() throws(TokenFailure) {
-        do { try Confinement.enterToOpenDevice(TokenChannel.limits) } catch {
-            throw .notConfined(error)
-        }
+        try TokenFailure.notConfined(in: Confinement.enterToOpenDevice(TokenChannel.limits))
     }
 
     /// The most attempts that one command makes.
     static let mostAttempts = 3
 
     /// Asks for the PIN; `nil` if there is none.
-    public func askPIN(isRepeated: Bool, left: UInt32?) throws(TokenFailure) -> SecretBytes? {
-        do throws(SystemCallFailure) {
-            try send(.asksPIN(isRepeated: isRepeated, left: left))
-            var incoming = try IncomingFrame(limit: TokenMessage.largestAnswer)
-            guard case .complete(let frame) = try incoming.advance(from: input),
-                let answer = frame.value(as: OptionalPIN.self)
-            else { ConfinedHelper.refuseRequest() }
-            return answer.pin
-        } catch {
-            ProcessEnd.atOnce(with: 6)
+    public func askPIN(isRepeated: Bool, left: UInt32?) -> SecretBytes? {
+        send(.asksPIN(isRepeated: isRepeated, left: left))
+        guard let answer: OptionalPIN = next(limit: TokenMessage.largestAnswer) else {
+            ConfinedHelper.refuseRequest()
         }
+        return answer.pin
     }
 
     /// Reports that the person must touch the authenticator.
-    public func askToTouch(number: Int, of count: Int) throws(TokenFailure) {
-        do throws(SystemCallFailure) {
-            try send(.touch(number: UInt8(clamping: number), count: UInt8(clamping: count)))
-        } catch {
-            ProcessEnd.atOnce(with: 6)
-        }
+    public func askToTouch(number: Int, of count: Int) {
+        send(.touch(number: UInt8(clamping: number), count: UInt8(clamping: count)))
     }
 
-    private func nextRequest() throws(SystemCallFailure) -> TokenRequest? {
-        var incoming = try IncomingFrame(limit: TokenRequest.largestFrame)
-        guard case .complete(let frame) = try incoming.advance(from: input) else { return nil }
+    /// The next frame's value; `nil` if there is none, or the frame breaks the protocol.
+    private func next<Value: Transferable>(limit: Int) -> Value? {
+        var incoming = TokenChannel.endOnFailure(of: try IncomingFrame(limit: limit))
+        let progress = TokenChannel.endOnFailure(of: try incoming.advance(from: input))
+        guard case .complete(let frame) = progress else { return nil }
         return frame.value()
     }
 
-    private func send(_ message: TokenMessage) throws(SystemCallFailure) {
-        try FrameWriter(message).write(to: StandardStream.output.rawValue)
+    private func send(_ message: TokenMessage) {
+        TokenChannel.endOnFailure(
+            of: try FrameWriter(message).write(to: StandardStream.output.rawValue))
+    }
+}
+
+extension TokenFailure {
+    /// Loads what OpenSSL needs, before the process gives up the right to open files.
+    static func prepareCryptography() throws(TokenFailure) {
+        do { try prepareConfinedCryptography() } catch {
+            throw .failed(call: "OPENSSL_init_crypto", code: 0)
+        }
+    }
+
+    /// Converts the failure of a step of the confinement.
+    fileprivate static func notConfined(
+        in step: @autoclosure () throws(SystemCallFailure) -> Void
+    ) throws(TokenFailure) {
+        do { try step() } catch { throw .notConfined(error) }
     }
 }

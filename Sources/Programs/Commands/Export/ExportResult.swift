@@ -122,32 +122,25 @@ struct ExportReport {
         isVerbose ? ": " + names.map(\.visible).joined(separator: ", ") : ""
     }
 
-    /// The report of an export to files as JSON.
-    func json(files: [String], count: Int, isEncrypted: Bool) -> JSONValue {
-        .object([
+    /// The record of an export to files.
+    func record(files: [String], count: Int, isEncrypted: Bool) -> Record {
+        let leftOut = omissions.map { omission in
+            JSONValue.object([
+                ("entry", .text(omission.name.text)),
+                ("reason", .text(Messages.slug(for: omission.reason))),
+            ])
+        }
+        let lost = losses.map { loss in
+            JSONValue.object([
+                ("entry", .text(loss.name.text)),
+                ("property", .text(Messages.slug(for: loss.property))),
+            ])
+        }
+        return [
             ("files", .list(files.map { .text($0) })), ("format", .text(format.word)),
             ("encrypted", .flag(isEncrypted)), ("entries", .number(Int64(count))),
-            (
-                "left_out",
-                .list(
-                    omissions.map {
-                        .object([
-                            ("entry", .text($0.name.text)),
-                            ("reason", .text(Messages.slug(for: $0.reason))),
-                        ])
-                    })
-            ),
-            (
-                "lost",
-                .list(
-                    losses.map {
-                        .object([
-                            ("entry", .text($0.name.text)),
-                            ("property", .text(Messages.slug(for: $0.property))),
-                        ])
-                    })
-            ),
-        ])
+            ("left_out", .list(leftOut)), ("lost", .list(lost)),
+        ]
     }
 }
 

@@ -14,12 +14,12 @@ struct Finding {
     /// The line number in a text file.
     let line: Int?
     /// The row number in another app's export; the first row is 1.
-    let row: Int?
+    var row: Int?
     /// The item's name, if it is known.
     let name: EntryName?
     let content: Content
     /// What a backup states about the entry besides its content; `nil` for other files.
-    let origin: ImportItem.Origin?
+    var origin: ImportItem.Origin?
 
     enum Content {
         case entry(EntryContent, details: EntryDetails, warnings: [ImportWarning])
@@ -91,16 +91,11 @@ struct Finding {
                 .oneTimePassword(credential), details: EntryDetails(), warnings: warnings))
     }
 
-    init(
-        _ file: String, line: Int? = nil, row: Int? = nil, name: EntryName? = nil,
-        _ content: Content, origin: ImportItem.Origin? = nil
-    ) {
+    init(_ file: String, line: Int? = nil, name: EntryName? = nil, _ content: Content) {
         self.file = file
         self.line = line
-        self.row = row
         self.name = name
         self.content = content
-        self.origin = origin
     }
 
     /// The entry to import, if there is one.

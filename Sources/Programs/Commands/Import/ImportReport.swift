@@ -85,26 +85,12 @@ struct ImportReport {
     }
 
     private static func line(for item: (finding: Finding, result: ImportResult)) -> String {
-        let place = item.finding.place
-        let name = item.finding.name.map { $0.visible + " " } ?? ""
-        switch item.result {
-        case .added(let name): return "\(place): added: \(name.visible)"
-        case .replaced(let name): return "\(place): replaced: \(name.visible)"
-        case .present(let name, let twin, _):
-            let words = Messages.sentence(forSkipping: name, as: twin)
-            return "\(place): skipped: \(name.visible) (\(words))"
-        case .updated(_, let twin, let updates, _):
-            return "\(place): updated: \(twin.visible) (\(Messages.sentence(for: updates)))"
-        case .declined(let name):
-            return "\(place): skipped: \(name.visible) (at your request)"
-        case .skipped(let reason):
-            let words = Messages.sentence(for: reason)
-            return "\(place): skipped: " + (name.isEmpty ? words : "\(name)(\(words))")
-        case .refused(let refusal):
-            let words = Messages.sentence(for: refusal)
-            guard !name.isEmpty else { return "\(place): refused: \(words)" }
-            return "\(place): refused: \(name)(\(words))"
+        let result = item.result
+        let outcome = "\(item.finding.place): \(result.word): "
+        guard let name = result.changedName ?? item.finding.name else {
+            return outcome + result.reason
         }
+        return outcome + name.visible + (result.reason.isEmpty ? "" : " (\(result.reason))")
     }
 
     private func summary(of file: File) -> String {
@@ -216,6 +202,43 @@ enum ImportResult {
 
     var isRefusal: Bool { if case .refused = self { true } else { false } }
 
+    /// What was done, in one word.
+    var word: String {
+        switch self {
+        case .added: "added"
+        case .replaced: "replaced"
+        case .updated: "updated"
+        case .present, .declined, .skipped: "skipped"
+        case .refused: "refused"
+        }
+    }
+
+    /// The item's name, if it could be an entry.
+    var name: EntryName? {
+        switch self {
+        case .added(let name), .replaced(let name), .present(let name, _, _),
+            .updated(let name, _, _, _), .declined(let name):
+            name
+        case .skipped, .refused: nil
+        }
+    }
+
+    /// The name of the entry that the result concerns.
+    var changedName: EntryName? {
+        if case .updated(_, let twin, _, _) = self { twin } else { name }
+    }
+
+    var reason: String {
+        switch self {
+        case .added, .replaced: ""
+        case .present(let name, let twin, _): Messages.sentence(forSkipping: name, as: twin)
+        case .updated(_, _, let updates, _): Messages.sentence(for: updates)
+        case .declined: "at your request"
+        case .skipped(let reason): Messages.sentence(for: reason)
+        case .refused(let refusal): Messages.sentence(for: refusal)
+        }
+    }
+
     /// Warnings about details of the item that were not added to the vault.
     var warnings: [ImportWarning] {
         switch self {
@@ -270,13 +293,17 @@ extension ImportReport {
         _ session: Session
     ) -> JSONValue {
         let finding = item.finding
-        var members: [(String, JSONValue)] = [("file", .text(finding.file))]
+        var members: Record = [("file", .text(finding.file))]
         if let export = exportedFiles[finding.file] {
             members.append(("format", .text(export.format.name)))
         }
         if let line = finding.line { members.append(("line", .number(Int64(line)))) }
         if let row = finding.row { members.append(("row", .number(Int64(row)))) }
-        members += facts(of: item.result, name: finding.name)
+        members.append(("result", .text(item.result.word)))
+        if let name = item.result.name ?? finding.name {
+            members.append(("entry", .text(name.text)))
+        }
+        members += facts(of: item.result)
         let warnings = (finding.warnings + item.result.warnings).map(Messages.sentence)
         if !warnings.isEmpty {
             members.append(("warnings", .list(warnings.map { .text($0) })))
@@ -285,41 +312,23 @@ extension ImportReport {
         return .object(members)
     }
 
-    private static func facts(
-        of result: ImportResult, name: EntryName?
-    ) -> [(String, JSONValue)] {
-        let entry = name.map { [("entry", JSONValue.text($0.text))] } ?? []
+    private static func facts(of result: ImportResult) -> Record {
         switch result {
-        case .added(let name): return [("result", .text("added")), ("entry", .text(name.text))]
-        case .replaced(let name):
-            return [("result", .text("replaced")), ("entry", .text(name.text))]
-        case .present(let name, let twin, _):
-            return [
-                ("result", .text("skipped")), ("entry", .text(name.text)),
-                ("reason", .text("same-codes")), ("same_as", .text(twin.text)),
-            ]
-        case .updated(let name, let twin, let updates, _):
-            return [
-                ("result", .text("updated")), ("entry", .text(name.text)),
-                ("same_as", .text(twin.text)),
-            ] + facts(of: updates)
-        case .declined(let name):
-            return [
-                ("result", .text("skipped")), ("entry", .text(name.text)),
-                ("reason", .text("declined")),
-            ]
-        case .skipped(let reason):
-            return [("result", .text("skipped"))] + entry + [("reason", .text(reason.rawValue))]
+        case .added, .replaced: []
+        case .present(_, let twin, _):
+            [("reason", .text("same-codes")), ("same_as", .text(twin.text))]
+        case .updated(_, let twin, let updates, _):
+            [("same_as", .text(twin.text))] + facts(of: updates)
+        case .declined: [("reason", .text("declined"))]
+        case .skipped(let reason): [("reason", .text(reason.rawValue))]
         case .refused(let refusal):
-            let reason = JSONValue.text(Messages.slug(for: refusal))
-            return [("result", .text("refused"))] + entry + [("reason", reason)]
-                + details(of: refusal)
+            [("reason", .text(Messages.slug(for: refusal)))] + details(of: refusal)
         }
     }
 
     /// The reason is the first update; `details_added` can accompany any reason.
-    private static func facts(of updates: [ImportUpdate]) -> [(String, JSONValue)] {
-        var facts: [(String, JSONValue)] = []
+    private static func facts(of updates: [ImportUpdate]) -> Record {
+        var facts: Record = []
         for update in updates {
             switch update {
             case .counter(let old, let new):
@@ -336,7 +345,7 @@ extension ImportReport {
         return facts
     }
 
-    private static func details(of refusal: Finding.Refusal) -> [(String, JSONValue)] {
+    private static func details(of refusal: Finding.Refusal) -> Record {
         switch refusal {
         case .missingParts(let parts, let size):
             [

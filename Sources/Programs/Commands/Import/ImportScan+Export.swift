@@ -34,11 +34,11 @@ extension ImportScan {
         for refusal in export.refusals {
             let isSkipped = refusal.reason == .unreadableDeleted && !includesDeleted
             let line = hasLines ? refusal.line : nil
-            try add(
-                Finding(
-                    file, line: line, row: line == nil ? refusal.row : nil,
-                    name: EntryName(refusal),
-                    isSkipped ? .skipped(.deleted) : .refused(.exportRow(refusal.reason))))
+            var finding = Finding(
+                file, line: line, name: EntryName(refusal),
+                isSkipped ? .skipped(.deleted) : .refused(.exportRow(refusal.reason)))
+            if line == nil { finding.row = refusal.row }
+            try add(finding)
         }
         if !export.missingPictures.isEmpty {
             refuse(file, .missingPictures(export.missingPictures))
@@ -137,7 +137,7 @@ extension Finding {
         let content = entry.content
         self.init(
             file, name: EntryName(issuer: content.issuer, account: content.account),
-            .entry(content, details: entry.details, warnings: []),
-            origin: ImportItem.Origin(accessControl: entry.accessControl, created: entry.created))
+            .entry(content, details: entry.details, warnings: []))
+        origin = ImportItem.Origin(accessControl: entry.accessControl, created: entry.created)
     }
 }

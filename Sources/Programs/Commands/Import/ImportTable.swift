@@ -15,7 +15,7 @@ struct ImportTable {
         rows = items.map { item in
             let name = item.finding.name ?? item.result.name
             return [
-                item.result.word, VisibleText.of(name?.issuer ?? ""),
+                item.result.planned, VisibleText.of(name?.issuer ?? ""),
                 VisibleText.of(name?.account ?? ""), item.finding.kind, item.finding.place,
                 item.result.reason,
             ]
@@ -58,34 +58,14 @@ extension Finding {
 }
 
 extension ImportResult {
-    /// The entry's name, if there is an entry.
-    fileprivate var name: EntryName? {
-        switch self {
-        case .added(let name), .replaced(let name), .present(let name, _, _),
-            .updated(let name, _, _, _), .declined(let name):
-            name
-        case .skipped, .refused: nil
-        }
-    }
-
-    fileprivate var word: String {
+    /// What a rehearsal says would be done.
+    fileprivate var planned: String {
         switch self {
         case .added: "add"
         case .replaced: "replace"
         case .updated: "update"
         case .present, .declined, .skipped: "skip"
         case .refused: "refuse"
-        }
-    }
-
-    fileprivate var reason: String {
-        switch self {
-        case .added, .replaced: ""
-        case .present(let name, let twin, _): Messages.sentence(forSkipping: name, as: twin)
-        case .updated(_, _, let updates, _): Messages.sentence(for: updates)
-        case .declined: "at your request"
-        case .skipped(let reason): Messages.sentence(for: reason)
-        case .refused(let refusal): Messages.sentence(for: refusal)
         }
     }
 }

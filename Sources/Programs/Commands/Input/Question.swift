@@ -108,7 +108,8 @@ enum Question: Hashable, Sendable {
             let terminal = try Terminal()
             answer = try SecretBytes(capacity: Question.limit) { (output) throws(TerminalError) in
                 outcome = try terminal.ask(
-                    prompt, echo: isShownWhileTyped, until: nil, unless: end, into: &output)
+                    Terminal.Prompt(prompt, isEchoed: isShownWhileTyped, unless: end),
+                    into: &output)
             }
         } catch {
             throw CommandFailure.terminal(error, asking: self)
@@ -160,7 +161,7 @@ final class RelayedQuestions {
     ///
     /// - Returns: what to send as the answer.
     func answer(_ message: AgentResponse) -> AgentRequest? {
-        do throws(PAMCheckFailure.Reason) {
+        do throws(PAMCheckFailure) {
             switch message {
             case .says(let text):
                 try terminal.show(text)
@@ -171,7 +172,7 @@ final class RelayedQuestions {
             default: return nil
             }
         } catch {
-            failure = error
+            failure = error.reason
             return .cancel
         }
     }
@@ -179,21 +180,21 @@ final class RelayedQuestions {
     /// The failure of a check, with the reason in this process if there is one.
     func explained(_ failure: PAMCheckFailure) -> PAMCheckFailure {
         PAMCheckFailure(
-            reason: self.failure ?? failure.reason, mayConcealAttempt: failure.mayConcealAttempt)
+            self.failure ?? failure.reason, mayConcealAttempt: failure.mayConcealAttempt)
     }
 
     private func ask(
         _ text: String, isEchoed: Bool
-    ) throws(PAMCheckFailure.Reason) -> AgentRequest? {
+    ) throws(PAMCheckFailure) -> AgentRequest? {
         var outcome = Terminal.PromptOutcome.timedOut
         // One more byte for the line ending, which is removed.
         let answer = try SecretBytes(capacity: ModuleRelay.longestAnswer + 1) {
-            output throws(PAMCheckFailure.Reason) in
+            output throws(PAMCheckFailure) in
             outcome = try terminal.ask(text, isEchoed: isEchoed, unless: end, into: &output)
         }
         switch outcome {
         case .answered: return .answer(answer)
-        case .timedOut: throw .timedOut
+        case .timedOut: throw PAMCheckFailure(.timedOut)
         // The modules did not wait for the answer.
         case .overtaken: return nil
         }

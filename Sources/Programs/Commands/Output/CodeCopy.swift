@@ -71,13 +71,10 @@ extension Session {
     /// Puts `code` on the clipboard, and tells the user.
     func deliver(_ code: EntryCode, by copy: CodeCopy) throws {
         let seconds = try self.copy(code, by: copy)
-        guard wantsJSON else {
-            printer.note(
-                Messages.copied(code.entry.name, by: copy.route, clearedAfter: seconds))
-            return
-        }
-        var members: [(String, JSONValue)] = [("copied_by", .text(copy.route.word))]
-        if let seconds { members.append(("cleared_in", .number(Int64(seconds)))) }
-        try printer.line(code.json(with: members))
+        var fields: Record = [("copied_by", .text(copy.route.word))]
+        if let seconds { fields.append(("cleared_in", .number(Int64(seconds)))) }
+        try print(
+            code.record(with: fields),
+            orNote: Messages.copied(code.entry.name, by: copy.route, clearedAfter: seconds))
     }
 }

@@ -146,8 +146,8 @@ enum PresenceRefusal {
 
 extension PresenceRefusal {
     /// The facts that scripts need.
-    var facts: [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = [("result", .text("denied"))]
+    var facts: Record {
+        var members: Record = [("result", .text("denied"))]
         switch self {
         case .wrongPassphrase(_, let status):
             members.append(("reason", .text("wrong-passphrase")))

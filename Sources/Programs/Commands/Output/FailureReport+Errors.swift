@@ -41,7 +41,7 @@ extension FailureReport {
 
 // The facts that scripts need.
 extension CommandFailure {
-    fileprivate var facts: [(String, JSONValue)]? {
+    fileprivate var facts: Record? {
         switch self {
         case .presence(let refusal): refusal.facts
         case .at(_, let error), .inEntry(_, let error): FailureReport(error).facts
@@ -52,13 +52,13 @@ extension CommandFailure {
 }
 
 extension DeviceLoginError {
-    fileprivate var facts: [(String, JSONValue)]? {
+    fileprivate var facts: Record? {
         if case .vault(let error) = self { error.facts } else { nil }
     }
 }
 
 extension VaultError {
-    fileprivate var facts: [(String, JSONValue)]? {
+    fileprivate var facts: Record? {
         isSaved ? [("result", .text("failed")), ("saved", .flag(true))] : nil
     }
 }

@@ -37,12 +37,11 @@ enum AddCommand {
         let outcome = try session.perform(.add(entry), in: vault)
         guard case .added(let twin) = outcome else { outcome.isUnexpected() }
         if let twin { session.printer.warn("\(twin.visible) has the same key") }
-        if session.wantsJSON {
-            try session.printer.line(
-                .object([("entry", .text(name.text)), ("result", .text("added"))]))
-        } else {
-            session.printer.note("Added \(name.visible).")
-            if !control.presence.isPerUse { try printFirstCode(of: content, session) }
+        try session.print(
+            [("entry", .text(name.text)), ("result", .text("added"))],
+            orNote: "Added \(name.visible).")
+        if !session.wantsJSON, !control.presence.isPerUse {
+            try printFirstCode(of: content, session)
         }
         return .done
     }

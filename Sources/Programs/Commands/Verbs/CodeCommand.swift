@@ -25,11 +25,9 @@ enum CodeCommand {
             }
             if let copy {
                 try session.deliver(code, by: copy)
-            } else if session.wantsJSON {
-                try session.printer.line(code.json)
             } else {
                 let name = names.count > 1 ? "  " + entry.name.visible : ""
-                try session.printer.line(code.text + name)
+                try session.print(code.record, orLine: code.text + name)
             }
             try session.recordUse(of: entry, in: vault)
         }

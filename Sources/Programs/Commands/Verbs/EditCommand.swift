@@ -54,12 +54,9 @@ enum EditCommand {
         for warning in warnings.credential {
             session.printer.warn(Messages.sentence(for: warning))
         }
-        if session.wantsJSON {
-            try session.printer.line(
-                .object([("entry", .text(name.text)), ("result", .text("changed"))]))
-        } else {
-            session.printer.note("Changed \(name.visible).")
-        }
+        try session.print(
+            [("entry", .text(name.text)), ("result", .text("changed"))],
+            orNote: "Changed \(name.visible).")
         return .done
     }
 

@@ -10,19 +10,16 @@ struct EntryCode {
     let entry: EntrySummary
     let text: String
     /// The JSON members that describe the code; empty unless JSON is printed.
-    let facts: [(String, JSONValue)]
+    let facts: Record
     /// The Unix time when the code changes; `nil` for a counter-based entry.
     let end: Int64?
 
-    /// The code as JSON.
-    var json: JSONValue { json(with: [("code", .text(text))]) }
+    var record: Record { record(with: [("code", .text(text))]) }
 
-    /// What was done with the code, as JSON without the code.
-    func json(with members: [(String, JSONValue)]) -> JSONValue {
-        let names: [(String, JSONValue)] = [
-            ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
-        ]
-        return .object((members + facts + names).sorted { $0.0 < $1.0 })
+    /// A record of what was done with the code, without the code.
+    func record(with fields: Record) -> Record {
+        let names: Record = [("account", .text(entry.account)), ("issuer", .text(entry.issuer))]
+        return (fields + facts + names).byName
     }
 }
 
@@ -70,9 +67,9 @@ extension Session {
 enum CodeFacts {
     /// `period`, `remaining`, `type` and `valid_until` of the code `offset` steps after `moment`.
     static func timeBased(_ step: TimeStep, at moment: Int64, offset: UInt64 = 0)
-        -> [(String, JSONValue)]
+        -> Record
     {
-        var members: [(String, JSONValue)] = [("period", .number(step.period))]
+        var members: Record = [("period", .number(step.period))]
         let end = end(step, at: moment, offset: offset)
         if let end { members.append(("remaining", .number(end - moment))) }
         members.append(("type", .text("totp")))

@@ -74,14 +74,11 @@ enum ExportCommand {
             return try printJSON(entries, session)
         }
         let files = try ExportFile.write(result.documents, request.format, to: path, session)
-        guard session.wantsJSON else {
-            return session.printer.note(
-                "Exported \(Messages.entries(result.count)) to "
-                    + files.map(VisibleText.of).joined(separator: ", ") + ".")
-        }
-        try session.printer.line(
-            result.report.json(
-                files: files, count: result.count, isEncrypted: request.isEncrypted))
+        try session.print(
+            result.report.record(
+                files: files, count: result.count, isEncrypted: request.isEncrypted),
+            orNote: "Exported \(Messages.entries(result.count)) to "
+                + files.map(VisibleText.of).joined(separator: ", ") + ".")
     }
 
     private static func printJSON(_ entries: [OpenedEntry], _ session: Session) throws {

@@ -129,8 +129,8 @@ extension KeyCommand {
         return state
     }
 
-    private static func facts(of key: KeyState) -> [(String, JSONValue)] {
-        let facts: [(String, JSONValue)] = [
+    private static func facts(of key: KeyState) -> Record {
+        let facts: Record = [
             ("changed_at", .text(Timestamp(unixTime: key.changed).text)),
             ("custody", .text(key.custody.rawValue)),
             ("pin", .text(key.requiresPIN ? "required" : "none")),
@@ -234,19 +234,16 @@ enum KeyEnrolCommand {
     ) throws {
         let key = enrolled.key
         let server = key.server.text
-        guard session.wantsJSON else {
-            session.printer.note(
-                "Enrolled \(name.visible) at \(server). The key is in \(Messages.place(of: key)).")
-            if enrolled.isAdopted { session.printer.note(Messages.adoptedKey) }
-            return
-        }
-        try session.printer.line(
-            .object([
+        try session.print(
+            [
                 ("credential", .text(key.credential?.text ?? "")),
                 ("custody", .text(key.custody.rawValue)), ("entry", .text(name.text)),
                 ("result", .text(enrolled.isAdopted ? "resumed" : "enrolled")),
                 ("server", .text(server)),
-            ]))
+            ],
+            orNote: "Enrolled \(name.visible) at \(server). The key is in "
+                + "\(Messages.place(of: key)).")
+        if !session.wantsJSON, enrolled.isAdopted { session.printer.note(Messages.adoptedKey) }
     }
 }
 

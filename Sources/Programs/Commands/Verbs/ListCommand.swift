@@ -46,20 +46,16 @@ enum ListCommand {
         throws -> ExitCode
     {
         for entry in entries {
-            if session.wantsJSON {
-                try session.printer.line(.object([("name", .text(entry.name.text))]))
-            } else {
-                try session.printer.line(entry.name.visible)
-            }
+            try session.print([("name", .text(entry.name.text))], orLine: entry.name.visible)
         }
         return .done
     }
 
     /// An entry as JSON, without its secret.
     static func facts(of entry: EntrySummary, in vault: any OpenVault, check: EntryCheck)
-        -> [(String, JSONValue)]
+        -> Record
     {
-        var members: [(String, JSONValue)] = [
+        var members: Record = [
             ("account", .text(entry.account)), ("check", .text(check.rawValue)),
             ("created_at", .text(Timestamp(unixTime: entry.created).text)),
             ("grade", .text(check.grade(isEnforced: vault.isKeptBySystem))),
@@ -98,6 +94,6 @@ enum ListCommand {
             members.append(("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)))
             members.append(("wipe_reason", .text(tombstone.reason.rawValue)))
         }
-        return members.sorted { $0.0 < $1.0 }
+        return members.byName
     }
 }

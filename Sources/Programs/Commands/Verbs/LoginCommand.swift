@@ -25,13 +25,12 @@ enum LoginCommand {
     }
 
     static func print(_ ticket: LoginTicket, for entry: EntrySummary, _ session: Session) throws {
-        guard session.wantsJSON else { return try session.printer.line(ticket.text) }
-        try session.printer.line(
-            .object([
+        try session.print(
+            [
                 ("account", .text(entry.account)), ("expires_at", .text(ticket.expiresAt)),
                 ("issuer", .text(entry.issuer)), ("login", .secret(ticket.text)),
                 ("verification", .text(ticket.verification)),
-            ]))
+            ], orSecret: ticket.text)
     }
 }
 
@@ -50,22 +49,13 @@ extension LoginCommand {
         return .done
     }
 
-    /// Prints what is known about an enrolment, sorted by name.
-    static func print(_ facts: [(String, JSONValue)], _ session: Session) throws {
-        let facts = facts.sorted { $0.0 < $1.0 }
-        guard !session.wantsJSON else { return try session.printer.line(.object(facts)) }
-        for (name, value) in facts {
-            let padding = String(repeating: " ", count: max(14 - name.count, 1))
-            switch value {
-            case .text(let text): try session.printer.line(name + padding + VisibleText.of(text))
-            case .counter(let number): try session.printer.line(name + padding + String(number))
-            default: continue
-            }
-        }
+    /// Prints what is known about an enrolment.
+    static func print(_ facts: Record, _ session: Session) throws {
+        try session.print(facts.byName, width: 14)
     }
 
     /// What is known about an entry that was wiped; `nil` for any other entry.
-    static func facts(ofWiped entry: EntrySummary) -> [(String, JSONValue)]? {
+    static func facts(ofWiped entry: EntrySummary) -> Record? {
         guard entry.kind == .enrolled, let tombstone = entry.tombstone else { return nil }
         guard !entry.hasVanished else { return [("state", .text("vanished"))] }
         return [
@@ -75,7 +65,7 @@ extension LoginCommand {
     }
 
     /// What is known about any enrolled entry.
-    static func facts(of entry: EntrySummary) -> [(String, JSONValue)] {
+    static func facts(of entry: EntrySummary) -> Record {
         [
             ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
             ("enrolled_at", .text(Timestamp(unixTime: entry.created).text)),
@@ -92,7 +82,7 @@ extension LoginCommand {
         return state
     }
 
-    private static func facts(of state: LoginState) -> [(String, JSONValue)] {
+    private static func facts(of state: LoginState) -> Record {
         [
             ("changed_at", .text(Timestamp(unixTime: state.changed).text)),
             ("credential", .text(state.credential.text)),
@@ -136,15 +126,11 @@ enum LoginEnrolCommand {
             throw AgentFailure.malformed
         }
         let (credential, server) = (enrolled.text, address.text)
-        if session.wantsJSON {
-            try session.printer.line(
-                .object([
-                    ("credential", .text(credential)), ("entry", .text(name.text)),
-                    ("result", .text("enrolled")), ("server", .text(server)),
-                ]))
-        } else {
-            session.printer.note("Enrolled \(name.visible) at \(server).")
-        }
+        try session.print(
+            [
+                ("credential", .text(credential)), ("entry", .text(name.text)),
+                ("result", .text("enrolled")), ("server", .text(server)),
+            ], orNote: "Enrolled \(name.visible) at \(server).")
         return .done
     }
 

@@ -265,7 +265,7 @@ enum MergeCommand {
     }
 
     private static func json(_ change: MergeChange) -> JSONValue {
-        var members: [(String, JSONValue)] = [("entry", .text(change.name.text))]
+        var members: Record = [("entry", .text(change.name.text))]
         switch change.action {
         case .replaced(let parts):
             members.append(("parts", .list(parts.map { .text($0.rawValue) })))
@@ -276,7 +276,7 @@ enum MergeCommand {
         default: break
         }
         members.append(("result", .text(change.word)))
-        return .object(members.sorted { $0.0 < $1.0 })
+        return .object(members.byName)
     }
 }
 

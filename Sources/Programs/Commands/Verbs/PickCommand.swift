@@ -64,10 +64,8 @@ enum PickCommand {
         let code = try session.entryCode(of: entry, in: vault, for: .code(number: 1, of: 1))
         if let copy {
             try session.deliver(code, by: copy)
-        } else if session.wantsJSON {
-            try session.printer.line(code.json)
         } else {
-            try session.printer.line(code.text)
+            try session.print(code.record, orLine: code.text)
         }
         try session.recordUse(of: entry, in: vault)
     }

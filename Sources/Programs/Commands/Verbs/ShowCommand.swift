@@ -37,33 +37,17 @@ enum ShowCommand {
     ) throws {
         let check = try session.checkChoice().check(of: entry)
         let facts = ListCommand.facts(of: entry, in: vault, check: check)
-        guard !session.wantsJSON else { return try session.printer.line(.object(facts)) }
-        for (name, value) in facts {
-            let padding = String(repeating: " ", count: max(12 - name.count, 1))
-            switch value {
-            case .text(let text) where name == "note":
-                let indent = "\n" + String(repeating: " ", count: 12)
-                let lines = text.split(
+        let width = 12
+        try session.print(facts, width: width) { name, value in
+            if name == "note", case .text(let note) = value {
+                let lines = note.split(
                     omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-                try session.printer.line(
-                    name + padding
-                        + lines.map { VisibleText.of(String($0)) }.joined(separator: indent))
-            case .list:
-                try session.printer.line(name + padding + Messages.tags(of: entry))
-            case .flag(let flag): try session.printer.line(name + padding + (flag ? "yes" : "no"))
-            case .text(let text):
-                let explained = explanation(
-                    of: name, entry.accessControl, check, isEnforced: vault.isKeptBySystem)
-                try session.printer.line(
-                    name + padding + VisibleText.of(text) + (explained.map { ": " + $0 } ?? ""))
-            case .number(let number):
-                let explained = explanation(
-                    of: name, entry.accessControl, check, isEnforced: vault.isKeptBySystem)
-                try session.printer.line(
-                    name + padding + String(number) + (explained.map { ": " + $0 } ?? ""))
-            case .counter(let number): try session.printer.line(name + padding + String(number))
-            default: continue
+                return lines.map { VisibleText.of(String($0)) }
+                    .joined(separator: "\n" + String(repeating: " ", count: width))
             }
+            let explained = explanation(
+                of: name, entry.accessControl, check, isEnforced: vault.isKeptBySystem)
+            return value.visible.map { $0 + (explained.map { ": " + $0 } ?? "") }
         }
     }
 
@@ -124,14 +108,11 @@ extension Session {
     fileprivate func show(_ secret: SecretBytes, named name: String, of entry: EntrySummary)
         throws
     {
-        guard wantsJSON else {
-            return try printer.line(printer.outputIsTerminal ? VisibleText.of(secret) : secret)
-        }
-        let (member, value) = JSONValue.text(named: name, secret)
-        let members = [
-            ("account", JSONValue.text(entry.account)), ("issuer", .text(entry.issuer)),
-            (member, value),
+        let record: Record = [
+            ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
+            JSONValue.text(named: name, secret),
         ]
-        try printer.line(.object(members.sorted { $0.0 < $1.0 }))
+        try print(
+            record.byName, orSecret: printer.outputIsTerminal ? VisibleText.of(secret) : secret)
     }
 }

@@ -11,36 +11,27 @@ enum SlotCommand {
         let vault = try session.unlock()
         for slot in vault.slots {
             let created = Timestamp(unixTime: slot.created).text
-            if session.wantsJSON {
-                var members: [(String, JSONValue)] = [
-                    ("created_at", .text(created)), ("method", .text(method(slot))),
-                    ("number", .number(Int64(slot.number))),
-                    ("used", .flag(slot.number == vault.openedSlot)),
-                ]
-                switch slot.method {
-                case .passphrase(let logN):
-                    members.append(("scrypt_log_n", .number(Int64(logN))))
-                case .tpm2(let object):
-                    members.append(("pcr7", .flag(object.isBoundToPCR7)))
-                    members.append(("pin", .flag(object.requiresPIN)))
-                case .fido2(let credential): members.append(("pin", .flag(credential.requiresPIN)))
-                case .recoveryKey, .other: break
-                }
-                members.sort { $0.0 < $1.0 }
-                try session.printer.line(.object(members))
-            } else {
-                var line = "\(slot.number)  \(method(slot))"
-                switch slot.method {
-                case .passphrase(let logN): line += "  scrypt 2^\(logN)"
-                case .tpm2(let object):
-                    line += object.requiresPIN ? "  PIN" : "  no PIN"
-                    if object.isBoundToPCR7 { line += ", PCR 7" }
-                case .fido2(let credential):
-                    line += credential.requiresPIN ? "  PIN" : "  touch only"
-                case .recoveryKey, .other: break
-                }
-                try session.printer.line("\(line)  \(created)")
+            var record: Record = [
+                ("created_at", .text(created)), ("method", .text(method(slot))),
+                ("number", .number(Int64(slot.number))),
+                ("used", .flag(slot.number == vault.openedSlot)),
+            ]
+            var line = "\(slot.number)  \(method(slot))"
+            switch slot.method {
+            case .passphrase(let logN):
+                record.append(("scrypt_log_n", .number(Int64(logN))))
+                line += "  scrypt 2^\(logN)"
+            case .tpm2(let object):
+                record.append(("pcr7", .flag(object.isBoundToPCR7)))
+                record.append(("pin", .flag(object.requiresPIN)))
+                line += object.requiresPIN ? "  PIN" : "  no PIN"
+                if object.isBoundToPCR7 { line += ", PCR 7" }
+            case .fido2(let credential):
+                record.append(("pin", .flag(credential.requiresPIN)))
+                line += credential.requiresPIN ? "  PIN" : "  touch only"
+            case .recoveryKey, .other: break
             }
+            try session.print(record.byName, orLine: "\(line)  \(created)")
         }
         return .done
     }

@@ -20,14 +20,9 @@ enum TOTPCommand {
             let (factor, isBeyond) = first.addingReportingOverflow(offset)
             guard !isBeyond else { break }
             let code = generator.code(at: factor)
-            if session.wantsJSON {
-                try session.printer.line(
-                    .object(
-                        [("code", .text(code.text))]
-                            + CodeFacts.timeBased(step, at: moment, offset: offset)))
-            } else {
-                try session.printer.line(code.text)
-            }
+            try session.print(
+                [("code", .text(code.text))]
+                    + CodeFacts.timeBased(step, at: moment, offset: offset), orLine: code.text)
         }
         return .done
     }
@@ -41,15 +36,11 @@ enum TOTPCommand {
             let (counter, isBeyond) = first.addingReportingOverflow(offset)
             guard !isBeyond else { break }
             let code = generator.code(at: counter)
-            if session.wantsJSON {
-                try session.printer.line(
-                    .object([
-                        ("code", .text(code.text)), ("counter", .counter(counter)),
-                        ("type", .text("hotp")),
-                    ]))
-            } else {
-                try session.printer.line(code.text)
-            }
+            try session.print(
+                [
+                    ("code", .text(code.text)), ("counter", .counter(counter)),
+                    ("type", .text("hotp")),
+                ], orLine: code.text)
         }
         return .done
     }

@@ -56,7 +56,7 @@ enum UndoCommand {
     }
 
     private static func json(_ change: UndoneChange) -> JSONValue {
-        var members: [(String, JSONValue)] = [("entry", .text(change.name.text))]
+        var members: Record = [("entry", .text(change.name.text))]
         if let former = change.formerName { members.append(("former_name", .text(former.text))) }
         var parts: [EntryPart] = []
         let result: String
@@ -73,7 +73,7 @@ enum UndoCommand {
         }
         members.append(("result", .text(result)))
         if !parts.isEmpty { members.append(("parts", .list(parts.map { .text($0.rawValue) }))) }
-        return .object(members.sorted { $0.0 < $1.0 })
+        return .object(members.byName)
     }
 }
 

@@ -191,7 +191,7 @@ enum AgentCommand {
                 members.append(
                     ("system", .object(json(system, mode: "system", grade: Enforced.name))))
             }
-            try session.printer.line(.object(members.sorted { $0.0 < $1.0 }))
+            try session.printer.line(.object(members.byName))
         } else {
             let lines =
                 status.map(Messages.lines(for:))
@@ -218,7 +218,7 @@ enum AgentCommand {
 
     private static func json(
         _ status: AgentStatus, mode: String, grade: String
-    ) -> [(String, JSONValue)] {
+    ) -> Record {
         [
             ("folders", .list(status.folders.map { .text($0) })),
             ("limits_files", .flag(status.limitsFiles)), ("locks_keys", .flag(status.locksKeys)),

@@ -113,7 +113,7 @@ enum VerifyCommand {
 
     private static func tell(_ offset: Int?, _ session: Session) throws -> ExitCode {
         if session.wantsJSON {
-            let members: [(String, JSONValue)] =
+            let members: Record =
                 offset.map { [("offset", .number(Int64($0))), ("result", .text("accepted"))] }
                 ?? [("result", .text("denied"))]
             try session.printer.line(.object(members))

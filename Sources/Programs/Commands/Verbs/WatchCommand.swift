@@ -75,16 +75,12 @@ enum WatchCommand {
             guard let code = row.code(at: now) else {
                 throw row.failure ?? OneTimePasswordError.beforeStart
             }
-            if session.wantsJSON {
-                var members: [(String, JSONValue)] = [
+            try session.print(
+                [
                     ("account", .text(row.entry.account)), ("code", .text(code)),
                     ("issuer", .text(row.entry.issuer)),
-                ]
-                members += CodeFacts.timeBased(row.step, at: now)
-                try session.printer.line(.object(members))
-            } else {
-                try session.printer.line("\(code)  \(row.entry.name.visible)")
-            }
+                ] + CodeFacts.timeBased(row.step, at: now),
+                orLine: "\(code)  \(row.entry.name.visible)")
         }
     }
 

@@ -35,17 +35,11 @@ package struct ClipboardClearing {
 
     /// Reads what ``start(_:)`` has written to the helper's standard input; `nil` if it is malformed.
     package static func read() throws(SystemCallFailure) -> ClipboardClearing? {
-        let request = try SecretBytes(capacity: byteCount + 1) {
-            output throws(SystemCallFailure) in
+        let request = try WipedBuffer(capacity: byteCount + 1)
+        try request.append { output throws(SystemCallFailure) in
             while try StandardStream.input.read(into: &output) > 0 {}
         }
-        do throws(FieldReader.Unreadable) {
-            return try request.withBytes { bytes throws(FieldReader.Unreadable) in
-                try ClipboardClearing(parsing: bytes)
-            }
-        } catch {
-            return nil
-        }
+        return request.value()
     }
 
     /// Waits, and clears the clipboard if it still holds the content.

@@ -26,15 +26,15 @@ struct ModuleDialogue {
     private static let mostRemarkBytes = 1 << 14
 
     /// Reads the program's first frame.
-    func greet(_ frame: WipedBuffer) throws(PAMCheckFailure.Reason) {
-        guard case .ready(let version) = try parse(frame) else { throw .nonsense }
-        guard version == ModuleFrame.version else { throw .otherVersion }
+    func greet(_ frame: WipedBuffer) throws(PAMCheckFailure) {
+        guard case .ready(let version) = try parse(frame) else { throw PAMCheckFailure(.nonsense) }
+        guard version == ModuleFrame.version else { throw PAMCheckFailure(.otherVersion) }
     }
 
     /// Reads a later frame.
-    mutating func step(_ frame: WipedBuffer) throws(PAMCheckFailure.Reason) -> Step {
+    mutating func step(_ frame: WipedBuffer) throws(PAMCheckFailure) -> Step {
         switch try parse(frame) {
-        case .ready: throw .nonsense
+        case .ready: throw PAMCheckFailure(.nonsense)
         case .verdict(let verdict): return .end(isPresent: try isYes(verdict))
         case .says(let text, let isError):
             mayHaveBeenAttempted = mayHaveBeenAttempted || isError
@@ -52,12 +52,14 @@ struct ModuleDialogue {
         mayHaveBeenAttempted = true
     }
 
-    private func parse(_ frame: WipedBuffer) throws(PAMCheckFailure.Reason) -> ModuleFrame {
-        guard let frame = frame.value(as: ModuleFrame.self) else { throw .nonsense }
+    private func parse(_ frame: WipedBuffer) throws(PAMCheckFailure) -> ModuleFrame {
+        guard let frame = frame.value(as: ModuleFrame.self) else {
+            throw PAMCheckFailure(.nonsense)
+        }
         return frame
     }
 
-    private mutating func isYes(_ verdict: ModuleVerdict) throws(PAMCheckFailure.Reason) -> Bool {
+    private mutating func isYes(_ verdict: ModuleVerdict) throws(PAMCheckFailure) -> Bool {
         switch verdict {
         case .granted: return true
         case .denied: return false
@@ -68,18 +70,18 @@ struct ModuleDialogue {
         case .failed(let reason):
             // The user was authenticated, so this was not an attempt to guess.
             if case .accountRefused = reason { mayHaveBeenAttempted = false }
-            throw reason
+            throw PAMCheckFailure(reason)
         }
     }
 
     /// Counts the modules' messages: a flood must neither fill the screen nor keep this process
     /// busy.
-    private mutating func count(_ text: String) throws(PAMCheckFailure.Reason) {
+    private mutating func count(_ text: String) throws(PAMCheckFailure) {
         remarkCount += 1
         remarkBytes += text.utf8.count
         guard remarkCount <= ModuleDialogue.mostRemarks,
             remarkBytes <= ModuleDialogue.mostRemarkBytes
-        else { throw .talksTooMuch }
+        else { throw PAMCheckFailure(.talksTooMuch) }
     }
 }
 
@@ -101,8 +103,8 @@ package final class ModuleRelay {
     /// - Parameter program: the connection to `watchword-presence`.
     package init(
         _ program: borrowing FileDescriptor, until deadline: Moment
-    ) throws(PAMCheckFailure.Reason) {
-        self.program = try PAMCheckFailure.Reason.system(in: program.duplicate())
+    ) throws(PAMCheckFailure) {
+        self.program = try PAMCheckFailure.system(in: program.duplicate())
         self.deadline = deadline
     }
 
@@ -118,9 +120,9 @@ package final class ModuleRelay {
     ///     ``longestAnswer`` bytes.
     package func verdict(
         unless person: Polling.Interest,
-        showing show: (String) throws(PAMCheckFailure.Reason) -> Void,
-        asking ask: (String, Bool, Moment) throws(PAMCheckFailure.Reason) -> SecretBytes
-    ) throws(PAMCheckFailure.Reason) -> Bool {
+        showing show: (String) throws(PAMCheckFailure) -> Void,
+        asking ask: (String, Bool, Moment) throws(PAMCheckFailure) -> SecretBytes
+    ) throws(PAMCheckFailure) -> Bool {
         let lastAnswer = Moment.now + (deadline.timeRemaining - ModuleRelay.timeForVerdict)
         try dialogue.greet(next(unless: person))
         while true {
@@ -135,7 +137,7 @@ package final class ModuleRelay {
                 dialogue.noteAnswer()
                 do { try FrameWriter(answer).write(to: program) } catch {
                     // If the program has ended, the next frame will show it.
-                    guard error.isConnectionLost else { throw .system(error) }
+                    guard error.isConnectionLost else { throw PAMCheckFailure(.system(error)) }
                 }
             case .end(let isPresent): return isPresent
             }
@@ -145,23 +147,23 @@ package final class ModuleRelay {
     /// The program's next frame.
     private func next(
         unless person: Polling.Interest?
-    ) throws(PAMCheckFailure.Reason) -> WipedBuffer {
-        var incoming = try PAMCheckFailure.Reason.system(
+    ) throws(PAMCheckFailure) -> WipedBuffer {
+        var incoming = try PAMCheckFailure.system(
             in: IncomingFrame(limit: ModuleFrame.largestFrame))
         while true {
             // A verdict that comes too late does not count either.
-            guard deadline.timeRemaining > .zero else { throw .timedOut }
-            switch try PAMCheckFailure.Reason.system(in: incoming.advance(from: program)) {
+            guard deadline.timeRemaining > .zero else { throw PAMCheckFailure(.timedOut) }
+            switch try PAMCheckFailure.system(in: incoming.advance(from: program)) {
             case .complete(let frame): return frame
-            case .ended: throw .ended(.unknown)
-            case .bad: throw .nonsense
+            case .ended: throw PAMCheckFailure(.ended(.unknown))
+            case .bad: throw PAMCheckFailure(.nonsense)
             case .wouldWait: break
             }
-            let ready = try PAMCheckFailure.Reason.system(
+            let ready = try PAMCheckFailure.system(
                 in: Polling.ready(
                     of: [.reading(program)] + [person].compactMap { $0 },
                     timeout: deadline.timeRemaining))
-            if !ready[0], ready.contains(true) { throw .cancelled }
+            if !ready[0], ready.contains(true) { throw PAMCheckFailure(.cancelled) }
         }
     }
 }

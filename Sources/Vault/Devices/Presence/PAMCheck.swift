@@ -34,21 +34,16 @@ public struct PAMCheck: PresenceCheck {
     /// - Throws: ``PAMCheckFailure``; by then, the program and the programs that it started have
     ///   been killed, and the terminal has been restored.
     public func isPresent(for purpose: String) throws(PAMCheckFailure) -> Bool {
-        let conversation: ModuleConversation
-        do throws(PAMCheckFailure.Reason) {
-            guard let path = path ?? RunningProgram.companion("watchword-presence") else {
-                throw .programNotFound
-            }
-            conversation = try ModuleConversation(
-                running: path, purpose: purpose, until: .now + timeout)
-        } catch {
-            throw PAMCheckFailure(reason: error, mayConcealAttempt: false)
+        guard let path = path ?? RunningProgram.companion("watchword-presence") else {
+            throw PAMCheckFailure(.programNotFound)
         }
-        do throws(PAMCheckFailure.Reason) {
+        let conversation = try ModuleConversation(
+            running: path, purpose: purpose, until: .now + timeout)
+        do throws(PAMCheckFailure) {
             return try conversation.verdict()
         } catch {
             throw PAMCheckFailure(
-                reason: error, mayConcealAttempt: conversation.mayHaveBeenAttempted)
+                error.reason, mayConcealAttempt: conversation.mayHaveBeenAttempted)
         }
     }
 }
@@ -93,11 +88,11 @@ final class ModuleConversation {
     /// Starts the program at `path`; the whole conversation may last until `deadline`.
     init(
         running path: String, purpose: String, until deadline: Moment
-    ) throws(PAMCheckFailure.Reason) {
+    ) throws(PAMCheckFailure) {
         self.deadline = deadline
         terminal = ModuleTerminal(purpose: purpose, until: deadline)
         // From here on, Ctrl-C first ends the program that is started here, then this process.
-        signals = try PAMCheckFailure.Reason.system(
+        signals = try PAMCheckFailure.system(
             in: SignalQueue([.interrupt, .terminate, .hangUp, .quit, .stop]))
         do throws(HelperFailure) {
             // Programs that the modules start are killed with the helper: nothing outlives the
@@ -106,21 +101,23 @@ final class ModuleConversation {
                 running: path, limits: ModuleConversation.limits, timeout: deadline.timeRemaining,
                 killsGroup: true)
         } catch {
-            throw PAMCheckFailure.Reason(error)
+            throw PAMCheckFailure(helper: error)
         }
     }
 
     /// Passes messages between the modules and the person until there is a verdict: yes or no.
-    func verdict() throws(PAMCheckFailure.Reason) -> Bool {
+    func verdict() throws(PAMCheckFailure) -> Bool {
         while true {
-            guard deadline.timeRemaining > .zero else { throw .timedOut }
-            switch try PAMCheckFailure.Reason.system(in: helper.receive()) {
+            guard deadline.timeRemaining > .zero else { throw PAMCheckFailure(.timedOut) }
+            switch try PAMCheckFailure.system(in: helper.receive()) {
             case .wouldWait:
                 // If this process ignores the signal and survives, the check is cancelled all the
                 // same.
-                guard try PAMCheckFailure.Reason.system(in: wait()) else { throw .cancelled }
-            case .malformed: throw .nonsense
-            case .ended: throw .ended(helper.end().0)
+                guard try PAMCheckFailure.system(in: wait()) else {
+                    throw PAMCheckFailure(.cancelled)
+                }
+            case .malformed: throw PAMCheckFailure(.nonsense)
+            case .ended: throw PAMCheckFailure(.ended(helper.end().0))
             case .greeting(let frame): try dialogue.greet(frame)
             case .frame(let frame):
                 switch try dialogue.step(frame) {
@@ -155,20 +152,20 @@ extension ModuleConversation {
         if signal != .stop { helper.end() }
     }
 
-    private func ask(_ text: String, isEchoed: Bool) throws(PAMCheckFailure.Reason) {
+    private func ask(_ text: String, isEchoed: Bool) throws(PAMCheckFailure) {
         var outcome = Terminal.PromptOutcome.timedOut
         // The line ending needs a byte until it is removed.
         let answer = try SecretBytes(capacity: ModuleFrame.longestAnswer + 1) {
-            output throws(PAMCheckFailure.Reason) in
+            output throws(PAMCheckFailure) in
             outcome = try terminal.ask(
                 text, isEchoed: isEchoed, unless: helper.readable, into: &output,
                 beforeSignal: endHelper)
         }
         switch outcome {
-        case .timedOut: throw .timedOut
+        case .timedOut: throw PAMCheckFailure(.timedOut)
         // The program did not wait for the answer: it has ended or has broken the protocol.
         case .overtaken: return
-        case .answered: try PAMCheckFailure.Reason.system(in: send(answer))
+        case .answered: try PAMCheckFailure.system(in: send(answer))
         }
     }
 
@@ -199,7 +196,7 @@ package final class ModuleTerminal {
     }
 
     /// Shows a message; without a terminal there is nobody to read it.
-    package func show(_ text: String) throws(PAMCheckFailure.Reason) {
+    package func show(_ text: String) throws(PAMCheckFailure) {
         do throws(TerminalError) {
             let terminal = try Terminal()
             try showPurpose(on: terminal)
@@ -207,7 +204,7 @@ package final class ModuleTerminal {
         } catch .none {
             return
         } catch {
-            throw PAMCheckFailure.Reason(error)
+            throw PAMCheckFailure(terminal: error)
         }
     }
 
@@ -220,15 +217,16 @@ package final class ModuleTerminal {
         _ text: String, isEchoed: Bool, unless other: Polling.Interest?,
         into answer: inout OutputSpan<UInt8>,
         beforeSignal: @escaping (SignalQueue.Signal) -> Void = { _ in }
-    ) throws(PAMCheckFailure.Reason) -> Terminal.PromptOutcome {
+    ) throws(PAMCheckFailure) -> Terminal.PromptOutcome {
         do throws(TerminalError) {
             let terminal = try Terminal()
             try showPurpose(on: terminal)
-            return try terminal.ask(
-                ModuleTerminal.fit(text), echo: isEchoed, until: deadline, unless: other,
-                into: &answer, beforeSignal: beforeSignal)
+            let prompt = Terminal.Prompt(
+                ModuleTerminal.fit(text), isEchoed: isEchoed, until: deadline, unless: other,
+                beforeSignal: beforeSignal)
+            return try terminal.ask(prompt, into: &answer)
         } catch {
-            throw PAMCheckFailure.Reason(error)
+            throw PAMCheckFailure(terminal: error)
         }
     }
 

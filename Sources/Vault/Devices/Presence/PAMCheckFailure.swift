@@ -8,13 +8,13 @@ public struct PAMCheckFailure: PresenceFailure, Hashable {
     public let mayConcealAttempt: Bool
 
     /// The failure of a check, perhaps in another process.
-    package init(reason: Reason, mayConcealAttempt: Bool) {
+    package init(_ reason: Reason, mayConcealAttempt: Bool = false) {
         self.reason = reason
         self.mayConcealAttempt = mayConcealAttempt
     }
 
     /// Why there is no verdict.
-    public enum Reason: Error, Hashable, Sendable {
+    public enum Reason: Hashable, Sendable {
         /// The timeout expired.
         case timedOut
         /// The person cancelled, or closed the terminal.
@@ -107,19 +107,20 @@ public struct PAMCallFailure: Hashable, Sendable {
     }
 }
 
-extension PAMCheckFailure.Reason {
-    init(_ error: TerminalError) {
-        self =
+extension PAMCheckFailure {
+    init(terminal error: TerminalError) {
+        let reason: Reason =
             switch error {
             case .none: .noTerminal
             case .ended, .interrupted: .cancelled
             case .tooLong: .answerTooLong
             case .system(let failure): .terminal(failure)
             }
+        self.init(reason)
     }
 
-    init(_ failure: HelperFailure) {
-        self =
+    init(helper failure: HelperFailure) {
+        let reason: Reason =
             switch failure {
             case .notFound: .programNotFound
             case .otherVersion: .otherVersion
@@ -127,15 +128,18 @@ extension PAMCheckFailure.Reason {
             case .cannotStart(let failure), .notConfined(let failure), .system(let failure):
                 .system(failure)
             }
+        self.init(reason)
     }
 
     /// Converts the failure of a system call in this process.
     package static func system<Result: ~Copyable>(
         in call: @autoclosure () throws(SystemCallFailure) -> Result
-    ) throws(PAMCheckFailure.Reason) -> Result {
-        do { return try call() } catch { throw .system(error) }
+    ) throws(PAMCheckFailure) -> Result {
+        do { return try call() } catch { throw PAMCheckFailure(.system(error)) }
     }
+}
 
+extension PAMCheckFailure.Reason {
     /// Whether the program that runs the modules reports it; the others are found out in the process
     /// that started it.
     var isReportedByModules: Bool {
@@ -150,7 +154,7 @@ extension PAMCheckFailure: Transferable {
     package func write(to output: FrameWriter) { output.append(reason, mayConcealAttempt) }
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
-        self = try fields.make(Self.init, from: bytes)
+        self = try fields.make(Self.init(_:mayConcealAttempt:), from: bytes)
     }
 }
 

@@ -13,9 +13,7 @@ public enum AuthenticatorProgram {
         _ request: TokenRequest, over channel: borrowing TokenChannel,
         from source: some AuthenticatorSource = ConnectedAuthenticators()
     ) throws(TokenFailure) -> TokenResult {
-        do { try prepareConfinedCryptography() } catch {
-            throw .failed(call: "OPENSSL_init_crypto", code: 0)
-        }
+        try TokenFailure.prepareCryptography()
         switch request {
         case .makeCredential(let path, let salt, let requiresPIN):
             let devices = try opened(path, from: source, over: channel)
@@ -27,7 +25,7 @@ public enum AuthenticatorProgram {
             if credential.requiresPIN { try device.expectPIN() }
             let secret = try withPIN(credential.requiresPIN, on: device, over: channel) {
                 pin throws(TokenFailure) in
-                try channel.askToTouch(number: 1, of: 1)
+                channel.askToTouch(number: 1, of: 1)
                 return try device.secret(of: credential, pin: pin)
             }
             return .secret(secret.0)
@@ -69,7 +67,7 @@ public enum AuthenticatorProgram {
     ) throws(TokenFailure) -> TokenResult {
         if requiresPIN { try device.expectPIN() }
         func id(pin: SecretBytes?) throws(TokenFailure) -> [UInt8] {
-            try channel.askToTouch(number: 1, of: 2)
+            channel.askToTouch(number: 1, of: 2)
             return try device.makeCredential(pin: pin)
         }
         let made: ([UInt8], pin: SecretBytes?)
@@ -84,7 +82,7 @@ public enum AuthenticatorProgram {
                 id: made.0, salt: salt, relyingParty: FIDOCredential.standardRelyingParty,
                 requiresPIN: requiresPIN)
         else { throw .badDeviceAnswer }
-        try channel.askToTouch(number: 2, of: 2)
+        channel.askToTouch(number: 2, of: 2)
         return .made(
             credential, try device.secret(of: credential, pin: requiresPIN ? made.pin : nil))
     }
@@ -98,7 +96,7 @@ public enum AuthenticatorProgram {
         for attempt in 1...TokenChannel.mostAttempts {
             let left = device.attemptsLeft()
             if left == 0 { throw .blockedPIN }
-            guard let pin = try channel.askPIN(isRepeated: attempt > 1, left: left) else {
+            guard let pin = channel.askPIN(isRepeated: attempt > 1, left: left) else {
                 throw attempt > 1 ? .wrongPIN(left: left) : .noPIN
             }
             do throws(TokenFailure) {

@@ -50,7 +50,7 @@ public enum TPMProgram {
                 throw attempt > 1
                     ? .wrongPIN(left: left) : .lockedOut(seconds: tpm.secondsPerAttempt())
             }
-            guard let pin = try channel.askPIN(isRepeated: attempt > 1, left: left) else {
+            guard let pin = channel.askPIN(isRepeated: attempt > 1, left: left) else {
                 throw attempt > 1 ? .wrongPIN(left: left) : .noPIN
             }
             do throws(TokenFailure) {
@@ -147,9 +147,7 @@ public enum TPMProgram {
     private static func confinedConnection(
         to address: TPMAddress, over channel: borrowing TokenChannel
     ) throws(TokenFailure) -> TPMConnection {
-        do { try prepareConfinedCryptography() } catch {
-            throw .failed(call: "OPENSSL_init_crypto", code: 0)
-        }
+        try TokenFailure.prepareCryptography()
         let tpm = try TPMConnection(address)
         try channel.confine(emulator: address.emulatorPorts)
         return tpm

@@ -1,0 +1,66 @@
+import CommandLineInterface
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
+
+/// The named fields of a result, in the order in which JSON has them.
+///
+/// A command builds a record once; the session prints it as JSON, or in words.
+typealias Record = [(String, JSONValue)]
+
+extension Record {
+    /// The same fields, sorted by name.
+    var byName: Record { sorted { $0.0 < $1.0 } }
+}
+
+extension Session {
+    /// Prints a record as JSON if that is wanted, and otherwise `line`.
+    func print(
+        _ record: @autoclosure () -> Record, orLine line: @autoclosure () -> String
+    ) throws {
+        try wantsJSON ? printer.line(.object(record())) : printer.line(line())
+    }
+
+    /// Prints a record as JSON if that is wanted, and otherwise a secret on a line of its own.
+    func print(_ record: Record, orSecret secret: SecretBytes) throws {
+        try wantsJSON ? printer.line(.object(record)) : printer.line(secret)
+    }
+
+    /// Prints a record as JSON if that is wanted, and otherwise `note` among the messages.
+    func print(
+        _ record: @autoclosure () -> Record, orNote note: @autoclosure () -> String
+    ) throws {
+        guard !wantsJSON else { return try printer.line(.object(record())) }
+        printer.note(note())
+    }
+
+    /// Prints a record as JSON if that is wanted, and otherwise each field on a line of its own.
+    ///
+    /// - Parameters:
+    ///   - width: the columns for a name.
+    ///   - text: the text for a field; `nil` to leave it out.
+    func print(
+        _ record: Record, width: Int, text: (String, JSONValue) -> String? = { $1.visible }
+    ) throws {
+        guard !wantsJSON else { return try printer.line(.object(record)) }
+        for (name, value) in record {
+            guard let text = text(name, value) else { continue }
+            let padding = String(repeating: " ", count: max(width - name.count, 1))
+            try printer.line(name + padding + text)
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value as text that is safe for a terminal; `nil` for one that is only printed as JSON.
+    var visible: String? {
+        switch self {
+        case .text(let text): VisibleText.of(text)
+        case .flag(let flag): flag ? "yes" : "no"
+        case .number(let number): String(number)
+        case .counter(let counter): String(counter)
+        case .list(let values): values.compactMap(\.visible).joined(separator: ", ")
+        default: nil
+        }
+    }
+}
