@@ -250,11 +250,8 @@ package enum SystemAgent {
     }
 
     private static func socket() throws(AgentFailure) -> FileDescriptor? {
-        do {
-            return try LocalSocket.connect(to: "\(socketFolder)/\(AgentProtocol.socketName)")
-        } catch {
-            guard error.isNobodyListening else { throw .system(error) }
-            return nil
-        }
+        let path = "\(socketFolder)/\(AgentProtocol.socketName)"
+        return try AgentFailure.system(
+            in: SystemCallFailure.nilIf(\.isNobodyListening, LocalSocket.connect(to: path)))
     }
 }

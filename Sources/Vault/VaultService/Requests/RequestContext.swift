@@ -134,8 +134,8 @@ extension RequestContext {
 
 /// Ends a request with a response that is not its result.
 ///
-/// What performs a request throws this, or the error of the module that failed;
-/// ``AgentResponse/init(failure:)`` turns both into the response.
+/// The functions that perform a request throw this or the error of the module that failed;
+/// ``AgentResponse/init(failure:)`` turns either into the response.
 package struct RequestRefusal: Error {
     package let response: AgentResponse
 
