@@ -1,6 +1,7 @@
-import Testing
-
+import Glibc
 @testable import HTTPListener
+import Testing
+import WatchwordCryptography
 
 struct ListenAddressTests {
     @Test(
@@ -30,5 +31,58 @@ struct ListenAddressTests {
         ])
     func refusal(_ text: String) {
         #expect(ListenAddress(parsing: text) == nil)
+    }
+}
+
+struct PeerAddressTests {
+    @Test("an IPv6 address belongs to its /64 network and its /48 site")
+    func networks() throws {
+        func peer(_ text: String) throws -> PeerAddress {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            let read = unsafe inet_pton(AF_INET6, text, &address.sin6_addr)
+            try #require(read == 1)
+            return unsafe withUnsafePointer(to: address) { address in
+                unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe PeerAddress($0)
+                }
+            }
+        }
+        let peers = try [
+            "2001:db8:1:2::3", "2001:db8:1:2:ffff::", "2001:db8:1:3::3", "2001:db8:2:2::3",
+        ].map(peer)
+        #expect(peers.map { $0.origin == peers[0].origin } == [true, true, false, false])
+        #expect(peers.map { $0.site == peers[0].site } == [true, true, true, false])
+    }
+}
+
+struct ListeningSocketTests {
+    private func socketNumber() throws -> Int32 {
+        try ListeningSocket(try #require(ListenAddress(parsing: "127.0.0.1:0"))).release()
+    }
+
+    @Test(
+        "a socket is closed only once, and a file that reuses its descriptor stays open")
+    func closedOnce() throws {
+        let number = try socketNumber()
+        let identity = ListeningSocket.Identity(of: number)
+        let other = try socketNumber()
+        let otherIdentity = ListeningSocket.Identity(of: other)
+        // As if libmicrohttpd had closed the socket, and another thread had opened a file since.
+        #expect(dup2(other, number) == number)
+        ListeningSocket.close(number, ifStill: identity)
+        #expect(ListeningSocket.Identity(of: number) == otherIdentity)
+
+        ListeningSocket.close(number, ifStill: otherIdentity)
+        #expect(ListeningSocket.Identity(of: number) != otherIdentity)
+        ListeningSocket.close(other, ifStill: otherIdentity)
+        #expect(ListeningSocket.Identity(of: other) != otherIdentity)
+    }
+
+    @Test("a listener does not start with a malformed certificate")
+    func malformedCertificate() {
+        let bytes = Array("malformed".utf8)
+        let identity = TLSIdentity(certificate: bytes, key: SecretBytes(copying: bytes.span))
+        #expect(throws: ListenerFailure.self) { try TestListener(tls: identity) }
     }
 }

@@ -29,8 +29,7 @@ struct PruningTests {
             for index in 0..<20 {
                 group.addTask {
                     _ = try await stores[index % 2].commit([.appendEvent(.sample(100, at: 100))])
-                    return PruningOutcome(
-                        credentials: 0, tickets: 0, challenges: 0, answers: 0, events: 0)
+                    return PruningOutcome()
                 }
             }
             return try await group.reduce(into: [PruningOutcome]()) { $0.append($1) }

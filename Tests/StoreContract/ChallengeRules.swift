@@ -180,7 +180,7 @@ extension StoreContract {
             let outcome = try await store.prune(Pruning(now: nil, challengesAt: .at(20)))
             try expectEqual(
                 outcome,
-                PruningOutcome(credentials: 0, tickets: 0, challenges: 1, answers: 0, events: 0))
+                PruningOutcome(challenges: 1))
             try expectEqual(
                 try await subject.second.challenge(digest: sampleBytes(1, count: 32)), nil)
             try expectEqual(

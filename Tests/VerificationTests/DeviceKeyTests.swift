@@ -21,9 +21,9 @@ struct DeviceKeyTests {
     private func grant(
         presence: DeviceKeyTranscript.Presence = .none, replacing replaced: CredentialID? = nil
     ) async throws -> DeviceKeyGrant {
-        let outcome = try await keys.enrol(
-            DeviceKeyEnrolment(for: fixture.alice, presence: presence, replacing: replaced))
-        guard case .granted(let grant) = outcome else { throw BenchError.refused }
+        let grant = try await keys.enrol(
+            DeviceKeyEnrolment(for: fixture.alice, presence: presence, replacing: replaced)
+        ).granted()
         return grant
     }
 

@@ -47,9 +47,9 @@ struct EnrolmentTests {
                     continue
                 }
                 let subject = try #require(Subject("\(issuer)|\(account)"))
-                let outcome = try await fixture.verifier.enrolOneTimePassword(
-                    OneTimePasswordEnrolment(issuer: issuer, account: account), for: subject)
-                guard case .granted(let grant) = outcome else { throw BenchError.refused }
+                let grant = try await fixture.verifier.enrolOneTimePassword(
+                    OneTimePasswordEnrolment(issuer: issuer, account: account), for: subject
+                ).granted()
                 let entry = try TestAuthenticator(grant).entry
                 #expect(entry.issuer == issuer && entry.account == account)
             }
@@ -260,9 +260,9 @@ struct EnrolmentTests {
         let origin = Origin(address: "192.0.2.7", userAgent: "phone/1")
         let enrolment = try OneTimePasswordEnrolment(
             issuer: "Watchword", account: "alice", name: "old phone")
-        let outcome = try await fixture.verifier.enrolOneTimePassword(
-            enrolment, for: fixture.alice, origin: origin)
-        guard case .granted(let grant) = outcome else { throw BenchError.refused }
+        let grant = try await fixture.verifier.enrolOneTimePassword(
+            enrolment, for: fixture.alice, origin: origin
+        ).granted()
         let authenticator = try TestAuthenticator(grant)
         let bound = fixture.clock.now
         _ = try await fixture.verifier.confirm(

@@ -34,8 +34,8 @@ struct IssuedValueTests {
             case .keySHA256: return try await fixture.enrol(algorithm: .sha256).entry.key.known
             case .keySHA512: return try await fixture.enrol(algorithm: .sha512).entry.key.known
             case .recoveryCode:
-                let outcome = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
-                guard case .granted(let grant) = outcome else { throw BenchError.refused }
+                let grant = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
+                    .granted()
                 let characters = grant.codes[9].text.filter { $0 != "-" }
                 return try Base32.decode(Array(characters.utf8).span).known
             case .enrolmentTicket: return try await fixture.ticket().ticket.bytes.known
@@ -87,8 +87,7 @@ struct IssuedValueTests {
         var ids: [String: [[UInt8]]] = [:]
         for number in 0..<BitVariation.valueCount {
             let subject = try #require(Subject("subject \(number)"))
-            let outcome = try await fixture.verifier.enrolRecoveryCodes(for: subject)
-            guard case .granted(let grant) = outcome else { throw BenchError.refused }
+            let grant = try await fixture.verifier.enrolRecoveryCodes(for: subject).granted()
             let row = try #require(await fixture.store.credential(grant.credential))
             guard case .recovery(let set) = try CredentialRecord(row).material else {
                 throw BenchError.refused

@@ -252,8 +252,7 @@ struct KnownDeviceTests {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()
         fixture.clock.advance(seconds: 300)
-        let outcome = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
-        guard case .granted(let grant) = outcome else { throw BenchError.refused }
+        let grant = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice).granted()
         try await fixture.fail(5, authenticator)
         let code = try grant.codes[0].withBytes { code throws(VerifierError) in
             try PresentedCode(code)

@@ -183,8 +183,7 @@ struct LoginTests {
             let gone = try await fixture.verifier.prune(keepingEventsFor: 400 * 86_400_000)
             #expect(
                 gone
-                    == PruningOutcome(
-                        credentials: 0, tickets: 0, challenges: 0, answers: 0, events: 0))
+                    == PruningOutcome())
             fixture.clock.advance(seconds: -days * 86_400)
             #expect(try await fixture.login(fresh, nonce: 1).acceptance != nil)
             #expect(try await fixture.login(used.with(login.secret), nonce: 2).acceptance != nil)

@@ -14,10 +14,9 @@ struct PasskeyDomainTests {
     private func register(
         _ passkey: TestPasskey, at passkeys: Passkeys, for subject: Subject
     ) async throws -> RegistrationOutcome? {
-        guard
-            case .granted(let grant) = try await passkeys.beginRegistration(
-                PasskeyEnrolment(for: subject))
-        else { throw BenchError.refused }
+        let grant = try await passkeys.beginRegistration(
+            PasskeyEnrolment(for: subject)
+        ).granted()
         return try await passkeys.finishRegistration(
             of: grant.credential, with: passkey.created(grant.options))
     }
@@ -71,10 +70,9 @@ struct PasskeyDomainTests {
         else { throw BenchError.refused }
         #expect(facts.isOnlyCredential)
         // A registration that was open when the domain was removed.
-        guard
-            case .granted(let grant) = try await before.beginRegistration(
-                PasskeyEnrolment(for: fixture.alice))
-        else { throw BenchError.refused }
+        let grant = try await before.beginRegistration(
+            PasskeyEnrolment(for: fixture.alice)
+        ).granted()
         var late = try TestPasskey(id: [3])
         (late.relyingPartyID, late.origin) = ("old.example", "https://new.example")
         #expect(

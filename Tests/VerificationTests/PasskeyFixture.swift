@@ -61,9 +61,9 @@ struct PasskeyFixture {
         _ subject: Subject? = nil, policy: PasskeyPolicy = .standard,
         replacing replaced: CredentialID? = nil
     ) async throws -> PasskeyGrant {
-        let outcome = try await passkeys.beginRegistration(
-            PasskeyEnrolment(for: subject ?? alice, policy: policy, replacing: replaced))
-        guard case .granted(let grant) = outcome else { throw BenchError.refused }
+        let grant = try await passkeys.beginRegistration(
+            PasskeyEnrolment(for: subject ?? alice, policy: policy, replacing: replaced)
+        ).granted()
         return grant
     }
 
@@ -123,10 +123,9 @@ struct PasskeyFixture {
 
 extension RegisteredPasskey {
     func with(publicKey: [UInt8]) -> RegisteredPasskey {
-        RegisteredPasskey(
-            relyingParty: relyingParty, credentialID: credentialID, publicKey: publicKey,
-            model: model, flags: flags, transports: transports, attestation: attestation,
-            leafDigest: leafDigest)
+        var changed = self
+        changed.publicKey = publicKey
+        return changed
     }
 }
 

@@ -10,10 +10,9 @@ import WatchwordCryptography
 struct PasskeyTicketTests {
     private func ticket(_ bench: PasskeyFixture) async throws -> PasskeyTicket {
         let account = PasskeyAccount(userName: "alice", displayName: "Alice")
-        guard
-            case .granted(let grant) = try await bench.passkeys.issueTicket(
-                for: PasskeyEnrolment(for: bench.alice), account: account)
-        else { throw BenchError.refused }
+        let grant = try await bench.passkeys.issueTicket(
+            for: PasskeyEnrolment(for: bench.alice), account: account
+        ).granted()
         return grant
     }
 
@@ -61,10 +60,9 @@ struct PasskeyTicketTests {
         let closed = try await ticket(bench)
         _ = try await bench.fixture.verifier.closeAccount(of: bench.alice)
         #expect(try await options(closed.ticket, bench) == nil)
-        guard
-            case .granted(let secret) = try await bench.fixture.verifier.enrolSecret(
-                for: bench.alice)
-        else { throw BenchError.refused }
+        let secret = try await bench.fixture.verifier.enrolSecret(
+            for: bench.alice
+        ).granted()
         #expect(try await options(secret.ticket, bench) == nil)
         let passkey = try await ticket(bench)
         let redeemed = try await bench.fixture.verifier.redeemEnrolment(passkey.ticket)

@@ -31,8 +31,8 @@ struct PasskeyTrustTests {
         let grant = try await passkeys.beginRegistration(
             PasskeyEnrolment(
                 for: fixture.alice,
-                policy: PasskeyPolicy(userVerification: .preferred, attestation: policy)))
-        guard case .granted(let grant) = grant else { throw BenchError.refused }
+                policy: PasskeyPolicy(userVerification: .preferred, attestation: policy))
+        ).granted()
         let clientData = Array(AttestationVector.clientData.utf8)
         let outcome = try await passkeys.finishRegistration(
             of: grant.credential,

@@ -208,10 +208,10 @@ struct RecorderTests {
 
     private func enrolCode(_ fixture: VerifierFixture) async throws -> TestAuthenticator {
         let enrolment = try OneTimePasswordEnrolment(issuer: "Mill", account: "alice")
-        let outcome = try await fixture.verifier.enrolOneTimePassword(
+        let grant = try await fixture.verifier.enrolOneTimePassword(
             enrolment, for: fixture.alice,
-            recorder: recorder(1) { _ in SecretBytes(text: "the key") })
-        guard case .granted(let grant) = outcome else { throw BenchError.refused }
+            recorder: recorder(1) { _ in SecretBytes(text: "the key") }
+        ).granted()
         #expect(try await exists(1, fixture))
         return try TestAuthenticator(grant)
     }
@@ -286,10 +286,10 @@ struct RecorderTests {
     func codesEnd() async throws {
         let fixture = try VerifierFixture()
         func enrol(_ number: UInt8) async throws -> RecoveryGrant {
-            let outcome = try await fixture.verifier.enrolRecoveryCodes(
+            let grant = try await fixture.verifier.enrolRecoveryCodes(
                 for: fixture.alice,
-                recorder: recorder(number) { _ in SecretBytes(text: "the codes") })
-            guard case .granted(let grant) = outcome else { throw BenchError.refused }
+                recorder: recorder(number) { _ in SecretBytes(text: "the codes") }
+            ).granted()
             return grant
         }
         _ = try await enrol(1)
@@ -304,9 +304,9 @@ struct RecorderTests {
     @Test("O-06 responses to a device are deleted at its next step or with the credential")
     func deviceEnds() async throws {
         let fixture = try VerifierFixture()
-        let enrolment = try await fixture.verifier.enrolSecret(
-            for: fixture.alice, recorder: recorder(1) { _ in SecretBytes(text: "the ticket") })
-        guard case .granted(let grant) = enrolment else { throw BenchError.refused }
+        let grant = try await fixture.verifier.enrolSecret(
+            for: fixture.alice, recorder: recorder(1) { _ in SecretBytes(text: "the ticket") }
+        ).granted()
         #expect(try await exists(1, fixture))
         let handedOut = try await fixture.verifier.redeemEnrolment(
             grant.ticket, recorder: recorder(2) { _ in SecretBytes(text: "the secret") })
@@ -337,9 +337,9 @@ struct RecorderTests {
     func deviceAnswersPutBack() async throws {
         let fixture = try VerifierFixture()
         func enrol() async throws -> SecretGrant {
-            let outcome = try await fixture.verifier.enrolSecret(
-                for: fixture.alice, recorder: recorder(1) { _ in SecretBytes(text: "the ticket") })
-            guard case .granted(let grant) = outcome else { throw BenchError.refused }
+            let grant = try await fixture.verifier.enrolSecret(
+                for: fixture.alice, recorder: recorder(1) { _ in SecretBytes(text: "the ticket") }
+            ).granted()
             return grant
         }
         let grant = try await enrol()

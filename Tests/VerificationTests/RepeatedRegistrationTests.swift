@@ -17,11 +17,7 @@ struct RepeatedRegistrationTests {
     }
 
     private func grant() async throws -> DeviceKeyGrant {
-        guard
-            case .granted(let grant) = try await keys.enrol(DeviceKeyEnrolment(for: fixture.alice))
-        else {
-            throw BenchError.refused
-        }
+        let grant = try await keys.enrol(DeviceKeyEnrolment(for: fixture.alice)).granted()
         return grant
     }
 

@@ -48,21 +48,26 @@ struct SampleKeys {
 
 extension RegisteredPasskey {
     static func passkey() -> RegisteredPasskey {
-        RegisteredPasskey(
+        var passkey = RegisteredPasskey(
             relyingParty: "mill.example", credentialID: SampleKeys.bytes(1, 16),
             publicKey: SampleKeys.bytes(2, 77), model: SampleKeys.bytes(0, 16),
-            flags: PasskeyFlags(isUserVerified: true, isBackupEligible: true, isBackedUp: false),
-            transports: ["internal"], attestation: .none, leafDigest: nil)
+            flags: PasskeyFlags(isUserVerified: true, isBackupEligible: true, isBackedUp: false))
+        passkey.transports = ["internal"]
+        return passkey
     }
 
     /// With every value at its upper limit.
-    static let largest = RegisteredPasskey(
-        relyingParty: String(repeating: "a", count: 253),
-        credentialID: SampleKeys.bytes(1, maximumIDCount), publicKey: SampleKeys.bytes(2, 600),
-        model: SampleKeys.bytes(255, 16),
-        flags: PasskeyFlags(isUserVerified: true, isBackupEligible: true, isBackedUp: true),
-        transports: Array(
+    static var largest: RegisteredPasskey {
+        var passkey = RegisteredPasskey(
+            relyingParty: String(repeating: "a", count: 253),
+            credentialID: SampleKeys.bytes(1, maximumIDCount),
+            publicKey: SampleKeys.bytes(2, 600), model: SampleKeys.bytes(255, 16),
+            flags: PasskeyFlags(isUserVerified: true, isBackupEligible: true, isBackedUp: true))
+        passkey.transports = Array(
             repeating: String(repeating: "t", count: maximumTransportCount),
-            count: maximumTransports),
-        attestation: .trusted, leafDigest: SampleKeys.bytes(3, 32))
+            count: maximumTransports)
+        passkey.attestation = .trusted
+        passkey.leafDigest = SampleKeys.bytes(3, 32)
+        return passkey
+    }
 }

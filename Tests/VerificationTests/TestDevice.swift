@@ -1,7 +1,7 @@
+import StoreContract
 import Testing
-import WatchwordCryptography
-
 @testable import Verification
+import WatchwordCryptography
 
 /// A device's copy of an enrolled secret.
 struct TestDevice: Sendable {
@@ -21,9 +21,7 @@ struct TestDevice: Sendable {
 extension VerifierFixture {
     /// Issues an enrolment ticket for `alice`.
     func ticket() async throws -> SecretGrant {
-        guard case .granted(let grant) = try await verifier.enrolSecret(for: alice) else {
-            throw BenchError.refused
-        }
+        let grant = try await verifier.enrolSecret(for: alice).granted()
         return grant
     }
 
@@ -53,4 +51,115 @@ extension LoginOutcome {
 
 extension RedemptionOutcome {
     var value: Value? { if case .redeemed(let value) = self { value } else { nil } }
+}
+
+/// The device side of an enrolled secret (EnrolledSecrets.md).
+///
+/// The value is the content of the device's disk, so a copy of the value is a copy of the disk.
+struct SimulatedDevice: Sendable {
+    /// A login as sent over the network.
+    struct Request: Sendable {
+        let credential: CredentialID
+        let secret: Token
+        let nonce: RotationNonce
+    }
+
+    let credential: CredentialID
+    /// The secret that has worked, or the first one.
+    private(set) var current: Token
+    /// The secret from the last response.
+    ///
+    /// The device presents it first, and keeps the current one until the new one has worked.
+    private(set) var next: Token?
+    /// Stored before it is sent.
+    private(set) var nonce: RotationNonce?
+    private(set) var wiped: WipeReason?
+
+    init(credential: CredentialID, secret: Token) {
+        self.credential = credential
+        current = secret
+    }
+
+    /// Stores the nonce, unless an earlier one still waits for its response.
+    mutating func prepare(_ fresh: RotationNonce) { if nonce == nil { nonce = fresh } }
+
+    /// The request to send; `nil` before ``prepare(_:)``.
+    var request: Request? {
+        nonce.map { Request(credential: credential, secret: next ?? current, nonce: $0) }
+    }
+
+    /// Stores the result of a response, if it belongs to the current request.
+    mutating func receive(_ outcome: LoginOutcome, to asked: Request) {
+        guard let request, request.nonce == asked.nonce,
+            request.secret.bytes == asked.secret.bytes
+        else { return }
+        switch outcome.result {
+        case .accepted(let acceptance):
+            current = asked.secret
+            next = acceptance.secret
+            nonce = nil
+        case .denied(let wipe):
+            if let wipe { wiped = wipe }
+        }
+    }
+}
+
+/// A device with a key in software; a test changes what it signs and sends.
+struct TestDeviceKey: Sendable {
+    let key: SigningKey
+    var audience = "https://login.example"
+    var presence = DeviceKeyTranscript.Presence.cryptographic
+    /// What is sent, if it is not what was signed.
+    var sentAudience: String?
+    var sentPresence: DeviceKeyTranscript.Presence?
+
+    init() throws { key = try SigningKey.make() }
+
+    func enrolment(_ ticket: Token) throws -> [UInt8] {
+        let scope = try #require(
+            DeviceKeyTranscript.Scope(audience: audience, presence: presence))
+        let transcript = DeviceKeyTranscript.enrolment(
+            scope, ticket: ticket.text, point: key.point)
+        return try key.sign(transcript.bytes.span)
+    }
+
+    /// Signs a challenge for this credential.
+    func answer(
+        _ challenge: DeviceKeyChallenge, by credential: CredentialID, text: String? = nil,
+        for signed: CredentialID? = nil, expiry: UInt64? = nil,
+        purpose: DeviceKeyPurpose? = nil
+    ) throws -> DeviceKeySignature {
+        let scope = try #require(
+            DeviceKeyTranscript.Scope(audience: audience, presence: presence))
+        let bytes = challenge.token.bytes.withBytes { [UInt8](copying: $0) }
+        let nonce = try #require(
+            DeviceKeyTranscript.Challenge(
+                bytes, expiry: expiry ?? UInt64(challenge.expiresAt.milliseconds)))
+        let name = (signed ?? credential).text
+        let transcript =
+            text.map {
+                DeviceKeyTranscript.confirmation(
+                    scope, credential: name, challenge: nonce, text: $0)
+            } ?? DeviceKeyTranscript.signIn(scope, credential: name, challenge: nonce)
+        return DeviceKeySignature(
+            credential: credential, challenge: challenge.token,
+            audience: sentAudience ?? audience,
+            purpose: purpose ?? (text == nil ? .signIn : .confirm),
+            presence: sentPresence ?? presence, signature: try key.sign(transcript.bytes.span))
+    }
+}
+
+extension DeviceKeys {
+    /// Registers a test's device, with another point or signature if it is given.
+    func register(
+        _ device: TestDeviceKey, _ ticket: Token, point: [UInt8]? = nil,
+        signature: [UInt8]? = nil, custody: KeyCustody = .vault
+    ) async throws -> DeviceKeyRegistration {
+        try await register(
+            SentDeviceKey(
+                point: point ?? device.key.point,
+                signature: try signature ?? device.enrolment(ticket),
+                presence: device.sentPresence ?? device.presence, custody: custody),
+            with: ticket)
+    }
 }

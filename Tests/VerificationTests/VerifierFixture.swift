@@ -55,9 +55,9 @@ final class VerifierFixture: Sendable {
         let enrolment = try OneTimePasswordEnrolment(
             issuer: "Watchword", account: "alice", factor: factor, algorithm: algorithm,
             digits: digits, key: key)
-        let outcome = try await verifier.enrolOneTimePassword(
-            enrolment, for: subject ?? alice)
-        guard case .granted(let grant) = outcome else { throw BenchError.refused }
+        let grant = try await verifier.enrolOneTimePassword(
+            enrolment, for: subject ?? alice
+        ).granted()
         return try TestAuthenticator(grant)
     }
 
@@ -206,5 +206,13 @@ extension VerificationRequest {
         self.counter = counter
         self.device = device
         self.remembersDevice = remembersDevice
+    }
+}
+
+extension EnrolmentOutcome {
+    /// What was granted.
+    func granted() throws -> Grant {
+        guard case .granted(let grant) = self else { throw BenchError.refused }
+        return grant
     }
 }

@@ -61,8 +61,8 @@ struct FileExchangeTests {
         try place.opened { folder, own in
             var linked: [LinkedFile] = []
             try file.replace(
-                with: Array("ours: new".utf8).span, in: folder, besides: own, previous: previous,
-                expecting: read, noting: &linked)
+                with: Array("ours: new".utf8).span, in: folder, besides: own,
+                replacing: FileReplacement.OldFile(previous, containing: read), noting: &linked)
             #expect(linked.isEmpty)
         }
     }

@@ -239,8 +239,9 @@ struct FileReplacementTests {
         let opened = try Folder(opening: folder.path)
         var linked: [LinkedFile] = []
         try file.replace(
-            with: Array("ours: three".utf8).span, in: opened, besides: opened, previous: .purged,
-            expecting: Array("ours: two".utf8), noting: &linked)
+            with: Array("ours: three".utf8).span, in: opened, besides: opened,
+            replacing: FileReplacement.OldFile(.purged, containing: Array("ours: two".utf8)),
+            noting: &linked)
         #expect(linked == [older])
         try file.eraseAllButCurrent(in: opened, besides: opened, noting: &linked)
         #expect(linked == [older, current])

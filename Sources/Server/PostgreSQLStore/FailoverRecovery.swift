@@ -120,9 +120,7 @@ struct FailoverRecovery {
     ) throws(StoreFailure) {
         var chain = lease.chain
         let results = try session.run(commands + [lease.append(events, to: &chain)])
-        let last: UInt64? = try results.last?.first { row throws(StoreFailure) in
-            try row.read()
-        }
+        let last: UInt64? = try results.last?.first()
         guard let last else { throw .invalidRow }
         position = last
         lease.move(to: chain, at: position)

@@ -255,10 +255,14 @@ extension PostgreSQLSession {
         let results = try run(commands + events)
         let old = try oldEvents(results.dropFirst(commands.count), pruning, key: key)
         _ = try run(replacing(old) + [.text("COMMIT")])
-        return PruningOutcome(
-            credentials: results[2].changed, tickets: results[3].changed,
-            challenges: results[4].changed, answers: results[5].changed, events: old.count,
-            areEventsAltered: old.areAltered)
+        var outcome = PruningOutcome()
+        outcome.credentials = results[2].changed
+        outcome.tickets = results[3].changed
+        outcome.challenges = results[4].changed
+        outcome.answers = results[5].changed
+        outcome.events = old.count
+        outcome.areEventsAltered = old.areAltered
+        return outcome
     }
 
     private func oldEvents(

@@ -46,6 +46,13 @@ internal import Glibc
         while output.freeCapacity > 0, try read(into: &output) > 0 {}
     }
 
+    /// Reads until the file ends, at most `limit` bytes.
+    package func bytes(atMost limit: Int) throws(SystemCallFailure) -> [UInt8] {
+        try [UInt8](capacity: limit) { output throws(SystemCallFailure) in
+            try readToEnd(into: &output)
+        }
+    }
+
     /// Writes every byte, with as many calls as needed.
     public func writeAll(_ bytes: Span<UInt8>) throws(SystemCallFailure) {
         try FileDescriptor.writeAll(bytes, to: number)

@@ -94,3 +94,34 @@ extension FileError {
             }
     }
 }
+
+// Converts the failure of a system call.
+extension FileError {
+    /// The call is made on one of the program's own files.
+    @discardableResult static func system<Result: ~Copyable>(
+        in call: @autoclosure () throws(SystemCallFailure) -> Result
+    ) throws(FileError) -> Result {
+        do { return try call() } catch { throw .system(error) }
+    }
+
+    /// The call waits until what was done is on disk.
+    static func confirming(
+        _ call: @autoclosure () throws(SystemCallFailure) -> Void
+    ) throws(FileError) {
+        do { try call() } catch { throw .notConfirmed(error) }
+    }
+
+    /// The call is made on a file that the user named, for reading.
+    static func reading<Result: ~Copyable>(
+        _ call: @autoclosure () throws(SystemCallFailure) -> Result
+    ) throws(FileError) -> Result {
+        do { return try call() } catch { throw FileError(reading: error) }
+    }
+
+    /// The call is made on a file that the user named, for writing.
+    static func writing<Result: ~Copyable>(
+        _ call: @autoclosure () throws(SystemCallFailure) -> Result
+    ) throws(FileError) -> Result {
+        do { return try call() } catch { throw FileError(writing: error) }
+    }
+}

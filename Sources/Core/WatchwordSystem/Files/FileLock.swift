@@ -41,7 +41,7 @@ public struct FileLock: ~Copyable, Sendable {
     private static func take(
         _ name: String, in folder: borrowing Folder, operation: Int32, timeout: Duration
     ) throws(FileError) -> FileDescriptor {
-        let file = try FileLock.open(name, in: folder)
+        let file = try FileError.system(in: FileLock.open(name, in: folder))
         // The kernel has no call that waits for a lock with a timeout.
         var waited = Duration.zero
         while flock(file.number, operation | LOCK_NB) != 0 {
@@ -57,7 +57,7 @@ public struct FileLock: ~Copyable, Sendable {
     }
 
     private static func open(_ name: String, in folder: borrowing Folder)
-        throws(FileError) -> FileDescriptor
+        throws(SystemCallFailure) -> FileDescriptor
     {
         do throws(SystemCallFailure) {
             do throws(SystemCallFailure) {
@@ -65,11 +65,9 @@ public struct FileLock: ~Copyable, Sendable {
             } catch  where error.isMissingFile {
                 return try folder.make(name)
             }
-        } catch  where error.number == EEXIST {
+        } catch  where error.isAlreadyExists {
             // Another process has just created it.
-            do { return try folder.open(name, O_RDWR) } catch { throw .system(error) }
-        } catch {
-            throw .system(error)
+            return try folder.open(name, O_RDWR)
         }
     }
 }

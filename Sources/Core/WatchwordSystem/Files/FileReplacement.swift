@@ -73,6 +73,20 @@ public struct FileReplacement: Sendable {
         case discarded
     }
 
+    /// The file that is replaced.
+    public struct OldFile: Sendable {
+        let previous: Previous
+        let content: [UInt8]?
+
+        /// - Parameters:
+        ///   - previous: what happens to it.
+        ///   - content: what it must still contain when it is replaced; `nil` for any content.
+        public init(_ previous: Previous, containing content: [UInt8]? = nil) {
+            self.previous = previous
+            self.content = content
+        }
+    }
+
     /// Replaces the old file, if any, with a file that contains `bytes` (mode 0600).
     ///
     /// When this returns, the new file is on disk. If it throws
@@ -82,58 +96,48 @@ public struct FileReplacement: Sendable {
         with bytes: Span<UInt8>, in folder: borrowing Folder, previous: Previous
     ) throws(FileError) {
         var linked: [LinkedFile] = []
-        try put(
-            bytes, in: folder, besides: folder, previous: previous, expecting: nil,
-            noting: &linked)
-        do { try folder.synchronize() } catch { throw .notConfirmed(error) }
+        try put(bytes, in: folder, besides: folder, replacing: OldFile(previous), noting: &linked)
+        try FileError.confirming(folder.synchronize())
     }
 
     /// Replaces the old file, if any, using working files in the folder `own` on the same file
     /// system.
     ///
-    /// - Parameters:
-    ///   - old: what the file must still contain when it is replaced; `nil` for any content.
-    ///   - linked: the files that were to be erased, but have a second name, are added to this.
-    /// - Throws: ``FileError/changed`` if the file contains anything else.
+    /// - Parameter linked: the files that were to be erased, but have a second name, are added to
+    ///   this.
+    /// - Throws: ``FileError/changed`` if the old file does not contain what it must.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
-        previous: Previous, expecting old: [UInt8]? = nil, noting linked: inout [LinkedFile]
+        replacing old: OldFile, noting linked: inout [LinkedFile]
     ) throws(FileError) {
-        try put(
-            bytes, in: folder, besides: own, previous: previous, expecting: old, noting: &linked)
-        do throws(SystemCallFailure) {
-            try folder.synchronize()
-            try own.synchronize()
-        } catch {
-            throw .notConfirmed(error)
-        }
-        if old != nil { discardNames(in: own) }
+        try put(bytes, in: folder, besides: own, replacing: old, noting: &linked)
+        try FileError.confirming(folder.synchronize())
+        try FileError.confirming(own.synchronize())
+        if old.content != nil { discardNames(in: own) }
     }
 
     private func put(
         _ bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
-        previous: Previous, expecting old: [UInt8]?, noting linked: inout [LinkedFile]
+        replacing old: OldFile, noting linked: inout [LinkedFile]
     ) throws(FileError) {
         try removeLeftovers(in: own, besides: folder, noting: &linked)
         try expectOwnOrNothing(name, in: folder)
         do throws(FileError) {
-            try write(bytes, to: aside, in: own)
-            switch previous {
+            try FileError.system(in: write(bytes, to: aside, in: own))
+            switch old.previous {
             case .absent, .none: break
-            case .kept: try keepPrevious(in: own, of: folder, expecting: old)
+            case .kept: try keepPrevious(in: own, of: folder, expecting: old.content)
             case .purged:
                 try erasePrevious(in: folder, besides: own, noting: &linked)
-                try linkToPreviousAside(in: own, of: folder, expecting: old)
-            case .discarded: try linkToPreviousAside(in: own, of: folder, expecting: old)
+                try linkToPreviousAside(in: own, of: folder, expecting: old.content)
+            case .discarded: try linkToPreviousAside(in: own, of: folder, expecting: old.content)
             }
-            if case .absent = previous {
+            if case .absent = old.previous {
                 try give(name, in: folder, toNewIn: own)
-            } else if let old {
-                try exchange(in: folder, besides: own, expecting: old)
+            } else if let content = old.content {
+                try exchange(in: folder, besides: own, expecting: content)
             } else {
-                try system { () throws(SystemCallFailure) in
-                    try own.rename(aside, to: name, in: folder)
-                }
+                try FileError.system(in: own.rename(aside, to: name, in: folder))
             }
         } catch {
             // Report the first failure; the next writer removes any file that is left here.
@@ -151,9 +155,7 @@ public struct FileReplacement: Sendable {
         } catch {
             guard !error.isAlreadyExists else { throw .inTheWay(name: name) }
             guard error.isLinkUnsupported else { throw .system(error) }
-            return try system { () throws(SystemCallFailure) in
-                try own.rename(aside, to: name, in: folder)
-            }
+            return try FileError.system(in: own.rename(aside, to: name, in: folder))
         }
         // The file is in place; the next writer removes the other name.
         do { try own.remove(aside) } catch _ {}
@@ -166,29 +168,31 @@ public struct FileReplacement: Sendable {
     ) throws(FileError) {
         try expectOwnOrNothing(previous, in: own)
         try linkToPreviousAside(in: own, of: folder, expecting: old)
-        try system { () throws(SystemCallFailure) in
-            guard try own.holds(newPreviousName) else { return }
-            try own.rename(newPreviousName, to: previous, in: own)
-            // If both names already refer to one file (a writer was killed between two renames),
-            // renaming does nothing and leaves both names.
-            try own.remove(newPreviousName)
-        }
+        guard try FileError.system(in: own.holds(newPreviousName)) else { return }
+        try FileError.system(in: own.rename(newPreviousName, to: previous, in: own))
+        // If both names already refer to one file (a writer was killed between two renames),
+        // renaming does nothing and leaves both names.
+        try FileError.system(in: own.remove(newPreviousName))
     }
 
     private func linkToPreviousAside(
         in own: borrowing Folder, of folder: borrowing Folder, expecting old: [UInt8]?
     ) throws(FileError) {
-        try system { () throws(SystemCallFailure) in
-            guard try folder.holds(name) else { return }
-            do throws(SystemCallFailure) {
-                try folder.link(name, to: newPreviousName, in: own)
-            } catch  where error.isLinkUnsupported {
-                try copy(in: folder, toPreviousAsideIn: own)
-            }
-        }
+        try FileError.system(in: linkToPreviousAside(in: own, of: folder))
         guard let old, try !holds(old, at: newPreviousName, in: own) else { return }
-        try system { () throws(SystemCallFailure) in try own.remove(newPreviousName) }
+        try FileError.system(in: own.remove(newPreviousName))
         throw .changed
+    }
+
+    private func linkToPreviousAside(
+        in own: borrowing Folder, of folder: borrowing Folder
+    ) throws(SystemCallFailure) {
+        guard try folder.holds(name) else { return }
+        do throws(SystemCallFailure) {
+            try folder.link(name, to: newPreviousName, in: own)
+        } catch  where error.isLinkUnsupported {
+            try copy(in: folder, toPreviousAsideIn: own)
+        }
     }
 
     private func copy(in folder: borrowing Folder, toPreviousAsideIn own: borrowing Folder)
@@ -196,30 +200,129 @@ public struct FileReplacement: Sendable {
     {
         let file = try folder.open(name, O_RDONLY)
         let size = Int(try file.facts().st_size)
-        let bytes = try [UInt8](capacity: size) { output throws(SystemCallFailure) in
-            try file.readToEnd(into: &output)
-        }
-        let copy = try own.make(newPreviousName)
-        try copy.writeAll(bytes.span)
-        try copy.synchronize()
+        let bytes = try file.bytes(atMost: size)
+        try write(bytes.span, to: newPreviousName, in: own)
     }
 
     func write(_ bytes: Span<UInt8>, to name: String, in folder: borrowing Folder)
+        throws(SystemCallFailure)
+    {
+        let file = try folder.make(name)
+        try file.writeAll(bytes)
+        try file.synchronize()
+    }
+}
+
+// Replacing a file only if it has not changed since it was read, because other programs may ignore
+// the lock.
+extension FileReplacement {
+    /// Gives the new file the name of the old one, which must still hold `old`.
+    ///
+    /// The two files are exchanged in one step, and then the old one is compared with `old`. If
+    /// another program replaced it before that step, its file is put back.
+    ///
+    /// Where the file system cannot exchange files, the old file is compared just before it is
+    /// replaced.
+    ///
+    /// - Throws: ``FileError/changed`` if the file holds anything else; the file is then
+    ///   kept.
+    func exchange(
+        in folder: borrowing Folder, besides own: borrowing Folder, expecting old: [UInt8]
+    ) throws(FileError) {
+        do throws(SystemCallFailure) {
+            // The new file keeps its other name, so that a later writer recognises it.
+            try own.link(aside, to: displaced, in: own)
+            try own.exchange(displaced, with: name, in: folder)
+        } catch {
+            guard !error.isMissingFile else { throw .changed }
+            guard error.isLinkUnsupported || error.isExchangeUnsupported else {
+                throw .system(error)
+            }
+            guard try holds(old, at: name, in: folder) else { throw .changed }
+            try FileError.system(in: own.remove(displaced))
+            return try FileError.system(in: own.rename(aside, to: name, in: folder))
+        }
+        let failure: FileError
+        do throws(FileError) {
+            guard try !holds(old, at: displaced, in: own) else { return }
+            failure = .changed
+        } catch {
+            // A file that cannot be read is also put back.
+            failure = error
+        }
+        try FileError.system(in: own.exchange(displaced, with: name, in: folder))
+        throw failure
+    }
+
+    /// Completes or undoes an exchange that a killed writer began.
+    ///
+    /// A displaced file that is neither the new one nor a kept one belongs to another program. It
+    /// is put back if the new file still has the name of the replaced file.
+    ///
+    /// - Throws: ``FileError/inTheWay(name:)`` if a third file has that name.
+    func endExchange(in own: borrowing Folder, besides folder: borrowing Folder)
         throws(FileError)
     {
+        guard try FileError.system(in: own.holds(displaced)) else { return }
+        var isKnown = false
+        for known in [aside, previous, newPreviousName] where !isKnown {
+            isKnown = try FileError.system(in: isSameFile(known, in: own, displaced, in: own))
+        }
+        if !isKnown {
+            guard try FileError.system(in: isSameFile(aside, in: own, name, in: folder)) else {
+                throw .inTheWay(name: displaced)
+            }
+            try FileError.system(in: own.exchange(displaced, with: name, in: folder))
+            guard try FileError.system(in: isSameFile(aside, in: own, displaced, in: own)) else {
+                throw .inTheWay(name: displaced)
+            }
+        }
+        try FileError.system(in: own.remove(displaced))
+    }
+
+    /// Removes the new file, which was not put in place; the next writer removes what is left.
+    func discardNew(in own: borrowing Folder) {
         do throws(SystemCallFailure) {
-            let file = try folder.make(name)
-            try file.writeAll(bytes)
-            try file.synchronize()
+            // If a displaced file could not be put back, leave both files: the next writer needs
+            // the new file to recognise the displaced one.
+            if try own.holds(displaced) {
+                guard try isSameFile(aside, in: own, displaced, in: own) else { return }
+            }
+            discardNames(in: own)
+        } catch _ {}
+    }
+
+    /// Removes the names that an exchange needed; the next writer removes what is left.
+    func discardNames(in own: borrowing Folder) {
+        do throws(SystemCallFailure) {
+            // In this order: without the new file, a displaced file could not be recognised.
+            try own.remove(displaced)
+            try own.remove(aside)
+        } catch _ {}
+    }
+
+    /// Whether the regular file `name` holds these bytes and no more.
+    func holds(_ bytes: [UInt8], at name: String, in folder: borrowing Folder)
+        throws(FileError) -> Bool
+    {
+        do throws(SystemCallFailure) {
+            guard let facts = try folder.facts(of: name), FileKind(facts) == .file,
+                Int(facts.st_size) == bytes.count
+            else { return false }
+            return try folder.open(name, O_RDONLY).bytes(atMost: bytes.count + 1) == bytes
+        } catch  where error.isMissingFile || error.isNotRegularFile || error.isPermissionDenied {
+            return false
         } catch {
             throw .system(error)
         }
     }
-}
 
-/// Converts a system call's error to this operation's error.
-func system<Result>(_ body: () throws(SystemCallFailure) -> Result)
-    throws(FileError) -> Result
-{
-    do { return try body() } catch { throw .system(error) }
+    /// Whether both names exist and refer to the same file.
+    func isSameFile(
+        _ name: String, in folder: borrowing Folder, _ second: String, in other: borrowing Folder
+    ) throws(SystemCallFailure) -> Bool {
+        guard let first = try folder.facts(of: name), let second = try other.facts(of: second)
+        else { return false }
+        return first.isSameFile(as: second)
+    }
 }

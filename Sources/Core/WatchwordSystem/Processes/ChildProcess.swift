@@ -50,7 +50,8 @@ internal import Glibc
         let toChild = try Pipe()
         let fromChild = try Pipe()
         identifier = try ChildProcess.spawn(
-            path, arguments, environment, input: toChild.reading, output: fromChild.writing)
+            Program(path: path, arguments: arguments, environment: environment),
+            input: toChild.reading, output: fromChild.writing)
         // posix_spawn returns after exec. Before exec, the child shares this process's memory, which
         // another thread may still enlarge.
         ownPeakMemory = ChildProcess.peakMemory(of: RUSAGE_SELF)
@@ -67,7 +68,8 @@ internal import Glibc
         running path: String, arguments: [String] = [], over connection: consuming SocketPair
     ) throws(SystemCallFailure) {
         identifier = try ChildProcess.spawn(
-            path, arguments, [], input: connection.second, output: connection.second)
+            Program(path: path, arguments: arguments, environment: []),
+            input: connection.second, output: connection.second)
         ownPeakMemory = ChildProcess.peakMemory(of: RUSAGE_SELF)
         output = try connection.first.duplicate()
         input = connection.takeFirst()
@@ -117,14 +119,21 @@ internal import Glibc
         return Int(usage.ru_maxrss) * 1024
     }
 
+    /// A program to start.
+    struct Program {
+        let path: String
+        /// The arguments after the program's name.
+        let arguments: [String]
+        /// The environment variables (`NAME=value`).
+        let environment: [String]
+        /// Whether it gets a session of its own and the folder `/`, instead of a process group in
+        /// this session.
+        var hasOwnSession = false
+    }
+
     /// Starts a program, without waiting for it.
-    ///
-    /// - Parameter inOwnSession: whether it gets a session of its own and the folder `/`, instead of
-    ///   a process group in this session.
     static func spawn(
-        _ path: String, _ arguments: [String], _ environment: [String],
-        input: borrowing FileDescriptor, output: borrowing FileDescriptor,
-        inOwnSession: Bool = false
+        _ program: Program, input: borrowing FileDescriptor, output: borrowing FileDescriptor
     ) throws(SystemCallFailure) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         try callReturningErrorNumber("posix_spawn_file_actions_init") {
@@ -147,7 +156,7 @@ internal import Glibc
         try callReturningErrorNumber("posix_spawn_file_actions_addclosefrom_np") {
             unsafe linux_spawn_close_from(&actions, STDERR_FILENO + 1)
         }
-        if inOwnSession {
+        if program.hasOwnSession {
             try callReturningErrorNumber("posix_spawn_file_actions_addchdir_np") {
                 unsafe linux_spawn_change_folder(&actions, "/")
             }
@@ -174,18 +183,19 @@ internal import Glibc
             unsafe posix_spawnattr_setpgroup(&attributes, 0)
         }
         let flags = Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK)
-        let group = inOwnSession ? linux_spawn_own_session : Int16(POSIX_SPAWN_SETPGROUP)
+        let group = program.hasOwnSession ? linux_spawn_own_session : Int16(POSIX_SPAWN_SETPGROUP)
         try callReturningErrorNumber("posix_spawnattr_setflags") {
             unsafe posix_spawnattr_setflags(&attributes, flags | group)
         }
 
         var started: pid_t = 0
-        let words = StringList([path] + arguments)
-        let variables = StringList(environment)
+        let words = StringList([program.path] + program.arguments)
+        let variables = StringList(program.environment)
         try callReturningErrorNumber("posix_spawn") {
             withExtendedLifetime((words, variables)) {
                 unsafe posix_spawn(
-                    &started, path, &actions, &attributes, words.pointers, variables.pointers)
+                    &started, program.path, &actions, &attributes, words.pointers,
+                    variables.pointers)
             }
         }
         return started
@@ -243,5 +253,43 @@ public enum ProcessCopy {
             // The other side sees the end of the connection.
         }
         ProcessEnd.atOnce(with: 0)
+    }
+}
+
+/// Both ends of a pipe; neither is inherited by programs that are started later.
+struct Pipe: ~Copyable {
+    let reading: FileDescriptor
+    let writing: FileDescriptor
+
+    init() throws(SystemCallFailure) {
+        var ends: (Int32, Int32) = (-1, -1)
+        try call("pipe2") { unsafe linux_pipe(&ends.0, &ends.1) }
+        let reading = FileDescriptor(owning: ends.0)
+        let writing = FileDescriptor(owning: ends.1)
+        let clearReading = try reading.aboveStandardStreams()
+        let clearWriting = try writing.aboveStandardStreams()
+        self.reading = clearReading
+        self.writing = clearWriting
+    }
+}
+
+extension FileDescriptor {
+    /// The same open file with a number above 2, in case it was given the number of a closed
+    /// standard stream.
+    fileprivate consuming func aboveStandardStreams() throws(SystemCallFailure) -> FileDescriptor {
+        number > STDERR_FILENO ? self : try duplicate()
+    }
+
+    /// Duplicates the descriptor with a number above 2.
+    public func duplicate() throws(SystemCallFailure) -> FileDescriptor {
+        let copy = try call("fcntl") { fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
+        return FileDescriptor(owning: copy)
+    }
+
+    /// Sets whether reading and writing block.
+    func setBlocking(_ blocks: Bool) throws(SystemCallFailure) {
+        let flags = try call("fcntl") { fcntl(number, F_GETFL) }
+        let wanted = blocks ? flags & ~O_NONBLOCK : flags | O_NONBLOCK
+        try call("fcntl") { fcntl(number, F_SETFL, wanted) }
     }
 }

@@ -44,10 +44,8 @@ public enum ProcessHardening {
     /// - Throws: `ptrace` with `EPERM` if one is.
     public static func requireNoTracer() throws(SystemCallFailure) {
         let file = try FileDescriptor(reading: "/proc/self/status")
-        let status = try [UInt8](capacity: 1 << 12) { output throws(SystemCallFailure) in
-            try file.readToEnd(into: &output)
-        }
-        let lines = String(decoding: status, as: UTF8.self).split(separator: "\n")
+        let lines = String(decoding: try file.bytes(atMost: 1 << 12), as: UTF8.self).split(
+            separator: "\n")
         guard lines.contains("TracerPid:\t0") else {
             throw SystemCallFailure(call: "ptrace", number: EPERM)
         }

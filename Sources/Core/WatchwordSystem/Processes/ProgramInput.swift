@@ -69,8 +69,10 @@ public enum ProgramInput {
         let output = try FileDescriptor(openingDevice: "/dev/null")
         // The writing end is closed in the program, and here when this function returns.
         return try ChildProcess.spawn(
-            path, arguments, Environment.variables(environment), input: pipe.reading,
-            output: output, inOwnSession: true)
+            ChildProcess.Program(
+                path: path, arguments: arguments,
+                environment: Environment.variables(environment), hasOwnSession: true),
+            input: pipe.reading, output: output)
     }
 }
 

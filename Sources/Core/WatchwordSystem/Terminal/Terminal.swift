@@ -15,6 +15,15 @@ public enum TerminalError: Error, Hashable, Sendable {
     case system(SystemCallFailure)
 }
 
+extension TerminalError {
+    /// Converts the failure of a system call.
+    @discardableResult static func system<Result: ~Copyable>(
+        in call: @autoclosure () throws(SystemCallFailure) -> Result
+    ) throws(TerminalError) -> Result {
+        do { return try call() } catch { throw .system(error) }
+    }
+}
+
 /// The controlling terminal of this process, whatever its standard streams are.
 @safe public struct Terminal: ~Copyable {
     let descriptor: FileDescriptor
@@ -31,7 +40,7 @@ public enum TerminalError: Error, Hashable, Sendable {
 
     /// Shows `bytes`.
     public func write(_ bytes: Span<UInt8>) throws(TerminalError) {
-        do { try descriptor.writeAll(bytes) } catch { throw .system(error) }
+        try TerminalError.system(in: descriptor.writeAll(bytes))
     }
 
     /// Shows `text`.
@@ -50,9 +59,8 @@ public enum TerminalError: Error, Hashable, Sendable {
 
     func settings() throws(TerminalError) -> termios {
         var settings = termios()
-        guard unsafe tcgetattr(descriptor.number, &settings) == 0 else {
-            throw .system(SystemCallFailure(call: "tcgetattr", number: errno))
-        }
+        try TerminalError.system(
+            in: call("tcgetattr") { unsafe tcgetattr(descriptor.number, &settings) })
         return settings
     }
 
@@ -60,9 +68,10 @@ public enum TerminalError: Error, Hashable, Sendable {
     func apply(_ settings: termios, flushing: Bool) throws(TerminalError) {
         var settings = settings
         let when = flushing ? TCSAFLUSH : TCSADRAIN
-        guard retrying({ unsafe tcsetattr(descriptor.number, when, &settings) }) == 0 else {
-            throw .system(SystemCallFailure(call: "tcsetattr", number: errno))
-        }
+        try TerminalError.system(
+            in: call("tcsetattr", retrying: true) {
+                unsafe tcsetattr(descriptor.number, when, &settings)
+            })
     }
 }
 
@@ -77,48 +86,59 @@ extension Terminal {
         case overtaken
     }
 
-    /// Shows `prompt` and reads one line into `answer`, without its line ending.
-    ///
-    /// Without `echo`, typed text is not shown. If a signal ends the prompt (Ctrl-C, Ctrl-\, a
-    /// hang-up, a termination request), the terminal is restored before the signal takes effect,
-    /// and the partial answer is discarded. After Ctrl-Z and `fg` the prompt is repeated.
-    public func ask(_ prompt: String, echo: Bool, into answer: inout OutputSpan<UInt8>)
-        throws(TerminalError)
-    {
-        _ = try ask(prompt, echo: echo, until: nil, unless: nil, into: &answer)
+    /// A question, and what can end it besides an answer.
+    public struct Prompt {
+        /// What is shown.
+        let text: String
+        /// Whether typed text is shown.
+        let isEchoed: Bool
+        let deadline: Moment?
+        /// The descriptor that ends the prompt when it becomes readable.
+        let other: Polling.Interest?
+        /// Called with the signal that is about to be delivered, which may end the process.
+        let beforeSignal: (SignalQueue.Signal) -> Void
+
+        /// Asks `text` until `deadline`, or until `other` is readable.
+        ///
+        /// - Parameter beforeSignal: called with the signal that is about to be delivered, which may
+        ///   end the process.
+        public init(
+            _ text: String, isEchoed: Bool, until deadline: Moment? = nil,
+            unless other: Polling.Interest? = nil,
+            beforeSignal: @escaping (SignalQueue.Signal) -> Void = { _ in }
+        ) {
+            self.text = text
+            self.isEchoed = isEchoed
+            self.deadline = deadline
+            self.other = other
+            self.beforeSignal = beforeSignal
+        }
     }
 
-    /// Prompts like ``ask(_:echo:into:)``, but only until `deadline` or until `other` is readable.
+    /// Shows `prompt` and reads one line into `answer`, without its line ending.
     ///
-    /// - Parameter beforeSignal: called with the signal that is about to be delivered, which may
-    ///   end the process.
-    public func ask(
-        _ prompt: String, echo: Bool, until deadline: Moment?,
-        unless other: Polling.Interest?, into answer: inout OutputSpan<UInt8>,
-        beforeSignal: @escaping (SignalQueue.Signal) -> Void = { _ in }
+    /// If a signal ends the prompt (Ctrl-C, Ctrl-\, a
+    /// hang-up, a termination request), the terminal is restored before the signal takes effect,
+    /// and the partial answer is discarded. After Ctrl-Z and `fg` the prompt is repeated.
+    @discardableResult public func ask(
+        _ prompt: Prompt, into answer: inout OutputSpan<UInt8>
     ) throws(TerminalError) -> PromptOutcome {
         let before = try settings()
         var quiet = before
-        if !echo {
+        if !prompt.isEchoed {
             quiet.c_lflag &= ~tcflag_t(ECHO)
             quiet.c_lflag |= tcflag_t(ECHONL)
         }
         var awaited = [Polling.Interest.reading(descriptor)]
-        if let other { awaited.append(other) }
-        let question = Question(
-            prompt: prompt, before: before, quiet: quiet, awaited: awaited, deadline: deadline,
-            beforeSignal: beforeSignal)
-        let signals: SignalQueue
-        do {
-            signals = try SignalQueue([.interrupt, .terminate, .hangUp, .quit, .stop])
-        } catch {
-            throw .system(error)
-        }
+        if let other = prompt.other { awaited.append(other) }
+        let question = Question(prompt: prompt, before: before, quiet: quiet, awaited: awaited)
+        let signals = try TerminalError.system(
+            in: SignalQueue([.interrupt, .terminate, .hangUp, .quit, .stop]))
         let start = answer.count
         let outcome: Result<PromptOutcome, TerminalError>
         do {
             try apply(quiet, flushing: true)
-            try write(prompt)
+            try write(prompt.text)
             outcome = .success(try read(into: &answer, question, signals: signals))
         } catch {
             outcome = .failure(error)
@@ -133,14 +153,12 @@ extension Terminal {
     }
 
     private struct Question {
-        let prompt: String
+        let prompt: Prompt
         /// The terminal's settings before and during the prompt.
         let before: termios
         let quiet: termios
         /// The terminal, and the descriptor that can interrupt the prompt.
         let awaited: [Polling.Interest]
-        let deadline: Moment?
-        let beforeSignal: (SignalQueue.Signal) -> Void
     }
 
     // The kernel edits the line; its bytes arrive when Return is pressed.
@@ -149,37 +167,26 @@ extension Terminal {
     ) throws(TerminalError) -> PromptOutcome {
         let start = answer.count
         while true {
-            let ready: [Bool]
-            let signal: SignalQueue.Signal?
-            do {
-                ready = try signals.wait(
-                    for: question.awaited, timeout: question.deadline?.timeRemaining)
-                signal = try signals.next()
-            } catch {
-                throw .system(error)
-            }
-            if let signal {
+            let ready = try TerminalError.system(
+                in: signals.wait(
+                    for: question.awaited, timeout: question.prompt.deadline?.timeRemaining))
+            if let signal = try TerminalError.system(in: signals.next()) {
                 try apply(question.before, flushing: true)
                 try write("\n")
-                question.beforeSignal(signal)
-                do {
-                    if signal == .stop {
-                        try signals.deliver(signal)
-                    } else {
-                        try signals.postpone(signal)
-                    }
-                } catch {
-                    throw .system(error)
+                question.prompt.beforeSignal(signal)
+                guard signal == .stop else {
+                    try TerminalError.system(in: signals.postpone(signal))
+                    throw .interrupted
                 }
-                guard signal == .stop else { throw .interrupted }
+                try TerminalError.system(in: signals.deliver(signal))
                 answer.removeLast(answer.count - start)
                 try apply(question.quiet, flushing: true)
-                try write(question.prompt)
+                try write(question.prompt.text)
             } else if ready.dropFirst().contains(true) {
                 return .overtaken
             } else if ready[0] {
                 if try takeLine(into: &answer, start: start) { return .answered }
-            } else if question.deadline?.timeRemaining == .zero {
+            } else if question.prompt.deadline?.timeRemaining == .zero {
                 return .timedOut
             }
         }
@@ -192,9 +199,7 @@ extension Terminal {
         -> Bool
     {
         guard answer.freeCapacity > 0 else { throw .tooLong }
-        let count: Int
-        do { count = try descriptor.read(into: &answer) } catch { throw .system(error) }
-        guard count > 0 else {
+        guard try TerminalError.system(in: descriptor.read(into: &answer)) > 0 else {
             // Ctrl-D at the start of a line; a terminal that was hung up also reads as ended.
             guard answer.count > start else { throw .ended }
             return true

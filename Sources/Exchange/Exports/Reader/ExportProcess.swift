@@ -86,7 +86,7 @@ public final class ExportProcess {
         awaitsPassword = false
         helper.restartTimeout(timeout)
         // A frame that arrives before the request is not an answer to it.
-        guard case .wouldWait = try system({ () throws(SystemCallFailure) in try helper.receive() })
+        guard case .wouldWait = try HelperFailure.system(in: helper.receive())
         else { return .lost(ended(.badAnswer)) }
         let loss = try password.withBytes { bytes throws(HelperFailure) in try send(bytes) }
         if let loss { return .lost(loss) }
@@ -95,12 +95,6 @@ public final class ExportProcess {
 }
 
 extension ExportProcess {
-    private func system<Result>(
-        _ call: () throws(SystemCallFailure) -> Result
-    ) throws(HelperFailure) -> Result {
-        do { return try call() } catch { throw .system(error) }
-    }
-
     /// Waits for the first frame.
     ///
     /// A process that ends or misbehaves before it reads no other file either, so this throws.
@@ -140,7 +134,7 @@ extension ExportProcess {
     /// Waits for the next frame; returns `nil` once the timeout has expired.
     private func receive() throws(HelperFailure) -> HelperProcess.Received? {
         while true {
-            let received = try system { () throws(SystemCallFailure) in try helper.receive() }
+            let received = try HelperFailure.system(in: helper.receive())
             guard case .wouldWait = received else { return received }
             guard try wait(for: helper.readable) else { return nil }
         }
@@ -170,7 +164,7 @@ extension ExportProcess {
         helper.outgoing.append { output in output.append(copying: bytes) }
         defer { helper.removeOutgoing() }
         while true {
-            switch try system({ () throws(SystemCallFailure) in try helper.flush() }) {
+            switch try HelperFailure.system(in: helper.flush()) {
             case .moved: return nil
             case .wouldWait:
                 guard try wait(for: helper.writable) else { return ended(.timedOut) }
@@ -182,7 +176,7 @@ extension ExportProcess {
     /// Waits until `interest` may be ready; returns `false` once the timeout has expired.
     private func wait(for interest: Polling.Interest) throws(HelperFailure) -> Bool {
         guard helper.remainingTime > .zero else { return false }
-        try system { () throws(SystemCallFailure) in try helper.wait(for: interest) }
+        try HelperFailure.system(in: helper.wait(for: interest))
         return true
     }
 

@@ -108,7 +108,8 @@ enum Question: Hashable, Sendable {
             let terminal = try Terminal()
             answer = try SecretBytes(capacity: Question.limit) { (output) throws(TerminalError) in
                 outcome = try terminal.ask(
-                    prompt, echo: isShownWhileTyped, until: nil, unless: end, into: &output)
+                    Terminal.Prompt(prompt, isEchoed: isShownWhileTyped, unless: end),
+                    into: &output)
             }
         } catch {
             throw CommandFailure.terminal(error, asking: self)

@@ -51,18 +51,18 @@ struct RegistrationCheck {
         guard registration.credentialID == response.credentialID else {
             return .denied(.credentialID)
         }
-        var leafDigest: [UInt8]?
+        var passkey = RegisteredPasskey(
+            relyingParty: pending.relyingParty, credentialID: registration.credentialID,
+            publicKey: registration.encodedKey, model: attestation.model, flags: flags)
+        passkey.transports = response.keptTransports
+        passkey.attestation = attestation.kind
         if let leaf = attestation.leaf {
             let encoded = leaf.encoded
-            leafDigest = sha256(encoded.span)
+            passkey.leafDigest = sha256(encoded.span)
         }
         return .accepted(
-            RegisteredPasskey(
-                relyingParty: pending.relyingParty, credentialID: registration.credentialID,
-                publicKey: registration.encodedKey, model: attestation.model, flags: flags,
-                transports: response.keptTransports, attestation: attestation.kind,
-                leafDigest: leafDigest),
-            count: registration.data.signatureCount, isWeaklyAttested: attestation.isWeak)
+            passkey, count: registration.data.signatureCount,
+            isWeaklyAttested: attestation.isWeak)
     }
 
     /// What an attestation statement says.

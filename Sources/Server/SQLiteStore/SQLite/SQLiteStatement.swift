@@ -95,6 +95,11 @@ internal import Verification
         return try read(&row)
     }
 
+    /// The only column of the first row; `nil` if there is no row.
+    func first<Value: ColumnValue>() throws(StoreFailure) -> Value? {
+        try first { row throws(StoreFailure) in try row.read() }
+    }
+
     /// Every row, decoded by `read`.
     func all<Row>(
         _ read: (inout SQLiteRow) throws(StoreFailure) -> Row

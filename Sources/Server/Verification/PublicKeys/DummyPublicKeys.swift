@@ -13,13 +13,13 @@ package struct DummyPublicKeys: Sendable {
     init(under key: KeyVersion) {
         self.key = key
         var passkey = Self.record(.passkey, under: key)
-        let registered = RegisteredPasskey(
+        var registered = RegisteredPasskey(
             relyingParty: "nobody.example",
             credentialID: [UInt8](repeating: 0, count: 16), publicKey: DummyPublicKeys.nobody,
             model: [UInt8](repeating: 0, count: 16),
             flags: PasskeyFlags(
-                isUserVerified: true, isBackupEligible: true, isBackedUp: true),
-            transports: ["hybrid", "internal"], attestation: .none, leafDigest: nil)
+                isUserVerified: true, isBackupEligible: true, isBackedUp: true))
+        registered.transports = ["hybrid", "internal"]
         passkey.material = .passkey(
             PasskeyState(sealing: registered, count: 0, for: passkey.place, under: key))
         self.passkey = passkey

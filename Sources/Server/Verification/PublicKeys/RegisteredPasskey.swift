@@ -17,17 +17,17 @@ package struct RegisteredPasskey: Hashable, Sendable {
     /// The id that the authenticator chose: 1 to ``maximumIDCount`` bytes.
     package let credentialID: [UInt8]
     /// The public key, as the authenticator encoded it (COSE).
-    package let publicKey: [UInt8]
+    package internal(set) var publicKey: [UInt8]
     /// The authenticator's model (AAGUID): 16 bytes.
     let model: [UInt8]
     /// The flags at the registration.
     package let flags: PasskeyFlags
     /// How the browser reaches the authenticator, in the browser's own words.
-    let transports: [String]
+    package var transports: [String]
     /// What is known about the authenticator's maker.
-    package let attestation: Attestation
+    package var attestation: Attestation
     /// SHA-256 of the certificate of the statement's signer, if it has one.
-    let leafDigest: [UInt8]?
+    package var leafDigest: [UInt8]?
 
     /// The authenticator's model; `nil` if it is not stated.
     package var knownModel: [UInt8]? { model.contains { $0 != 0 } ? model : nil }
@@ -73,16 +73,15 @@ package struct RegisteredPasskey: Hashable, Sendable {
 
     package init(
         relyingParty: String, credentialID: [UInt8], publicKey: [UInt8], model: [UInt8],
-        flags: PasskeyFlags, transports: [String], attestation: Attestation, leafDigest: [UInt8]?
+        flags: PasskeyFlags
     ) {
         self.relyingParty = relyingParty
         self.credentialID = credentialID
         self.publicKey = publicKey
         self.model = model
         self.flags = flags
-        self.transports = transports
-        self.attestation = attestation
-        self.leafDigest = leafDigest
+        transports = []
+        attestation = .none
     }
 }
 

@@ -210,10 +210,14 @@ struct MemoryContent: Sendable {
             Array(events.prefix(pruning.limit)), chains: [record(key)], pruning: pruning, key: key)
         if let newStart = old.starts.first { start = newStart }
         events.removeFirst(old.count)
-        return PruningOutcome(
-            credentials: lapsed.count, tickets: oldTickets.count,
-            challenges: oldChallenges.count, answers: oldAnswers.count, events: old.count,
-            areEventsAltered: old.areAltered)
+        var outcome = PruningOutcome()
+        outcome.credentials = lapsed.count
+        outcome.tickets = oldTickets.count
+        outcome.challenges = oldChallenges.count
+        outcome.answers = oldAnswers.count
+        outcome.events = old.count
+        outcome.areEventsAltered = old.areAltered
+        return outcome
     }
 
     private mutating func endAnswers(of id: CredentialID) {

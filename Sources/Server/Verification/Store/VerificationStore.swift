@@ -158,30 +158,20 @@ public struct Pruning: Hashable, Sendable {
 /// The number of deleted rows.
 public struct PruningOutcome: Hashable, Sendable {
     /// Deleted rows of credentials.
-    public let credentials: Int
+    public var credentials = 0
     /// Deleted tickets.
-    public let tickets: Int
+    public var tickets = 0
     /// Deleted challenges.
-    public let challenges: Int
+    public var challenges = 0
     /// Deleted recorded responses.
-    public let answers: Int
+    public var answers = 0
     /// Deleted events.
-    public let events: Int
+    public var events = 0
     /// Whether old events are kept because they are not authentic (``ExpiredEvents/areAltered``).
-    public let areEventsAltered: Bool
+    public var areEventsAltered = false
 
-    /// Creates the value from counts.
-    public init(
-        credentials: Int, tickets: Int, challenges: Int, answers: Int, events: Int,
-        areEventsAltered: Bool = false
-    ) {
-        self.credentials = credentials
-        self.tickets = tickets
-        self.challenges = challenges
-        self.answers = answers
-        self.events = events
-        self.areEventsAltered = areEventsAltered
-    }
+    /// Nothing is deleted.
+    public init() {}
 }
 
 /// A failure of the store: its kind, but not the data it concerns.
@@ -259,14 +249,15 @@ extension VerificationStore {
         let part = Pruning(
             now: pruning.now, challengesAt: pruning.challengesAt,
             eventsBefore: pruning.eventsBefore, limit: 250)
-        var all = PruningOutcome(credentials: 0, tickets: 0, challenges: 0, answers: 0, events: 0)
+        var all = PruningOutcome()
         while true {
             let gone = try await prune(part)
-            all = PruningOutcome(
-                credentials: all.credentials + gone.credentials,
-                tickets: all.tickets + gone.tickets, challenges: all.challenges + gone.challenges,
-                answers: all.answers + gone.answers, events: all.events + gone.events,
-                areEventsAltered: all.areEventsAltered || gone.areEventsAltered)
+            all.credentials += gone.credentials
+            all.tickets += gone.tickets
+            all.challenges += gone.challenges
+            all.answers += gone.answers
+            all.events += gone.events
+            all.areEventsAltered = all.areEventsAltered || gone.areEventsAltered
             let counts = [
                 gone.credentials, gone.tickets, gone.challenges, gone.answers, gone.events,
             ]

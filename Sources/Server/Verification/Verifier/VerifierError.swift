@@ -50,6 +50,40 @@ public struct RecordedAnswer: Sendable {
     public let answer: SecretBytes?
 }
 
+extension RecordedAnswer: Equatable {
+    /// Compares the responses in constant time.
+    public static func == (left: RecordedAnswer, right: RecordedAnswer) -> Bool {
+        guard left.request == right.request else { return false }
+        return switch (left.answer, right.answer) {
+        case (let left?, let right?): left == right
+        case (nil, nil): true
+        case (nil, _), (_, nil): false
+        }
+    }
+}
+
+/// Produces the response to a request, so that it is recorded in the commit of the decision and
+/// returned again if the request is repeated.
+public struct Recorder<Outcome>: Sendable {
+    /// A digest of the sender and of the request's idempotency key: 32 bytes.
+    public let key: [UInt8]
+    /// A digest of the request.
+    public let request: [UInt8]
+    /// Encodes the response to an outcome in at most ``Policy/maximumAnswerCount`` bytes.
+    ///
+    /// It is called once for each attempt to commit.
+    public let answer: @Sendable (Outcome) -> SecretBytes
+
+    /// Creates a recorder.
+    public init(
+        key: [UInt8], request: [UInt8], answer: @escaping @Sendable (Outcome) -> SecretBytes
+    ) {
+        self.key = key
+        self.request = request
+        self.answer = answer
+    }
+}
+
 extension VerifierError {
     /// Converts the failure of a call to the store.
     static func store<Result>(
@@ -82,39 +116,5 @@ extension Error {
         unless call: @autoclosure () throws -> Result
     ) throws(Self) -> Result {
         do { return try call() } catch { throw self }
-    }
-}
-
-extension RecordedAnswer: Equatable {
-    /// Compares the responses in constant time.
-    public static func == (left: RecordedAnswer, right: RecordedAnswer) -> Bool {
-        guard left.request == right.request else { return false }
-        return switch (left.answer, right.answer) {
-        case (let left?, let right?): left == right
-        case (nil, nil): true
-        case (nil, _), (_, nil): false
-        }
-    }
-}
-
-/// Produces the response to a request, so that it is recorded in the commit of the decision and
-/// returned again if the request is repeated.
-public struct Recorder<Outcome>: Sendable {
-    /// A digest of the sender and of the request's idempotency key: 32 bytes.
-    public let key: [UInt8]
-    /// A digest of the request.
-    public let request: [UInt8]
-    /// Encodes the response to an outcome in at most ``Policy/maximumAnswerCount`` bytes.
-    ///
-    /// It is called once for each attempt to commit.
-    public let answer: @Sendable (Outcome) -> SecretBytes
-
-    /// Creates a recorder.
-    public init(
-        key: [UInt8], request: [UInt8], answer: @escaping @Sendable (Outcome) -> SecretBytes
-    ) {
-        self.key = key
-        self.request = request
-        self.answer = answer
     }
 }

@@ -1,4 +1,4 @@
-internal import WatchwordCoding
+public import WatchwordCoding
 
 /// The OpenAPI 3.1 document, generated from the routes.
 ///
@@ -6,30 +6,21 @@ internal import WatchwordCoding
 enum OpenAPIDocument {
     /// The whole document.
     static var json: JSONValue {
-        .object([
-            ("openapi", .text("3.1.0")),
-            (
-                "info",
-                .object([
-                    ("title", .text("Watchword")), ("version", .text("1")),
-                    (
-                        "summary",
-                        .text("Verifies one-time passwords, enrolled secrets and passkeys.")
-                    ),
-                    ("description", .text(description)),
-                ])
-            ),
-            ("servers", .list([.object([("url", .text("/"))])])),
-            ("paths", .object(paths)),
-            (
-                "components",
-                .object([
-                    ("securitySchemes", .object([("apiKey", securityScheme)])),
-                    ("headers", .object(headers)), ("responses", .object(problemResponses)),
-                    ("schemas", .object(schemas)),
-                ])
-            ),
-        ])
+        [
+            "openapi": "3.1.0",
+            "info": [
+                "title": "Watchword", "version": "1",
+                "summary": "Verifies one-time passwords, enrolled secrets and passkeys.",
+                "description": .text(description),
+            ],
+            "servers": [["url": "/"]],
+            "paths": .object(paths),
+            "components": [
+                "securitySchemes": ["apiKey": securityScheme],
+                "headers": .object(headers), "responses": .object(problemResponses),
+                "schemas": .object(schemas),
+            ],
+        ]
     }
 
     private static let description = """
@@ -42,15 +33,12 @@ enum OpenAPIDocument {
         the clients that the enrolment lists in redeemable_by, can redeem them.
         """
 
-    private static let securityScheme = JSONValue.object([
-        ("type", .text("http")), ("scheme", .text("bearer")), ("bearerFormat", .text("wwk_…")),
-        (
-            "description",
-            .text(
-                "An API key from `watchword-server client add`. Its scopes are a selection of "
-                    + Scope.allCases.map(\.rawValue).joined(separator: ", ") + ".")
-        ),
-    ])
+    private static let securityScheme: JSONValue = [
+        "type": "http", "scheme": "bearer", "bearerFormat": "wwk_…",
+        "description": .text(
+            "An API key from `watchword-server client add`. Its scopes are a selection of "
+                + Scope.allCases.map(\.rawValue).joined(separator: ", ") + "."),
+    ]
 
     private static var paths: [(String, JSONValue)] {
         var templates: [String] = []
@@ -72,24 +60,15 @@ enum OpenAPIDocument {
         ]
         switch route.access {
         case .scope(let scope):
-            members.append(("security", .list([.object([("apiKey", .list([]))])])))
+            members.append(("security", [["apiKey": []]]))
             members.append(("description", .text("Requires the scope `\(scope.rawValue)`.")))
-        case .device, .unprovenDevice, .browser, .everybody: members.append(("security", .list([])))
+        case .device, .unprovenDevice, .browser, .everybody: members.append(("security", []))
         }
         let parameters = OpenAPISchema.parameters(of: route)
         if !parameters.isEmpty { members.append(("parameters", .list(parameters))) }
         if let body = route.body {
-            members.append(
-                (
-                    "requestBody",
-                    .object([
-                        ("required", .flag(true)),
-                        (
-                            "content",
-                            content("application/json", OpenAPISchema.any(of: body.shapes))
-                        ),
-                    ])
-                ))
+            let content = content("application/json", OpenAPISchema.any(of: body.shapes))
+            members.append(("requestBody", ["required": true, "content": content]))
         }
         members.append(("responses", .object(responses(of: route))))
         return .object(members)
@@ -101,62 +80,32 @@ enum OpenAPIDocument {
             ("headers", .object(headers.filter { $0.0 != "Retry-After" }.map(reference))),
         ]
         if route.responses.success != .done {
-            let schema =
-                route.responses.shapes.isEmpty
-                ? JSONValue.object([("type", .text("object"))])
-                : OpenAPISchema.one(of: route.responses.shapes)
+            let shapes = route.responses.shapes
+            let schema: JSONValue =
+                shapes.isEmpty ? ["type": "object"] : OpenAPISchema.one(of: shapes)
             success.append(("content", content("application/json", schema)))
         }
         let statuses = Set(route.allProblems.map(\.status)).sorted { $0.rawValue < $1.rawValue }
         return [("\(route.responses.success.status.rawValue)", .object(success))]
             + statuses.map { status in
-                (
-                    "\(status.rawValue)",
-                    .object([
-                        ("$ref", .text("#/components/responses/Problem\(status.rawValue)"))
-                    ])
-                )
+                let response = "#/components/responses/Problem\(status.rawValue)"
+                return ("\(status.rawValue)", ["$ref": .text(response)])
             }
     }
 
     private static func reference(_ header: (String, JSONValue)) -> (String, JSONValue) {
-        (header.0, .object([("$ref", .text("#/components/headers/\(header.0)"))]))
+        (header.0, ["$ref": .text("#/components/headers/\(header.0)")])
     }
 
     private static let headers: [(String, JSONValue)] = [
-        (
-            "Cache-Control",
-            .object([
-                ("required", .flag(true)),
-                (
-                    "schema",
-                    .object([("type", .text("string")), ("const", .text("no-store"))])
-                ),
-            ])
-        ),
-        (
-            "Request-Id",
-            .object([
-                ("required", .flag(true)),
-                (
-                    "schema",
-                    .object([
-                        ("type", .text("string")), ("pattern", .text("^rq_[A-Za-z0-9_-]{16}$")),
-                    ])
-                ),
-            ])
-        ),
-        (
-            "Retry-After",
-            .object([
-                ("required", .flag(true)),
-                (
-                    "schema",
-                    .object([("type", .text("integer")), ("minimum", .number(1))])
-                ),
-            ])
-        ),
+        ("Cache-Control", header(["type": "string", "const": "no-store"])),
+        ("Request-Id", header(["type": "string", "pattern": "^rq_[A-Za-z0-9_-]{16}$"])),
+        ("Retry-After", header(["type": "integer", "minimum": 1])),
     ]
+
+    private static func header(_ schema: JSONValue) -> JSONValue {
+        ["required": true, "schema": schema]
+    }
 
     /// One response for each status, with the problem types that use the status.
     private static var problemResponses: [(String, JSONValue)] {
@@ -168,41 +117,25 @@ enum OpenAPIDocument {
                 problem.headers.contains { $0.name == "Retry-After" }
             }
             let names = Set(problems.map(\.type)).sorted()
-            let schema = JSONValue.object([
-                (
-                    "allOf",
-                    .list([
-                        .object([("$ref", .text("#/components/schemas/Problem"))]),
-                        .object([
-                            (
-                                "properties",
-                                .object([
-                                    ("type", .object([("enum", .list(names.map(JSONValue.text)))])),
-                                    (
-                                        "status",
-                                        .object([("const", .number(Int64(status.rawValue)))])
-                                    ),
-                                ])
-                            )
-                        ]),
-                    ])
-                )
-            ])
+            let schema: JSONValue = [
+                "allOf": [
+                    ["$ref": "#/components/schemas/Problem"],
+                    [
+                        "properties": [
+                            "type": ["enum": .list(names.map(JSONValue.text))],
+                            "status": ["const": .number(Int64(status.rawValue))],
+                        ]
+                    ],
+                ]
+            ]
+            let description = Set(problems.map(\.title)).sorted().joined(separator: " ")
+            let fields = headers.filter { hasRetryAfter || $0.0 != "Retry-After" }
             return (
                 "Problem\(status.rawValue)",
-                .object([
-                    (
-                        "description",
-                        .text(Set(problems.map(\.title)).sorted().joined(separator: " "))
-                    ),
-                    (
-                        "headers",
-                        .object(
-                            headers.filter { hasRetryAfter || $0.0 != "Retry-After" }
-                                .map(reference))
-                    ),
-                    ("content", content("application/problem+json", schema)),
-                ])
+                [
+                    "description": .text(description), "headers": .object(fields.map(reference)),
+                    "content": content("application/problem+json", schema),
+                ]
             )
         }
     }
@@ -214,6 +147,22 @@ enum OpenAPIDocument {
     }
 
     private static func content(_ type: String, _ schema: JSONValue) -> JSONValue {
-        .object([(type, .object([("schema", schema)]))])
+        [type: ["schema": schema]]
     }
+}
+
+// OpenAPI is written like JSON.
+extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
+    ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral
+{
+    /// An object with these members, in this order.
+    public init(dictionaryLiteral members: (String, JSONValue)...) { self = .object(members) }
+    /// A list of these values.
+    public init(arrayLiteral values: JSONValue...) { self = .list(values) }
+    /// A text that is not secret.
+    public init(stringLiteral text: String) { self = .text(text) }
+    /// A whole number.
+    public init(integerLiteral number: Int64) { self = .number(number) }
+    /// A Boolean.
+    public init(booleanLiteral flag: Bool) { self = .flag(flag) }
 }

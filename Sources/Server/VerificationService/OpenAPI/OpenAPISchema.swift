@@ -6,14 +6,14 @@ enum OpenAPISchema {
     static func one(of shapes: [Shape]) -> JSONValue {
         shapes.count == 1
             ? reference(shapes[0])
-            : .object([("oneOf", .list(shapes.map(reference)))])
+            : ["oneOf": .list(shapes.map(reference))]
     }
 
     /// A reference to the only shape of a request, or `anyOf` several, which may overlap.
     static func any(of shapes: [Shape]) -> JSONValue {
         shapes.count == 1
             ? reference(shapes[0])
-            : .object([("anyOf", .list(shapes.map(reference)))])
+            : ["anyOf": .list(shapes.map(reference))]
     }
 
     /// The schemas of the shapes and of all nested shapes, without duplicates.
@@ -30,53 +30,29 @@ enum OpenAPISchema {
     }
 
     /// The schema of every problem.
-    static let problem = JSONValue.object([
-        ("type", .text("object")),
-        (
-            "properties",
-            .object([
-                (
-                    "type",
-                    .object([("type", .text("string")), ("format", .text("uri"))])
-                ),
-                ("title", .object([("type", .text("string"))])),
-                ("status", .object([("type", .text("integer"))])),
-                (
-                    "field",
-                    .object([
-                        ("type", .text("string")),
-                        ("description", .text("The name of the field at fault.")),
-                    ])
-                ),
-                ("header", .object([("type", .text("string"))])),
-                ("scope", .object([("type", .text("string"))])),
-                ("option", .object([("type", .text("string"))])),
-                (
-                    "credential",
-                    .object([
-                        ("type", .text("string")),
-                        (
-                            "description",
-                            .text("The credential of the device's key, which is already active.")
-                        ),
-                    ])
-                ),
-                ("custody", .object([("type", .text("string"))])),
-                (
-                    "position",
-                    .object([
-                        ("type", .text("integer")),
-                        (
-                            "description",
-                            .text("The approximate byte offset of the error in the body.")
-                        ),
-                    ])
-                ),
-            ])
-        ),
-        ("required", .list([.text("type"), .text("title"), .text("status")])),
-        ("additionalProperties", .flag(false)),
-    ])
+    static let problem: JSONValue = [
+        "type": "object",
+        "properties": [
+            "type": ["type": "string", "format": "uri"],
+            "title": ["type": "string"],
+            "status": ["type": "integer"],
+            "field": ["type": "string", "description": "The name of the field at fault."],
+            "header": ["type": "string"],
+            "scope": ["type": "string"],
+            "option": ["type": "string"],
+            "credential": [
+                "type": "string",
+                "description": "The credential of the device's key, which is already active.",
+            ],
+            "custody": ["type": "string"],
+            "position": [
+                "type": "integer",
+                "description": "The approximate byte offset of the error in the body.",
+            ],
+        ],
+        "required": ["type", "title", "status"],
+        "additionalProperties": false,
+    ]
 
     /// The parameters of a route, in its path, query and header fields.
     static func parameters(of route: Route) -> [JSONValue] {
@@ -95,10 +71,10 @@ enum OpenAPISchema {
             parameters.append(
                 parameter(
                     IdempotencyKey.header, place: "header", isRequired: false,
-                    schema: .object([
-                        ("type", .text("string")), ("pattern", .text(IdempotencyKey.pattern)),
-                        ("description", .text(IdempotencyKey.explanation)),
-                    ])))
+                    schema: [
+                        "type": "string", "pattern": .text(IdempotencyKey.pattern),
+                        "description": .text(IdempotencyKey.explanation),
+                    ]))
         }
         return parameters
     }
@@ -106,14 +82,14 @@ enum OpenAPISchema {
     private static func parameter(
         _ name: String, place: String, isRequired: Bool, schema: JSONValue
     ) -> JSONValue {
-        .object([
-            ("name", .text(name)), ("in", .text(place)), ("required", .flag(isRequired)),
-            ("schema", schema),
-        ])
+        [
+            "name": .text(name), "in": .text(place), "required": .flag(isRequired),
+            "schema": schema,
+        ]
     }
 
     private static func reference(_ shape: Shape) -> JSONValue {
-        .object([("$ref", .text("#/components/schemas/\(shape.name)"))])
+        ["$ref": .text("#/components/schemas/\(shape.name)")]
     }
 
     private static func innerShape(of kind: FieldKind) -> Shape? {
@@ -125,23 +101,18 @@ enum OpenAPISchema {
     }
 
     private static func schema(of shape: Shape) -> JSONValue {
+        let required = shape.fields.filter(\.isRequired).map { JSONValue.text($0.name) }
         let members: [(String, JSONValue)] = [
-            ("type", .text("object")),
+            ("type", "object"),
             ("properties", .object(shape.fields.map { ($0.name, schema(of: $0)) })),
-            (
-                "required",
-                .list(shape.fields.filter(\.isRequired).map { .text($0.name) })
-            ),
-            ("additionalProperties", .flag(shape.isOpen)),
+            ("required", .list(required)), ("additionalProperties", .flag(shape.isOpen)),
         ]
         // A body has this shape only if it has a field that requires the scope.
         let scoped = shape.fields.filter { $0.scope != nil }
         guard !scoped.isEmpty, !scoped.contains(where: \.isRequired) else {
             return .object(members)
         }
-        let anyField = scoped.map { field in
-            JSONValue.object([("required", .list([.text(field.name)]))])
-        }
+        let anyField: [JSONValue] = scoped.map { ["required": [.text($0.name)]] }
         return .object(members + [("anyOf", .list(anyField))])
     }
 
@@ -156,20 +127,18 @@ enum OpenAPISchema {
         switch kind {
         case .text(let form): return schema(of: form)
         case .choice(let words):
-            return .object([
-                ("type", .text("string")), ("enum", .list(words.map(JSONValue.text))),
-            ])
+            return ["type": "string", "enum": .list(words.map(JSONValue.text))]
         case .whole(let range):
-            return .object([
-                ("type", .text("integer")), ("minimum", .number(range.lowerBound)),
-                ("maximum", .number(range.upperBound)),
-            ])
-        case .flag: return .object([("type", .text("boolean"))])
+            return [
+                "type": "integer", "minimum": .number(range.lowerBound),
+                "maximum": .number(range.upperBound),
+            ]
+        case .flag: return ["type": "boolean"]
         case .exactly(let flag):
-            return .object([("type", .text("boolean")), ("const", .flag(flag))])
+            return ["type": "boolean", "const": .flag(flag)]
         case .list(let element, let counts):
             var members: [(String, JSONValue)] = [
-                ("type", .text("array")), ("items", schema(of: element)),
+                ("type", "array"), ("items", schema(of: element)),
                 ("minItems", .number(Int64(counts.lowerBound))),
             ]
             if counts.upperBound < .max {
@@ -181,7 +150,7 @@ enum OpenAPISchema {
     }
 
     private static func schema(of form: TextForm) -> JSONValue {
-        var members: [(String, JSONValue)] = [("type", .text("string"))]
+        var members: [(String, JSONValue)] = [("type", "string")]
         if let counts = form.counts {
             members.append(("minLength", .number(Int64(counts.lowerBound))))
             members.append(("maxLength", .number(Int64(counts.upperBound))))

@@ -29,9 +29,7 @@ extension Service {
     /// `POST /v1/browser/registrations`.
     fileprivate func registerInBrowser(_ call: Call) async throws(Refusal) -> Answer {
         let (passkeys, passkeySettings) = try configured()
-        guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
-            throw Refusal(.invalidField("ticket"))
-        }
+        let ticket = try token(.enrolmentTicket, in: "ticket", of: call)
         let response = try registrationResponse(call)
         let name = call.fields.string("name")
         return try await deciding(

@@ -145,10 +145,7 @@ extension Service {
     }
 
     func ceremony(_ call: Call) throws(Refusal) -> Token {
-        guard let ceremony = token(.ceremony, call.fields.secret("ceremony")) else {
-            throw Refusal(.invalidField("ceremony"))
-        }
-        return ceremony
+        try token(.ceremony, in: "ceremony", of: call)
     }
 
     func registrationResponse(_ call: Call) throws(Refusal) -> RegistrationResponse {

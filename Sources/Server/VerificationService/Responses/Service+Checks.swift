@@ -37,9 +37,7 @@ extension Service {
 
     /// `POST /v1/logins/redeem`.
     fileprivate func redeemLogin(_ call: Call) async throws(Refusal) -> Answer {
-        guard let ticket = token(.loginTicket, call.fields.secret("login")) else {
-            throw Refusal(.invalidField("login"))
-        }
+        let ticket = try token(.loginTicket, in: "login", of: call)
         return try await deciding(call, answer: Self.answer(to:)) {
             recorder throws(VerifierError) in
             try await verifier.redeemLogin(

@@ -103,6 +103,16 @@ extension Service {
         return try Refusal(.invalidField(field)).thrown(unless: PresentedCode(text))
     }
 
+    /// The token in a required field.
+    func token(
+        _ kind: Token.Kind, in field: String, of call: Call
+    ) throws(Refusal) -> Token {
+        guard let token = token(kind, call.fields.secret(field)) else {
+            throw Refusal(.invalidField(field))
+        }
+        return token
+    }
+
     func token(_ kind: Token.Kind, _ text: SecretBytes?) -> Token? {
         guard let text else { return nil }
         return text.withBytes { Token(kind, text: $0) }

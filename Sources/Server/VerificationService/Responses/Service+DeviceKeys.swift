@@ -38,9 +38,7 @@ extension Service {
 
     /// `POST /v1/device/keys`.
     fileprivate func registerDeviceKey(_ call: Call) async throws(Refusal) -> Answer {
-        guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
-            throw Refusal(.invalidField("ticket"))
-        }
+        let ticket = try token(.enrolmentTicket, in: "ticket", of: call)
         let sent = SentDeviceKey(
             point: try bytes(call, "public_key"), signature: try bytes(call, "signature"),
             presence: try presence(call),
@@ -84,9 +82,7 @@ extension Service {
 
     /// `POST /v1/device/signatures`.
     fileprivate func verifyDeviceSignature(_ call: Call) async throws(Refusal) -> Answer {
-        guard let challenge = token(.deviceChallenge, call.fields.secret("challenge")) else {
-            throw Refusal(.invalidField("challenge"))
-        }
+        let challenge = try token(.deviceChallenge, in: "challenge", of: call)
         guard let purpose = call.fields.string("purpose").flatMap(DeviceKeyPurpose.init) else {
             throw Refusal(.invalidField("purpose"))
         }
@@ -105,7 +101,8 @@ extension Service {
         guard !settings.audiences.isEmpty else { throw Refusal(.notConfigured("audience")) }
     }
 
-    private func namedCredential(_ call: Call) throws(Refusal) -> CredentialID {
+    /// The credential that the body names.
+    func namedCredential(_ call: Call) throws(Refusal) -> CredentialID {
         guard let id = call.fields.string("credential").flatMap({ CredentialID(text: $0) }) else {
             throw Refusal(.invalidField("credential"))
         }

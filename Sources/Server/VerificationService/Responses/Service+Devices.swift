@@ -5,9 +5,7 @@ internal import WatchwordCryptography
 extension Service {
     /// `POST /v1/device/enrolments`.
     fileprivate func redeemEnrolment(_ call: Call) async throws(Refusal) -> Answer {
-        guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
-            throw Refusal(.invalidField("ticket"))
-        }
+        let ticket = try token(.enrolmentTicket, in: "ticket", of: call)
         let origin = call.deviceOrigin
         let name = call.fields.string("name")
         return try await deciding(call, answer: Self.answer(to:)) {
@@ -19,15 +17,11 @@ extension Service {
 
     /// `POST /v1/device/logins`.
     fileprivate func signIn(_ call: Call) async throws(Refusal) -> Answer {
-        guard let secret = token(.secret, call.fields.secret("secret")) else {
-            throw Refusal(.invalidField("secret"))
-        }
+        let secret = try token(.secret, in: "secret", of: call)
         guard let nonceText = call.fields.secret("rotation_nonce"),
             let nonce = nonceText.withBytes({ TextForm.nonce($0) })
         else { throw Refusal(.invalidField("rotation_nonce")) }
-        guard let id = call.fields.string("credential").flatMap({ CredentialID(text: $0) }) else {
-            throw Refusal(.invalidField("credential"))
-        }
+        let id = try namedCredential(call)
         return try await deciding(call, answer: Self.answer(to:)) {
             recorder throws(VerifierError) in
             try await verifier.login(

@@ -100,7 +100,9 @@ struct RouteResponses: Sendable {
     /// Problems in addition to those that every route of this kind can have.
     let problems: [Problem]
 
-    /// A response with content. A denial also counts as a success.
+    /// A response with content.
+    ///
+    /// A denial also counts as a success.
     static func answered(_ shapes: Shape..., problems: [Problem] = []) -> RouteResponses {
         RouteResponses(success: .answered, shapes: shapes, problems: problems)
     }

@@ -220,9 +220,10 @@ package final class ModuleTerminal {
         do throws(TerminalError) {
             let terminal = try Terminal()
             try showPurpose(on: terminal)
-            return try terminal.ask(
-                ModuleTerminal.fit(text), echo: isEchoed, until: deadline, unless: other,
-                into: &answer, beforeSignal: beforeSignal)
+            let prompt = Terminal.Prompt(
+                ModuleTerminal.fit(text), isEchoed: isEchoed, until: deadline, unless: other,
+                beforeSignal: beforeSignal)
+            return try terminal.ask(prompt, into: &answer)
         } catch {
             throw PAMCheckFailure(terminal: error)
         }

@@ -78,10 +78,9 @@ struct AttemptCounter: ~Copyable {
         let parts = VaultLocation.attemptsParts(vaultID)
         if let change {
             let isOverwritten = try VaultError.counting(
-                VaultError.file(
+                VaultError.system(
                     in: folder.overwrite(
-                        VaultLocation.attempts, at: change.offset, with: change.bytes.span)
-                ) { VaultLocation.path(of: $0, in: parts) })
+                        VaultLocation.attempts, at: change.offset, with: change.bytes.span)))
             if isOverwritten { return }
         }
         let file = FileReplacement(

@@ -57,7 +57,8 @@ struct VaultWriter: ~Copyable {
         }
         try VaultError.file(
             in: file(of: vaultID).replace(
-                with: bytes.span, in: folder, besides: own, previous: .absent, noting: &linked),
+                with: bytes.span, in: folder, besides: own,
+                replacing: FileReplacement.OldFile(.absent), noting: &linked),
             at: location.path(of:))
     }
 
@@ -79,8 +80,8 @@ struct VaultWriter: ~Copyable {
         }
         try VaultError.file(
             in: file(of: vaultID).replace(
-                with: bytes.span, in: folder, besides: own, previous: previous, expecting: old,
-                noting: &linked),
+                with: bytes.span, in: folder, besides: own,
+                replacing: FileReplacement.OldFile(previous, containing: old), noting: &linked),
             at: location.path(of:))
     }
 

@@ -1,5 +1,39 @@
 internal import Glibc
 
+/// A file that the user named, open for reading; never a device, a socket or a folder.
+public struct InputFile: ~Copyable {
+    /// The open file.
+    public let descriptor: FileDescriptor
+    /// The size in bytes; `nil` for a pipe, whose size is unknown.
+    public let size: Int?
+
+    /// Opens the file at `path` without ever blocking.
+    ///
+    /// - Parameter acceptingPipes: whether a pipe is accepted, such as a shell's `<(command)`.
+    public init(_ path: String, acceptingPipes: Bool) throws(FileError) {
+        let opened = try FileError.reading(FileDescriptor(reading: path))
+        size = try InputFile.size(of: opened, acceptingPipes: acceptingPipes)
+        descriptor = opened
+    }
+
+    private static func size(of file: borrowing FileDescriptor, acceptingPipes: Bool)
+        throws(FileError) -> Int?
+    {
+        let facts = try FileError.reading(file.facts())
+        switch facts.st_mode & S_IFMT {
+        case S_IFREG: return Int(facts.st_size)
+        case S_IFDIR: throw .folder
+        case S_IFIFO:
+            guard acceptingPipes else { throw .pipe }
+            // Opening must not wait for a writer, but reading should wait for data, so clear
+            // `O_NONBLOCK`.
+            try FileError.system(in: call("fcntl") { fcntl(file.number, F_SETFL, O_RDONLY) })
+            return nil
+        default: throw .notAFile
+        }
+    }
+}
+
 /// Writes files that only their owner can read.
 public enum OutputFile {
     /// Creates the file at `path` (mode 0600) with the content `bytes`.
@@ -27,37 +61,28 @@ public enum OutputFile {
         _ bytes: Span<UInt8>, as name: String, in folderPath: String, replacing: Bool,
         sparing protected: [UInt8]
     ) throws(FileError) {
-        let folder: Folder
-        do { folder = try Folder(opening: folderPath) } catch { throw FileError(writing: error) }
+        let folder = try FileError.writing(Folder(opening: folderPath))
         if try isTaken(name, in: folder) {
             guard replacing else { throw .exists }
             guard try !begins(name, with: protected, in: folder) else { throw .protected }
             try replace(name, with: bytes, in: folder)
         } else {
-            try make(name, holding: bytes, in: folder, isLasting: true)
+            try FileError.writing(make(name, holding: bytes, in: folder, isLasting: true))
         }
     }
 
     /// Whether there is anything at `path`.
     public static func isTaken(_ path: String) throws(FileError) -> Bool {
         let (folderPath, name) = split(path)
-        do {
-            let folder = try Folder(opening: folderPath)
-            return try folder.facts(of: name) != nil
-        } catch {
-            throw FileError(writing: error)
-        }
+        let folder = try FileError.writing(Folder(opening: folderPath))
+        return try FileError.writing(folder.holds(name))
     }
 
     /// Removes a file that ``write(_:to:replacing:sparing:)`` created.
     public static func remove(_ path: String) throws(FileError) {
         let (folderPath, name) = split(path)
-        do {
-            let folder = try Folder(opening: folderPath)
-            try folder.remove(name)
-        } catch {
-            throw FileError(writing: error)
-        }
+        let folder = try FileError.writing(Folder(opening: folderPath))
+        try FileError.writing(folder.remove(name))
     }
 
     /// Whether a file exists that may be replaced.
@@ -66,9 +91,7 @@ public enum OutputFile {
     private static func isTaken(_ name: String, in folder: borrowing Folder)
         throws(FileError) -> Bool
     {
-        let facts: stat?
-        do { facts = try folder.facts(of: name) } catch { throw FileError(writing: error) }
-        guard let facts else { return false }
+        guard let facts = try FileError.writing(folder.facts(of: name)) else { return false }
         switch FileKind(facts) {
         case .file: return true
         case .folder: throw .namesFolder
@@ -81,15 +104,8 @@ public enum OutputFile {
         _ name: String, with prefix: [UInt8], in folder: borrowing Folder
     ) throws(FileError) -> Bool {
         guard !prefix.isEmpty else { return false }
-        do throws(SystemCallFailure) {
-            let file = try folder.open(name, O_RDONLY)
-            var start: [UInt8] = []
-            _ = try FileDescriptor.read(
-                exactly: prefix.count, from: file.number, appendingTo: &start)
-            return start == prefix
-        } catch {
-            throw FileError(writing: error)
-        }
+        return try FileError.writing(folder.open(name, O_RDONLY).bytes(atMost: prefix.count))
+            == prefix
     }
 
     // The old file is not touched until the new one is complete. Files next to it may belong to
@@ -97,8 +113,8 @@ public enum OutputFile {
     private static func replace(
         _ name: String, with bytes: Span<UInt8>, in folder: borrowing Folder
     ) throws(FileError) {
-        let aside = try freshName()
-        try make(aside, holding: bytes, in: folder)
+        let aside = try FileError.system(in: freshName())
+        try FileError.writing(make(aside, holding: bytes, in: folder))
         do throws(SystemCallFailure) {
             try folder.rename(aside, to: name)
             try folder.synchronize()
@@ -113,29 +129,23 @@ public enum OutputFile {
     private static func make(
         _ name: String, holding bytes: Span<UInt8>, in folder: borrowing Folder,
         isLasting: Bool = false
-    ) throws(FileError) {
+    ) throws(SystemCallFailure) {
+        let file = try folder.make(name)
         do throws(SystemCallFailure) {
-            let file = try folder.make(name)
-            do throws(SystemCallFailure) {
-                try file.writeAll(bytes)
-                try file.synchronize()
-                if isLasting { try folder.synchronize() }
-            } catch {
-                // Report the first failure.
-                do { try folder.remove(name) } catch _ {}
-                throw error
-            }
+            try file.writeAll(bytes)
+            try file.synchronize()
+            if isLasting { try folder.synchronize() }
         } catch {
-            throw FileError(writing: error)
+            // Report the first failure.
+            do { try folder.remove(name) } catch _ {}
+            throw error
         }
     }
 
     /// An unpredictable name; if it happens to be in use, creating the file fails.
-    private static func freshName() throws(FileError) -> String {
+    private static func freshName() throws(SystemCallFailure) -> String {
         var chance: UInt64 = 0
-        guard unsafe getentropy(&chance, MemoryLayout<UInt64>.size) == 0 else {
-            throw .system(SystemCallFailure(call: "getentropy", number: errno))
-        }
+        try call("getentropy") { unsafe getentropy(&chance, MemoryLayout<UInt64>.size) }
         return ".watchword-\(String(chance, radix: 16)).new"
     }
 
