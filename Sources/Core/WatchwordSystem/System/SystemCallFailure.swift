@@ -89,8 +89,8 @@ extension SystemCallFailure {
 
 /// The result of `work`, or `nil` if it fails.
 ///
-/// Only for what must not prevent anything else when it fails, such as a record that only warns or
-/// sorts; the place that uses it says why.
+/// Only where the reason of the failure does not matter: something is not valid, or it is missing
+/// and must not prevent anything else, such as a record that only warns or sorts.
 package func ifPossible<Result: ~Copyable>(
     _ work: @autoclosure () throws -> Result
 ) -> Result? {

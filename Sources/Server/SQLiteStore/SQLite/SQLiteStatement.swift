@@ -70,8 +70,8 @@ internal import Verification
 
     /// Runs the statement to completion; returns whether it changed one row.
     ///
-    /// A violated uniqueness constraint means that a change's condition does not hold: an update can
-    /// also collide with another row's fingerprint or digest.
+    /// A violated uniqueness constraint means that a change's condition does not hold: an update
+    /// can also collide with another row's fingerprint or digest.
     func changesOneRow() throws(StoreFailure) -> Bool {
         defer { reset() }
         var code = step()

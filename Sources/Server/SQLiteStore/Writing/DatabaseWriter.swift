@@ -159,8 +159,8 @@ final class DatabaseWriter: @unchecked Sendable {
         try session[statement].run()
     }
 
-    /// Rolls back the transaction; does nothing if it was committed, or if SQLite has already rolled
-    /// it back.
+    /// Rolls back the transaction; does nothing if it was committed, or if SQLite has already
+    /// rolled it back.
     private func rollBack() {
         guard session.connection.isInTransaction else { return }
         // A rollback only releases memory. If it fails, the next BEGIN fails and reports the error.

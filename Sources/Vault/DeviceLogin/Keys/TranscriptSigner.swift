@@ -34,11 +34,9 @@ struct SoftwareSigner: TranscriptSigner {
     private init(key: SigningKey) { self.key = key }
 
     init(scalar: SecretBytes) throws(DeviceLoginError) {
-        do throws(SigningKeyError) { key = try SigningKey(scalar: scalar) } catch {
-            switch error {
-            case .scalar: throw .unreadable
-            case .failed(let failure): throw .cryptography(failure)
-            }
+        do throws(CryptographyError) { key = try SigningKey(scalar: scalar) } catch {
+            guard case .failed(let failure) = error else { throw .unreadable }
+            throw .cryptography(failure)
         }
     }
 
