@@ -78,10 +78,7 @@ public struct OpenRuntimeFolder: ~Copyable, Sendable {
     public func isInPlace() throws(SystemCallFailure) -> Bool {
         let facts = try folder.descriptor.facts()
         let own = FolderIdentity(device: UInt64(facts.st_dev), number: UInt64(facts.st_ino))
-        do { return try FolderIdentity(at: path) == own } catch {
-            guard error.isMissing else { throw error }
-            return false
-        }
+        return try SystemCallFailure.nilIf(\.isMissing, FolderIdentity(at: path)) == own
     }
 
     /// The inode number of the file `name`; `nil` if there is none.
