@@ -236,7 +236,7 @@ struct AgentDeviceKeyTests {
                 "\(try response(to: task))" == "failed(SecretVault.VaultError.presenceNeeded)")
         }
         // The person was told another server than the key's.
-        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        let opener = AgentFixture.opener
         let other = SigningOrder(
             for: try #require(ServerAddress("https://other.example")), in: .standard)
         let misled = try response(to: .signIn(id, other), .opener(opener))

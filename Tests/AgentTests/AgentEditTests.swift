@@ -159,8 +159,7 @@ struct AgentEditTests {
             #expect(isRefused(try client.send(request)))
         }
         #expect(try vault(agent) == before)
-        let right = AgentPresence.opener(
-            .passphrase(SecretBytes(text: AgentFixture.passphrase)))
+        let right = AgentPresence.opener(AgentFixture.opener)
         guard case .done = try client.send(.confirm(place, entry.id, right)) else {
             Issue.record("not confirmed")
             return

@@ -3,13 +3,19 @@ import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
 import WatchwordSystem
+
+@testable import Agent
 
 /// A vault, and an agent that belongs to the test; it is ended when the last reference goes away.
 final class AgentFixture {
     let folder: TemporaryFolder
 
     static let passphrase = "correct-horse-battery"
+    static let opener = VaultOpener.passphrase(SecretBytes(text: passphrase))
+    /// The key of each entry.
+    static let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     static let vault = ".local/share/watchword/vault"
     static let unlock = "unlock --passphrase-file pass.txt"
 
@@ -26,7 +32,7 @@ final class AgentFixture {
         isOrdinaryUser = asOrdinaryUser && geteuid() == 0
         folder = try TemporaryFolder()
         try folder.write(Array((Self.passphrase + "\n").utf8), to: "pass.txt")
-        try folder.write(Array("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ\n".utf8), to: "key.txt")
+        try folder.write(Array((Self.key + "\n").utf8), to: "key.txt")
         if isOrdinaryUser {
             let chown = try ForeignProgram(path: "/usr/bin/chown").run([
                 "-R", Self.ordinaryUser, folder.path,
@@ -90,19 +96,6 @@ final class AgentFixture {
             environment: [
                 "XDG_RUNTIME_DIR": folder.file("run"), "WATCHWORD_CLOCK_WARNING": "off",
             ])
-    }
-
-    /// Runs `watchword` on a terminal, answers one question, and expects `status`.
-    ///
-    /// - Returns: the screen.
-    func answering(
-        _ question: String, _ answer: String, _ arguments: String, status: Int32 = 0
-    ) throws -> String {
-        let terminal = try terminal(arguments)
-        try terminal.waitFor(question)
-        try terminal.type(answer + "\n")
-        #expect(try terminal.end() == status, "\(arguments)")
-        return terminal.screen
     }
 
     /// A connection of the test itself.
@@ -213,5 +206,72 @@ extension EntryRevision {
         var revision = EntryRevision(of: entry)
         revision.access = AccessControlChange(presence: .perUnlock)
         return revision
+    }
+}
+
+/// An agent that a test started, and a user of it.
+protocol TestedAgent {
+    /// Runs `watchword` without a terminal, and expects `status`.
+    @discardableResult
+    func run(_ arguments: String, status: Int32) throws -> ForeignProgram.Outcome
+    /// Runs `watchword` on a terminal.
+    func terminal(_ arguments: String) throws -> PseudoTerminal
+}
+
+extension AgentFixture: TestedAgent {
+    func terminal(_ arguments: String) throws -> PseudoTerminal {
+        try terminal(arguments, program: "watchword")
+    }
+}
+
+extension TestedAgent {
+    /// Runs `watchword` on a terminal, answers one question, and expects `status`.
+    ///
+    /// - Returns: the screen.
+    func answering(
+        _ question: String, _ answer: String, _ arguments: String, status: Int32 = 0
+    ) throws -> String {
+        let terminal = try terminal(arguments)
+        try terminal.waitFor(question)
+        try terminal.type(answer + "\n")
+        #expect(try terminal.end() == status, "\(arguments)")
+        return terminal.screen
+    }
+
+    /// The same for the question for the passphrase.
+    func enteringPassphrase(_ arguments: String, status: Int32 = 0) throws -> String {
+        try answering("Passphrase: ", AgentFixture.passphrase, arguments, status: status)
+    }
+
+    /// Expects that commands show these texts only after the passphrase, although the vault is
+    /// unlocked.
+    func expectPassphraseEachTime(_ commands: [(command: String, found: String)]) throws {
+        for (command, found) in commands {
+            for _ in 0..<2 {
+                #expect(try enteringPassphrase(command).contains(found), "\(command)")
+            }
+            // Without a terminal, nobody can be asked.
+            #expect(try run(command, status: 4).text == "")
+            let wrong = try terminal(command)
+            for _ in 0..<3 {
+                try wrong.waitFor("Passphrase: ")
+                wrong.clear()
+                try wrong.type("guess\n")
+            }
+            #expect(try wrong.end() == 4)
+            for secret in [found, AgentFixture.key] { #expect(!wrong.screen.contains(secret)) }
+            try run(AgentFixture.unlock, status: 0)
+        }
+    }
+}
+
+extension AgentServices {
+    /// The services of an agent in this process, which has no supervisor.
+    init(
+        holding vaults: HeldVaults = HeldVaults(clock: AgentClock.now), for reach: ClientReach
+    ) throws {
+        self.init(
+            vaults: vaults, reach: reach, limitsFiles: false,
+            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
     }
 }

@@ -298,7 +298,7 @@ struct AgentKeyEnrolTests {
         let response = try client.send(.login(place, order("New:ann", nil), .none))
         #expect("\(response)" == "failed(SecretVault.VaultError.presenceNeeded)")
         // Another check than the key's.
-        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        let opener = AgentFixture.opener
         let other = try client.send(
             .login(place, order("New:ann", .perUse(.pam)), .opener(opener)))
         #expect("\(other)" == "failed(SecretVault.VaultError.differentCheckRequired)")

@@ -110,12 +110,11 @@ struct AgentKeyTests {
     func signIn() throws {
         let agent = try AgentFixture([])
         let server = try LoginServer(["none", "slow"], certificate: "good")
-        try agent.folder.write(Array("wwt_ticket\n".utf8), to: "ticket.txt")
-        try agent.folder.write(try TestCertificates.authority(), to: "ca.pem")
+        for (name, bytes) in try LoginServer.enrolmentFiles() {
+            try agent.folder.write(bytes, to: name)
+        }
         try agent.run(AgentFixture.unlock)
-        try agent.run(
-            "login enrol Mill:ivan --server https://localhost:\(server.port) "
-                + "--ticket-file ticket.txt --ca-file ca.pem")
+        try agent.run(server.enrolment("Mill:ivan"))
         let (key, holder) = (try agent.vaultKey(), try agent.keyHolder())
         let terminal = try agent.terminal("login present mill")
         while try server.requests().count < 2 {}

@@ -130,11 +130,8 @@ struct AgentLockTests {
         let agent = try AgentFixture()
         let place = try agent.place()
         let pair = try SocketPair()
-        let helpers = try SocketPair()
         let vaults = HeldVaults(clock: AgentClock.now)
-        let service = AgentServices(
-            vaults: vaults, reach: .folders([place.folder]), limitsFiles: false,
-            helpers: HelperChannel(helpers.takeFirst()), stop: try WakeSignal())
+        let service = try AgentServices(holding: vaults, for: .folders([place.folder]))
         let frame = try FrameWriter()
         frame.append(AgentProtocol.version)
         frame.append(AgentRequest.unlock(place, opener, ceiling: 20, .standard))

@@ -20,19 +20,15 @@ struct AgentLoginTests {
         init(_ faults: [String] = [], entries: [String] = []) throws {
             agent = try AgentFixture(entries)
             server = try LoginServer(faults, certificate: "good")
-            try agent.folder.write(Array("wwt_ticket\n".utf8), to: "ticket.txt")
-            try agent.folder.write(try TestCertificates.authority(), to: "ca.pem")
+            for (name, bytes) in try LoginServer.enrolmentFiles() {
+                try agent.folder.write(bytes, to: name)
+            }
             // Without the agent, a readable file would cause a warning.
             try agent.shell("chmod 600 *.txt")
             try agent.run(AgentFixture.unlock)
         }
 
-        var address: String { "https://localhost:\(server.port)" }
-
-        func enrolment(_ more: String = "") -> String {
-            "login enrol Mill:ivan --server \(address) --ticket-file ticket.txt --ca-file ca.pem "
-                + more
-        }
+        func enrolment(_ more: String = "") -> String { server.enrolment("Mill:ivan \(more)") }
 
         @discardableResult
         func enrol(_ more: String = "", status: Int32 = 0) throws -> ForeignProgram.Outcome {
@@ -57,7 +53,7 @@ struct AgentLoginTests {
         let harness = try Harness()
         let enrolled = try harness.enrol()
         #expect(
-            AgentFixture.errors(enrolled) == "Enrolled Mill:ivan at \(harness.address).\n")
+            AgentFixture.errors(enrolled) == "Enrolled Mill:ivan at \(harness.server.address).\n")
         var tickets: Set<String> = []
         // Each way continues where the other stopped.
         for _ in 0..<2 {
@@ -235,7 +231,7 @@ struct AgentLoginTests {
         let (client, place) = (try harness.agent.client(), try harness.agent.place())
         let id = try #require(try harness.agent.listing(client, of: place).entries.first)
             .summary.id
-        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        let opener = AgentFixture.opener
         _ = try client.send(.prove(place, opener, ceiling: 20))
         let shown = try client.send(.contents(place, [id], .none, isUse: false))
         #expect("\(shown)" == "failed(SecretVault.VaultError.otherKind)")
@@ -276,7 +272,7 @@ struct AgentLoginTests {
         let (client, place) = (try harness.agent.client(), try harness.agent.place())
         let order = Enrolment(
             SecretBytes(text: "wwt_second"),
-            at: TrustedServer(try #require(ServerAddress(harness.address))),
+            at: TrustedServer(try #require(ServerAddress(harness.server.address))),
             deviceName: "",
             name: EntryName(typed: "Mill:ivan"),
             access: AccessControlChange(presence: .perUnlock, onFailure: nil))

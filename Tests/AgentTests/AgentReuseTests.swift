@@ -143,7 +143,7 @@ struct AgentReuseTests {
         let (client, place) = (try agent.client(), try agent.place())
         let entry = try #require(try agent.listing(client, of: place).entries.first).summary
         let weaker = EntryRevision.withoutChecks(of: entry)
-        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        let opener = AgentFixture.opener
         _ = try client.send(.prove(place, opener, ceiling: 20))
         for request in [
             .edit(place, .revise(weaker), .none), .confirm(place, entry.id, .none),

@@ -8,10 +8,8 @@ import WatchwordCryptography
 
 /// The verbs that show secrets, through the agent.
 struct AgentSecretsTests {
-    private static let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     private static let question = "Passphrase: "
-    private static let passphrase = AgentPresence.opener(
-        .passphrase(SecretBytes(text: AgentFixture.passphrase)))
+    private static let passphrase = AgentPresence.opener(AgentFixture.opener)
 
     /// An agent that holds a vault.
     private func unlocked(_ more: [String] = []) throws -> AgentFixture {
@@ -37,33 +35,14 @@ struct AgentSecretsTests {
     @Test("secrets are shown as without the agent, each time after the passphrase")
     func same() throws {
         let agent = try unlocked()
-        for (command, found) in [
-            ("show Site --uri --yes", "secret=\(Self.key)"),
-            ("show Plain --reveal --yes", Self.key),
-            ("export --yes --only Site", "otpauth://totp/Site:me?secret=\(Self.key)"),
-        ] {
-            for _ in 0..<2 {
-                let screen = try agent.answering(
-                    Self.question, AgentFixture.passphrase, command)
-                #expect(screen.contains(found), "\(command)")
-            }
-            // Without a terminal, nobody can be asked.
-            let silent = try agent.run(command, status: 4)
-            #expect(silent.text == "")
-            let wrong = try agent.terminal(command)
-            for _ in 0..<3 {
-                try wrong.waitFor(Self.question)
-                wrong.clear()
-                try wrong.type("guess\n")
-            }
-            #expect(try wrong.end() == 4)
-            #expect(!wrong.screen.contains(Self.key))
-            try agent.run("unlock --passphrase-file pass.txt")
-        }
+        try agent.expectPassphraseEachTime([
+            ("show Site --uri --yes", "secret=\(AgentFixture.key)"),
+            ("show Plain --reveal --yes", AgentFixture.key),
+            ("export --yes --only Site", "otpauth://totp/Site:me?secret=\(AgentFixture.key)"),
+        ])
         // Wiped entries, and kinds without the secret, are refused as without the agent.
         for command in ["show Site --reveal --yes", "show Plain --uri --yes"] {
-            let screen = try agent.answering(
-                Self.question, AgentFixture.passphrase, command, status: 1)
+            let screen = try agent.enteringPassphrase(command, status: 1)
             let direct = try agent.run("\(command) --passphrase-file pass.txt", status: 1)
             let sentence = AgentFixture.errors(direct).dropLast()
             #expect(screen.contains(sentence), "\(command)")
@@ -81,8 +60,8 @@ struct AgentSecretsTests {
             "watchword export --passphrase-file pass.txt >direct.txt; chmod 600 pass.txt")
         // The passphrase counts for the first entry that requires a check. The plain secret is left
         // out, so the status is 1.
-        _ = try agent.answering(
-            Self.question, AgentFixture.passphrase, "export --yes -o held.txt", status: 1)
+        _ = try agent.enteringPassphrase(
+            "export --yes -o held.txt", status: 1)
         try agent.shell("sort direct.txt >a; sort held.txt >b; cmp a b")
         #expect(try agent.shell("grep -c '' held.txt").text == "1202\n")
     }
@@ -111,8 +90,7 @@ struct AgentSecretsTests {
         for command in ["code Site --at 20000000000", "verify 353130 Site --at 20000000000 --json"]
         {
             for _ in 0..<2 {
-                let screen = try agent.answering(
-                    Self.question, AgentFixture.passphrase, command)
+                let screen = try agent.enteringPassphrase(command)
                 #expect(screen.contains(command.hasPrefix("code") ? "353130" : "accepted"))
             }
             // Without a terminal, nobody can be asked.
@@ -128,7 +106,7 @@ struct AgentSecretsTests {
         try agent.run("add Count:me --type hotp --secret-file key.txt")
         for command in ["edit Site --period 1", "edit Count --counter 42"] {
             try agent.run(command, status: 4)
-            let screen = try agent.answering(Self.question, AgentFixture.passphrase, command)
+            let screen = try agent.enteringPassphrase(command)
             #expect(screen.contains("Changed"))
         }
         #expect(try agent.run("list --json").text.contains("42"))

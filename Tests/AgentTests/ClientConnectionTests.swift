@@ -34,10 +34,8 @@ struct ClientConnectionTests {
             let (time, path) = (Clock(), fixture.folder.file("own.sock"))
             let listener = try LocalSocket.listen(at: path)
             client = AgentClient(FrameConnection(try LocalSocket.connect(to: path)))
-            let service = AgentServices(
-                vaults: HeldVaults(clock: AgentClock.now), reach: .folders([place.folder]),
-                limitsFiles: false, helpers: HelperChannel(try SocketPair().takeFirst()),
-                stop: try WakeSignal(), unixTime: { time.now })
+            var service = try AgentServices(for: .folders([place.folder]))
+            service.unixTime = { time.now }
             let connection = ClientConnection(
                 FrameConnection(try LocalSocket.accept(from: listener)),
                 Connections.Member(number: 1), service, firstTimeout: firstTimeout)
@@ -243,9 +241,7 @@ struct ClientConnectionTests {
         let end = try pair.second.duplicate()
         let client = AgentClient(FrameConnection(try pair.second.duplicate()))
         let vaults = HeldVaults(clock: AgentClock.now)
-        let service = AgentServices(
-            vaults: vaults, reach: .folders([place.folder]), limitsFiles: false,
-            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
+        let service = try AgentServices(holding: vaults, for: .folders([place.folder]))
         let connection = ClientConnection(
             FrameConnection(pair.takeFirst()), Connections.Member(number: 1), service)
         let worker = try #require(WorkerThread { connection.serve() })

@@ -37,9 +37,7 @@ struct ClientProofsTests {
         place = try VaultPlace(at: folder.file("vault"))
         let vaults = HeldVaults(clock: AgentClock.now)
         #expect(vaults.hold(HeldVault(vault), for: .standard, vaults.beginUnlocking(place)))
-        service = AgentServices(
-            vaults: vaults, reach: .folders([place.folder]), limitsFiles: false,
-            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
+        service = try AgentServices(holding: vaults, for: .folders([place.folder]))
         person = RemotePerson(FrameConnection(try SocketPair().takeFirst()))
     }
 

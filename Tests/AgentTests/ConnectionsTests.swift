@@ -136,15 +136,9 @@ struct ConnectionsTests {
                 Issue.record(error)
             }
         }
-        ClientConnection(connection, member, try Self.service()).serve()
+        ClientConnection(connection, member, try AgentServices(for: .folders([]))).serve()
         #expect(!connections.contains(number))
         withExtendedLifetime(client) {}
-    }
-
-    private static func service() throws -> AgentServices {
-        AgentServices(
-            vaults: HeldVaults(clock: AgentClock.now), reach: .folders([]), limitsFiles: false,
-            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
     }
 
     @Test(
@@ -160,7 +154,7 @@ struct ConnectionsTests {
         let client = FrameConnection(try pair.second.duplicate())
         let connection = FrameConnection(pair.takeFirst())
         #expect(connection.hasReceived == !request.isEmpty)
-        KeyHolder.answerAtOnce(connection, try Self.service())
+        KeyHolder.answerAtOnce(connection, try AgentServices(for: .folders([])))
         let received = try client.receive(limit: 100, idleTime: .zero, timeout: .zero)
         guard case .frame(let frame) = received else {
             Issue.record("\(received)")
@@ -180,7 +174,7 @@ struct ConnectionsTests {
         let connection = FrameConnection(pair.takeFirst())
         connection.shutDown(onlyReading: true)
         let member = Connections.Member(number: 1, isReserved: isReserved, isWanted: { false })
-        ClientConnection(connection, member, try Self.service()).serve()
+        ClientConnection(connection, member, try AgentServices(for: .folders([]))).serve()
         for isAnswered in [isFirstAnswered, false] {
             let received = try client.receive(limit: 100, idleTime: .zero, timeout: .zero)
             if case .frame = received {

@@ -18,12 +18,6 @@ struct RequestAdmissionTests {
             atPath: folder.file("5"), withIntermediateDirectories: false)
     }
 
-    private func service(for reach: ClientReach) throws -> AgentServices {
-        AgentServices(
-            vaults: HeldVaults(clock: AgentClock.now), reach: reach, limitsFiles: false,
-            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
-    }
-
     private func ceiling(of admission: RequestAdmission) -> Int? {
         guard case .admitted(let request) = admission else { return nil }
         return switch request {
@@ -35,10 +29,10 @@ struct RequestAdmissionTests {
 
     @Test("the system agent limits what a passphrase may cost, and the user's own agent does not")
     func cost() throws {
-        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
-        let system = try service(
+        let opener = AgentFixture.opener
+        let system = try AgentServices(
             for: .account(SystemAccount(stateFolder: folder.path, user: 5)))
-        let own = try service(for: .folders([]))
+        let own = try AgentServices(for: .folders([]))
         for ceiling in [Vault.defaultCeiling, Vault.defaultCeiling + 1, Vault.maximumCeiling] {
             for request in [
                 AgentRequest.unlock(.ofSystem, opener, ceiling: ceiling, .standard),
@@ -71,8 +65,8 @@ struct RequestAdmissionTests {
         }
         let place = try VaultPlace(at: path)
         let services = [
-            try service(for: .account(SystemAccount(stateFolder: folder.path, user: 5))),
-            try service(for: .folders([place.folder])),
+            try AgentServices(for: .account(SystemAccount(stateFolder: folder.path, user: 5))),
+            try AgentServices(for: .folders([place.folder])),
         ]
         let guess = VaultOpener.passphrase(SecretBytes(text: "guess"))
         for attempt in 1...3 {

@@ -13,7 +13,7 @@ import WatchwordSystem
     .serialized,
     .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
 struct RequestMemoryTests {
-    private static let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+    private static let opener = AgentFixture.opener
     /// Entries as small as they can be take the most memory for each byte.
     private static let entries = 12_000
     private static let clients = 24

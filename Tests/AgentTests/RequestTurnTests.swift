@@ -80,10 +80,8 @@ struct RequestTurnTests {
         try FileManager.default.createDirectory(
             atPath: folder.file("5"), withIntermediateDirectories: false)
         try folder.write([UInt8](repeating: 0, count: size), to: "5/vault")
-        return AgentServices(
-            vaults: HeldVaults(clock: AgentClock.now),
-            reach: .account(SystemAccount(stateFolder: folder.path, user: 5)), limitsFiles: false,
-            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
+        return try AgentServices(
+            for: .account(SystemAccount(stateFolder: folder.path, user: 5)))
     }
 
     /// The turn of a request, if it can have one at once.

@@ -64,7 +64,7 @@ final class SystemAgentFixture {
             chown irc state
             for user in games man proxy root 54321; do
                 echo '\(AgentFixture.passphrase)' >$user/pass.txt
-                echo GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ >$user/key.txt
+                echo \(AgentFixture.key) >$user/key.txt
                 chown -R $user $user
             done
             mkdir bin
@@ -224,5 +224,16 @@ final class SystemAgentFixture {
             HOME="$0/\(user.rawValue)" LC_ALL=C.UTF-8 WATCHWORD_CLOCK_WARNING=off TERM=xterm \
             /bin/sh -c "$1"' '\(folder.path)' '\(quoted)'
             """
+    }
+}
+
+extension SystemAgentFixture: TestedAgent {
+    @discardableResult
+    func run(_ arguments: String, status: Int32) throws -> ForeignProgram.Outcome {
+        try run(arguments, as: .games, status: status)
+    }
+
+    func terminal(_ arguments: String) throws -> PseudoTerminal {
+        try terminal(arguments, as: .games)
     }
 }

@@ -52,7 +52,7 @@ struct SystemAgentMemoryTests {
         // The test itself is this user. A derivation takes 64 MiB.
         let entries = (1...4).map { "Bank\($0):me --presence per-use:passphrase" }
         try agent.keep(entries, of: .root, cost: 16)
-        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        let opener = AgentFixture.opener
         let unlock = AgentRequest.unlock(.ofSystem, opener, ceiling: 20, .standard)
         guard case .listing(let listing) = try agent.client().send(unlock) else {
             Issue.record("no list")
@@ -115,7 +115,7 @@ struct SystemAgentMemoryTests {
         for user in [SystemAgentFixture.User.root, .games] {
             try agent.keep(["Bank:me --presence per-use:pam"], of: user)
         }
-        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        let opener = AgentFixture.opener
         let unlock = AgentRequest.unlock(.ofSystem, opener, ceiling: 20, .standard)
         guard case .listing(let listing) = try agent.client().send(unlock) else {
             Issue.record("no list")

@@ -73,7 +73,7 @@ struct SystemAgentMoveRaceTests {
         arguments: [false, true])
     func again(isNewer: Bool) throws {
         let agent = try SystemAgentFixture()
-        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        let opener = AgentFixture.opener
         try agent.make(of: .root)
         let path = agent.folder.file("root/\(AgentFixture.vault)")
         let first = try Vault.pack(path)

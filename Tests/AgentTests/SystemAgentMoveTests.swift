@@ -129,7 +129,7 @@ struct SystemAgentMoveTests {
         }
         try agent.run(Self.toSystem, as: .root)
         try agent.run("rename Site Place:me --passphrase-file pass.txt", as: .root)
-        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        let opener = AgentFixture.opener
         guard case .parcel = try agent.client().send(.move(.give(opener, ceiling: 20))) else {
             Issue.record("not given")
             return
@@ -150,7 +150,7 @@ struct SystemAgentMoveTests {
         let agent = try SystemAgentFixture()
         try agent.keep(of: .root)
         let client = try agent.client()
-        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        let opener = AgentFixture.opener
         let guess = VaultOpener.passphrase(SecretBytes(text: "guess"))
         func identity() throws -> VaultIdentity {
             guard case .standing(let standing) = try client.send(.standing(.ofSystem, since: 0))

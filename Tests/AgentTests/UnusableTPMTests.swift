@@ -159,7 +159,7 @@ struct UnusableTPMTests {
         let mute = try SilentDevice()
         let vault = try Vault.unlock(
             at: device.agent.folder.file(AgentFixture.vault),
-            with: .passphrase(SecretBytes(text: AgentFixture.passphrase)))
+            with: AgentFixture.opener)
         let entry = try #require(vault.entries.first)
         let content = try vault.open(entry.id, proof: try vault.proofOfUnlocking(for: entry.id))
         let turn = try vault.takeLoginLock()

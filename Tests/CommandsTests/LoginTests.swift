@@ -11,8 +11,9 @@ private struct Harness {
         folder = try TemporaryFolder()
         server = try LoginServer(faults, certificate: certificate)
         try folder.write(Array("pass\n".utf8), to: "pass.txt")
-        try folder.write(Array("wwt_ticket\n".utf8), to: "ticket.txt")
-        try folder.write(try TestCertificates.authority(), to: "ca.pem")
+        for (name, bytes) in try LoginServer.enrolmentFiles() {
+            try folder.write(bytes, to: name)
+        }
         let made = try run("watchword init --no-recovery-key --scrypt-log-n 10")
         try #require(made.status == 0)
     }
@@ -23,13 +24,9 @@ private struct Harness {
             "export WATCHWORD_VAULT=v; \(command) --passphrase-file pass.txt", in: folder)
     }
 
-    var address: String { "https://localhost:\(server.port)" }
-
     @discardableResult
     func enrol(_ name: String = "Mill:ivan", _ more: String = "") throws -> ForeignProgram.Outcome {
-        try run(
-            "watchword login enrol \(name) --server \(address) --ticket-file ticket.txt "
-                + "--ca-file ca.pem \(more)")
+        try run("watchword \(server.enrolment("\(name) \(more)"))")
     }
 
     func present() throws -> ForeignProgram.Outcome { try run("watchword login present mill") }
@@ -45,7 +42,7 @@ extension ForeignProgram.Outcome {
         let harness = try Harness()
         let enrolled = try harness.enrol()
         #expect(enrolled.status == 0)
-        #expect(enrolled.words == "Enrolled Mill:ivan at \(harness.address).\n")
+        #expect(enrolled.words == "Enrolled Mill:ivan at \(harness.server.address).\n")
         var tickets: Set<String> = []
         for _ in 0..<3 {
             let signedIn = try harness.present()
@@ -60,7 +57,8 @@ extension ForeignProgram.Outcome {
         }
         let status = try harness.run("watchword --json login status mill").text
         #expect(status.contains("\"generation\":3") && status.contains("\"state\":\"ready\""))
-        #expect(status.contains("\"server\":\"\(harness.address)\"") && !status.contains("wws_"))
+        #expect(
+            status.contains("\"server\":\"\(harness.server.address)\"") && !status.contains("wws_"))
         #expect(
             try harness.run("watchword login status mill").text.contains("state         ready\n"))
         #expect(try harness.run("watchword login wipe mill --yes").status == 0)
@@ -87,7 +85,7 @@ extension ForeignProgram.Outcome {
     func withoutAuthority() throws {
         let harness = try Harness()
         let refused = try harness.run(
-            "watchword login enrol a --server \(harness.address) --ticket-file ticket.txt")
+            "watchword login enrol a --server \(harness.server.address) --ticket-file ticket.txt")
         #expect(refused.status == 6 && refused.words.contains("signed by an unknown authority"))
     }
 

@@ -13,9 +13,7 @@ extension AccessControlCheckTests {
         let late = Answering(answer: .success(true)) { Issue.record("the check ran") }
         #expect(try outcome(late, open, ids[0]) == "\(Refusal.vault(.busy))")
         #expect(throws: VaultError.busy) {
-            try open.update { changes throws(VaultError) in
-                try changes.remove(ids[1], purge: false)
-            }
+            try open.change { try $0.remove(ids[1], purge: false) }
         }
         #expect(try vault.attempts().isEmpty)
         #expect(try vault.bytes() == before)

@@ -170,9 +170,7 @@ struct AccessControlCheckTests {
     func dueMeanwhile() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
-        try open.update { changes throws(VaultError) in
-            try changes.setAccessControl(of: ids[1], to: Self.wiping)
-        }
+        try open.change { try $0.setAccessControl(of: ids[1], to: Self.wiping) }
         let reading = TestClock().reading
         let tried = try open.begin(
             ids[0], checkedBy: Cryptographic.self, isGuess: true, at: reading)
@@ -231,9 +229,7 @@ struct AccessControlCheckTests {
         let content = try open.open(ids[0])
         for _ in 0..<3 { _ = try outcome(Self.no, open, ids[0]) }
         #expect(throws: VaultError.wiped) {
-            try open.update { changes throws(VaultError) in
-                try changes.replace(ids[0], with: content)
-            }
+            try open.change { try $0.replace(ids[0], with: content) }
         }
         #expect(try vault.unlock().entries[0].tombstone != nil)
     }
@@ -278,9 +274,7 @@ struct AccessControlCheckTests {
         let (vault, ids) = try made()
         let open = try vault.unlock()
         _ = try outcome(Self.no, open, ids[0])
-        try open.update { changes throws(VaultError) in
-            try changes.remove(ids[0], purge: false)
-        }
+        try open.change { try $0.remove(ids[0], purge: false) }
         _ = try vault.unlock()
         #expect(try vault.attempts().isEmpty)
     }
@@ -290,9 +284,7 @@ struct AccessControlCheckTests {
         let (vault, ids) = try made()
         let open = try vault.unlock()
         for _ in 0..<5 { _ = try outcome(Self.no, open, ids[0]) }
-        try open.update { changes throws(VaultError) in
-            try changes.rename(ids[0], issuer: "renamed", account: "")
-        }
+        try open.change { try $0.rename(ids[0], issuer: "renamed", account: "") }
         #expect(
             try outcome(Self.yes, open, ids[0]) == "\(Refusal.vault(.lockedOut(seconds: 60)))")
         try open.update { changes throws(VaultError) in
@@ -338,9 +330,7 @@ struct AccessControlCheckTests {
     func guesses() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
-        try open.update { changes throws(VaultError) in
-            try changes.setAccessControl(of: ids[1], to: Self.wiping)
-        }
+        try open.change { try $0.setAccessControl(of: ids[1], to: Self.wiping) }
         var clock = TestClock()
         typealias Refusal = NoProof<OpenerCheck.Failure>
         func guess(_ id: RecordID, _ passphrase: SecretBytes = secret("guess")) throws -> String {
@@ -364,9 +354,7 @@ struct AccessControlCheckTests {
                     accessControl: Self.perUse, now: TestVault.now)
             }
             #expect(try guess(id) == "\(expected)")
-            try open.update { changes throws(VaultError) in
-                try changes.remove(id, purge: false)
-            }
+            try open.change { try $0.remove(id, purge: false) }
         }
         let locked = "\(Refusal.vault(.lockedOut(seconds: 60)))"
         #expect(try guess(ids[0], TestVault.passphrase) == locked)

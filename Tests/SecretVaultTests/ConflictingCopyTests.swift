@@ -93,7 +93,7 @@ struct ConflictingCopyTests {
     func rekeyed() throws {
         let vault = try TestVault()
         let common = try vault.bytes()
-        try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        try vault.unlock().change { try $0.rekey() }
         try vault.put(vault.bytes(), as: "vault.orig")
         try vault.put(common)
         let reports = try vault.unlock().reports
@@ -111,9 +111,9 @@ struct ConflictingCopyTests {
         try vault.put(vault.bytes(), as: "vault.orig")
         let report = VaultReport.copyNotErased(path: vault.folder.file("vault.orig"))
         let open = try vault.unlock()
-        try open.update { changes throws(VaultError) in try changes.remove(ids[0], purge: true) }
+        try open.change { try $0.remove(ids[0], purge: true) }
         #expect(open.saveReports == [report])
-        try open.update { changes throws(VaultError) in try changes.remove(ids[2], purge: false) }
+        try open.change { try $0.remove(ids[2], purge: false) }
         #expect(open.saveReports.isEmpty)
         for _ in 1...3 { vault.expectRefusal() }
         #expect(try vault.unlock().saveReports == [report])

@@ -22,9 +22,7 @@ struct CounterTests {
     func counterEnd() throws {
         let vault = try TestVault()
         let open = try vault.unlock()
-        let id = try open.update { changes throws(VaultError) in
-            try changes.add(TestVault.counting(from: .max - 1), now: 0)
-        }
+        let id = try open.change { try $0.add(TestVault.counting(from: .max - 1), now: 0) }
         let last = try open.nextHOTP(id, proof: open.proofOfUnlocking(for: id))
         #expect(Facts(last).movingFactor == .counter(.max - 1))
         #expect(Facts(try vault.unlock().open(id)).movingFactor == .counter(.max))
@@ -37,13 +35,9 @@ struct CounterTests {
     func raisedCounter() throws {
         let vault = try TestVault()
         let open = try vault.unlock()
-        let id = try open.update { changes throws(VaultError) in
-            try changes.add(TestVault.counting(from: 5), now: 0)
-        }
+        let id = try open.change { try $0.add(TestVault.counting(from: 5), now: 0) }
         for (given, reached) in [(UInt64(9), UInt64(9)), (7, 9), (.max, .max), (0, .max)] {
-            try open.update { changes throws(VaultError) in
-                try changes.raiseCounter(of: id, to: given)
-            }
+            try open.change { try $0.raiseCounter(of: id, to: given) }
             #expect(try vault.unlock().counter(of: id) == reached)
         }
     }

@@ -8,7 +8,7 @@ import Testing
 struct CrowdedCountsTests {
     private struct Check: PresenceCheck {
         typealias Grade = Advisory
-        struct NotMade: PresenceFailure { let mayConcealAttempt = false }
+        struct NotMade: PresenceFailure, Equatable { let mayConcealAttempt = false }
 
         /// `nil` if no check is made.
         let answer: Bool?

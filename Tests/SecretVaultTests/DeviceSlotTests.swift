@@ -87,17 +87,17 @@ struct DeviceSlotTests {
     func lastPortable() throws {
         let vault = try DeviceSlots.vault()
         let slots = try Vault.slots(at: vault.path)
-        try vault.unlock().update { changes throws(VaultError) in try changes.removeSlot(slots[0]) }
+        try vault.unlock().change { try $0.removeSlot(slots[0]) }
         let open = try vault.unlock(by: slots[2])
         #expect(throws: VaultError.lastSlot) {
-            try open.update { changes throws(VaultError) in try changes.removeSlot(slots[1]) }
+            try open.change { try $0.removeSlot(slots[1]) }
         }
         // The recovery key still opens it, and the passphrase no longer does.
         let key = try #require(vault.recoveryKey)
         #expect(try Vault.unlock(at: vault.path, with: .recoveryKey(key)).slots.count == 5)
         #expect(throws: VaultError.wrongPassphrase) { try vault.unlock() }
         #expect(try vault.attempts().isEmpty)
-        try open.update { changes throws(VaultError) in try changes.removeSlot(slots[3]) }
+        try open.change { try $0.removeSlot(slots[3]) }
         #expect(try vault.unlock(by: slots[2]).slots.count == 4)
     }
 
@@ -109,7 +109,7 @@ struct DeviceSlotTests {
         }
         let slot = try #require(try Vault.slots(at: vault.path).first)
         #expect(throws: VaultError.lastSlot) {
-            try vault.unlock().update { changes throws(VaultError) in try changes.removeSlot(slot) }
+            try vault.unlock().change { try $0.removeSlot(slot) }
         }
         #expect(try vault.unlock().slots.count == 2)
     }
@@ -118,7 +118,7 @@ struct DeviceSlotTests {
     func rekey() throws {
         let vault = try DeviceSlots.vault()
         let old = try vault.bytes()
-        try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        try vault.unlock().change { try $0.rekey() }
         #expect(try vault.bytes() != old)
         for slot in try Vault.slots(at: vault.path).dropFirst(2) {
             #expect(try vault.unlock(by: slot).entries.count == 1)

@@ -94,9 +94,7 @@ struct EntryDetailsTests {
         func text(_ count: Int) -> String { String(repeating: "é", count: count / 2) }
         let longest = EntryDetails(
             tags: (10..<74).map { text(254) + "\($0)" }, note: text(16_384), icon: text(256))
-        let id = try open.update { changes throws(VaultError) in
-            try changes.add(content, details: longest, now: 0)
-        }
+        let id = try open.change { try $0.add(content, details: longest, now: 0) }
         let refused: [(EntryDetails, VaultError)] = [
             (EntryDetails(tags: (0..<65).map { "\($0)" }), .overLimit(.tags)),
             (EntryDetails(tags: [text(256) + "1"]), .overLimit(.tag)),
@@ -109,14 +107,10 @@ struct EntryDetailsTests {
         let before = try vault.bytes()
         for (details, error) in refused {
             #expect(throws: error) {
-                try open.update { changes throws(VaultError) in
-                    try changes.add(content, details: details, now: 0)
-                }
+                try open.change { try $0.add(content, details: details, now: 0) }
             }
             #expect(throws: error) {
-                try open.update { changes throws(VaultError) in
-                    try changes.setDetails(of: id, to: details)
-                }
+                try open.change { try $0.setDetails(of: id, to: details) }
             }
         }
         #expect(try vault.bytes() == before)

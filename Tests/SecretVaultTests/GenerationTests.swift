@@ -63,7 +63,7 @@ struct GenerationTests {
             #expect(try vault.folder.bytes(of: own) == previous)
         }
         #expect(throws: VaultError.vanishedEntries) {
-            try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+            try vault.unlock().change { try $0.rekey() }
         }
         let open = try vault.unlock()
         let copy = try #require(try open.copy(at: vault.folder.file(own)))
@@ -121,7 +121,7 @@ struct GenerationTests {
         try vault.unlock().update(add("a"))
         let first = try vault.bytes()
         try TestVault.put(first, as: "vault", in: folder)
-        try there.update { changes throws(VaultError) in try changes.rekey() }
+        try there.change { try $0.rekey() }
         try vault.put(folder.bytes(of: "vault"))
         #expect(try vault.unlock().reports.isEmpty)
         let rekeyed = try vault.bytes()
@@ -168,7 +168,7 @@ struct GenerationTests {
     func onlyOpened() throws {
         let source = try TestVault()
         let old = try source.bytes()
-        try source.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        try source.unlock().change { try $0.rekey() }
         try source.unlock().update(add("a"))
         let folder = try TemporaryFolder()
         try TestVault.put(source.bytes(), as: "vault", in: folder)

@@ -17,7 +17,7 @@ struct HeldVaultTests {
             try open.confirm(.passphrase(secret("wrong")))
         }
         // The same passphrase opens the file, which has got a new key meanwhile.
-        try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        try vault.unlock().change { try $0.rekey() }
         #expect(throws: VaultError.rekeyed) { try open.confirm(right) }
         try vault.put(TestVault().bytes())
         #expect(throws: VaultError.replaced) { try open.confirm(right) }
@@ -28,7 +28,7 @@ struct HeldVaultTests {
         let vault = try TestVault()
         let open = try vault.unlock()
         func rekey() throws(VaultError) {
-            try open.update { changes throws(VaultError) in try changes.rekey() }
+            try open.change { try $0.rekey() }
         }
         let bytes = try vault.bytes()
         open.largestFile = bytes.count - 1

@@ -30,9 +30,7 @@ struct InterleavedChangeTests {
         try revised(by: quick) { _ in "new" }
         try revised(by: slow) { text($0) + "er" }
         #expect(Facts(try vault.unlock().open(id)).secret == Array("newer".utf8))
-        try quick.update { changes throws(VaultError) in
-            try changes.wipe(id, because: .revoked, now: TestVault.now)
-        }
+        try quick.change { try $0.wipe(id, because: .revoked, now: TestVault.now) }
         #expect(throws: VaultError.wiped) { try revised(by: slow) { text($0) + "est" } }
         #expect(try vault.unlock().entries[2].tombstone != nil)
     }

@@ -21,9 +21,7 @@ struct InterruptedAttemptTests {
         let id = try vault.fill()[0]
         let once = AccessControl(
             presence: .perUse(.any), onFailure: .wipe(after: try #require(FailureCount(1))))
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.setAccessControl(of: id, to: once)
-        }
+        try vault.unlock().change { try $0.setAccessControl(of: id, to: once) }
         return vault
     }
 

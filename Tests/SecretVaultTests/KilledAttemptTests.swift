@@ -137,9 +137,7 @@ struct KilledAttemptTests {
             }
             // Save once more, so that the previous generation contains the same box.
             let box = try vault.box(of: ids[0])
-            try vault.unlock().update { changes throws(VaultError) in
-                try changes.rename(ids[1], issuer: "b", account: "")
-            }
+            try vault.unlock().change { try $0.rename(ids[1], issuer: "b", account: "") }
             #expect(try vault.holders(of: box) == [TestVault.own("previous"), "vault"])
             return (vault, ids[0], [box])
         }

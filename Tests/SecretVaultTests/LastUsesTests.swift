@@ -23,9 +23,7 @@ struct LastUsesTests {
         // The clock was set back.
         open.recordUse(of: ids[2], at: 20)
         #expect(open.lastUses == [ids[0]: 30, ids[2]: 31])
-        try open.update { changes throws(VaultError) in
-            try changes.remove(ids[0], purge: false)
-        }
+        try open.change { try $0.remove(ids[0], purge: false) }
         open.recordUse(of: ids[3], at: 40)
         #expect(try vault.unlock().lastUses == [ids[2]: 31, ids[3]: 40])
     }
@@ -83,7 +81,7 @@ struct LastUsesTests {
         // Another key does not open it.
         try vault.put(whole, as: file(vault))
         #expect(open.lastUses == [ids[0]: 10])
-        try open.update { changes throws(VaultError) in try changes.rekey() }
+        try open.change { try $0.rekey() }
         #expect(open.lastUses.isEmpty)
     }
 

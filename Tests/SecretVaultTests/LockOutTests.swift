@@ -51,9 +51,7 @@ struct LockOutTests {
         let id = try vault.fill()[0]
         let five = AccessControl(
             presence: .perUnlock, onFailure: .wipe(after: try #require(FailureCount(5))))
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.setAccessControl(of: id, to: five)
-        }
+        try vault.unlock().change { try $0.setAccessControl(of: id, to: five) }
         let clock = TestClock()
         func killedAfter(_ count: Int) throws {
             var attempts = try vault.attempts()
@@ -111,9 +109,7 @@ struct LockOutTests {
             }
         }
         #expect(try vault.attempts().vault?.count == 2)
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.setAccessControl(of: ids[3], to: .standard(for: .totp))
-        }
+        try vault.unlock().change { try $0.setAccessControl(of: ids[3], to: .standard(for: .totp)) }
         for _ in 0..<5 { #expect(throws: VaultError.self) { try unlock(vault, wrong, at: clock) } }
         #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock(vault, right, at: clock) }
         let open = try Vault.unlock(
@@ -121,9 +117,7 @@ struct LockOutTests {
         #expect(try vault.attempts().isEmpty)
         let slot = try #require(open.slots.first)
         let (new, cost) = (secret("a new passphrase"), try ScryptCost(logN: 10))
-        try open.update { changes throws(VaultError) in
-            try changes.changePassphrase(of: slot, to: new, cost: cost, now: 9)
-        }
+        try open.change { try $0.changePassphrase(of: slot, to: new, cost: cost, now: 9) }
         let after = try unlock(vault, new, at: clock)
         #expect(try ids.map { Facts(try after.open($0)) } == secrets)
         #expect(after.reports.isEmpty)

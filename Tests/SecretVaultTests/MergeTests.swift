@@ -8,7 +8,7 @@ import WatchwordCryptography
 /// Merging files of one vault that were edited independently.
 struct MergeTests {
     static let now: Int64 = 1_795_100_000
-    typealias Change = (inout VaultChanges) throws(VaultError) -> Void
+    typealias Change = (inout VaultChanges) throws -> Void
 
     /// A vault and, in the same folder, a copy of it.
     struct Copies {
@@ -23,9 +23,9 @@ struct MergeTests {
             try vault.put(vault.bytes(), as: "copy")
         }
 
-        func here(_ change: Change) throws { try vault.unlock().update(change) }
+        func here(_ change: Change) throws { try vault.unlock().change(change) }
 
-        func there(_ change: Change) throws { try unlockedCopy().update(change) }
+        func there(_ change: Change) throws { try unlockedCopy().change(change) }
 
         func unlockedCopy() throws -> UnlockedVault {
             try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
@@ -61,16 +61,13 @@ struct MergeTests {
     }
 
     func rename(_ id: RecordID, _ name: String, _ time: Int64) -> Change {
-        { changes throws(VaultError) in
-            try changes.rename(id, issuer: name, account: "", now: time)
-        }
+        { try $0.rename(id, issuer: name, account: "", now: time) }
     }
 
     private func replace(_ id: RecordID, _ value: String, _ time: Int64) -> Change {
-        { changes throws(VaultError) in
-            try changes.replace(
-                id,
-                with: .plainSecret(issuer: "Wi-Fi", account: "home", value: secret(value)),
+        {
+            try $0.replace(
+                id, with: .plainSecret(issuer: "Wi-Fi", account: "home", value: secret(value)),
                 now: time)
         }
     }
@@ -142,9 +139,7 @@ struct MergeTests {
         let copies = try Copies()
         let id = copies.ids[2]
         let strict = AccessControl(presence: .perUse(.passphrase), onFailure: .lockOut)
-        try copies.here { changes throws(VaultError) in
-            try changes.setAccessControl(of: id, to: strict, now: 10)
-        }
+        try copies.here { try $0.setAccessControl(of: id, to: strict, now: 10) }
         try copies.vault.put(copies.vault.bytes(), as: "copy")
         try copies.there(replace(id, "there", 100))
         let bytes = try copies.vault.bytes()
@@ -244,7 +239,7 @@ struct MergeTests {
                 .plainSecret(issuer: "new", account: "", value: secret("new")), now: 100)
             try changes.addPassphrase(secret("second"), cost: .standard, now: 100)
         }
-        try copies.here { changes throws(VaultError) in try changes.rekey() }
+        try copies.here { try $0.rekey() }
         #expect(try copies.vault.unlock().copy(at: copies.path) == nil)
         let plan = try copies.merge()
         #expect(plan.changes.map(\.action) == [.added] && plan.keys == .older)

@@ -11,12 +11,8 @@ extension MergeTests {
         let id = copies.ids[2]
         let new = EntryContent.plainSecret(
             issuer: "Wi-Fi", account: "home", value: secret("the new password"))
-        try copies.here { changes throws(VaultError) in
-            try changes.replace(id, with: new, now: 100)
-        }
-        try copies.there { changes throws(VaultError) in
-            try changes.setDetails(of: id, to: EntryDetails(tags: ["later"]), now: 5000)
-        }
+        try copies.here { try $0.replace(id, with: new, now: 100) }
+        try copies.there { try $0.setDetails(of: id, to: EntryDetails(tags: ["later"]), now: 5000) }
         let (old, changed) = (try copies.unlockedCopy().open(id), Facts(new))
         let plan = try copies.merge()
         #expect(plan.changes.count == 1)
@@ -83,7 +79,7 @@ extension MergeTests {
     func onlyThere() throws {
         let copies = try Copies()
         let new = EntryContent.plainSecret(issuer: "new", account: "", value: secret("there"))
-        try copies.there { changes throws(VaultError) in try changes.add(new, now: 100) }
+        try copies.there { try $0.add(new, now: 100) }
         // The merge of this edit is saved, but must not count as a merge of the whole copy.
         try copies.there(rename(copies.ids[1], "there", 100))
         try copies.here(rename(copies.ids[0], "here", 100))
@@ -103,9 +99,7 @@ extension MergeTests {
     private func changeKey(of id: RecordID, in copies: Copies) throws -> EntryContent {
         let new = EntryContent.plainSecret(
             issuer: "Wi-Fi", account: "home", value: secret("there"))
-        try copies.there { changes throws(VaultError) in
-            try changes.replace(id, with: new, now: 100)
-        }
+        try copies.there { try $0.replace(id, with: new, now: 100) }
         try copies.here(rename(copies.ids[0], "here", 100))
         return new
     }
@@ -159,14 +153,10 @@ extension MergeTests {
     func newerKey() throws {
         let copies = try Copies()
         let id = copies.ids[2]
-        try copies.there { changes throws(VaultError) in
-            try changes.wipe(id, because: .failures, now: 50)
-        }
+        try copies.there { try $0.wipe(id, because: .failures, now: 50) }
         let new = EntryContent.plainSecret(
             issuer: "Wi-Fi", account: "home", value: secret("the new password"))
-        try copies.here { changes throws(VaultError) in
-            try changes.replace(id, with: new, now: 100)
-        }
+        try copies.here { try $0.replace(id, with: new, now: 100) }
         let (ours, wiped) = (try copies.vault.bytes(), try copies.vault.folder.bytes(of: "copy"))
         let plan = try copies.merge()
         #expect(plan.declinedWipes == [id] && plan.unmerged.map(\.id) == [id])
@@ -178,7 +168,7 @@ extension MergeTests {
         let other = try copies.merge()
         #expect(other.unmerged.map(\.id) == [id] && other.declinedWipes.isEmpty)
         #expect(try copies.vault.unlock().entries[2].tombstone != nil)
-        try copies.here { changes throws(VaultError) in try changes.remove(id, purge: false) }
+        try copies.here { try $0.remove(id, purge: false) }
         #expect(try copies.merge().changes.map(\.action) == [.added])
         #expect(try copies.facts(id) == Facts(new))
         // After that, both have the key.
@@ -227,9 +217,7 @@ extension MergeTests {
         try copies.here(replace(by: "here", 10))
         try copies.vault.put(copies.vault.bytes(), as: "copy")
         try copies.there(replace(by: "there", 20))
-        try copies.there { changes throws(VaultError) in
-            try changes.wipe(id, because: .failures, now: 50)
-        }
+        try copies.there { try $0.wipe(id, because: .failures, now: 50) }
         let plan = try copies.merge()
         #expect(plan.changes.map(\.action) == [.wiped] && plan.unmerged.isEmpty)
     }
@@ -291,9 +279,7 @@ extension MergeTests {
         let open = try copies.vault.unlock()
         try open.undo(open.planOfUndo(now: Self.now), confirmed: [], now: Self.now)
         try copies.vault.put(copies.vault.bytes(), as: "copy")
-        try copies.here { changes throws(VaultError) in
-            try changes.remove(ids[3], purge: false)
-        }
+        try copies.here { try $0.remove(ids[3], purge: false) }
         try copies.there(rename(ids[2], "later", 200))
         #expect(try copies.merge().changes.map(\.action) == [.replaced([.name])])
         #expect(try copies.vault.unlock().entries.map(\.id) == Array(ids.prefix(3)))

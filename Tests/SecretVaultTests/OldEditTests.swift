@@ -13,9 +13,7 @@ struct OldEditTests {
         init() throws {
             copies = try MergeTests.Copies()
             let (vault, ids) = (copies.vault, copies.ids)
-            try copies.here { changes throws(VaultError) in
-                try changes.remove(ids[0], purge: true)
-            }
+            try copies.here { try $0.remove(ids[0], purge: true) }
             try copies.here { changes throws(VaultError) in
                 try changes.replace(
                     ids[2],

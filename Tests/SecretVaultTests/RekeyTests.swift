@@ -111,7 +111,7 @@ struct RekeyTests {
         let old = try VaultDocument(parsing: vault.bytes())
         let oldKey = try old.opened(with: .recoveryKey(recoveryKey), ceiling: 10).key
         let open = try vault.unlock()
-        try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slots[1]) }
+        try open.change { try $0.removeSlot($0.slots[1]) }
         try add(open)
         let document = try VaultDocument(parsing: vault.bytes())
         #expect(throws: VaultError.damaged(.header)) {
@@ -128,15 +128,13 @@ struct RekeyTests {
         let vault = try TestVault(recoveryKey: true)
         let second = secret("second passphrase")
         let cost = try ScryptCost(logN: 10)
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.addPassphrase(second, cost: cost, now: 3)
-        }
+        try vault.unlock().change { try $0.addPassphrase(second, cost: cost, now: 3) }
         let later = try FutureSlot(number: 9)
         try later.add(to: vault)
         let ids = try vault.fill()
         let before = try vault.unlock()
         let revisions = try VaultDocument(parsing: vault.bytes()).records
-        try before.update { changes throws(VaultError) in try changes.rekey() }
+        try before.change { try $0.rekey() }
         #expect(before.slots.map(\.number) == [1, 2, 3, 9])
         let recoveryKey = try #require(vault.recoveryKey)
         for opener in [
@@ -163,10 +161,8 @@ struct RekeyTests {
     func wiped() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.wipe(ids[1], because: .failures, now: TestVault.now)
-        }
-        try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        try vault.unlock().change { try $0.wipe(ids[1], because: .failures, now: TestVault.now) }
+        try vault.unlock().change { try $0.rekey() }
         let open = try vault.unlock()
         #expect(open.entries.map { $0.tombstone != nil } == [false, true, false, false])
         #expect(throws: VaultError.wiped) { try open.open(ids[1]) }
@@ -178,7 +174,7 @@ struct RekeyTests {
         let vault = try TestVault()
         let ids = try vault.fill()
         let open = try vault.unlock()
-        try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        try vault.unlock().change { try $0.rekey() }
         let bytes = try vault.bytes()
         #expect(throws: VaultError.rekeyed) { try add(open) }
         #expect(try vault.bytes() == bytes)

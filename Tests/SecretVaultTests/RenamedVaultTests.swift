@@ -30,9 +30,7 @@ struct RenamedVaultTests {
     }
 
     private func purge(_ id: RecordID, from path: String) throws {
-        try open(path).update { changes throws(VaultError) in
-            try changes.remove(id, purge: true)
-        }
+        try open(path).change { try $0.remove(id, purge: true) }
     }
 
     private func generations(_ vault: TestVault) throws -> [String] {

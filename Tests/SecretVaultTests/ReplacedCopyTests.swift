@@ -22,9 +22,7 @@ struct ReplacedCopyTests {
         let path = folder.file("vault")
         try Vault.unpack(Vault.pack(vault.path), at: path)
         let open = try vault.unlock()
-        try open.update { changes throws(VaultError) in
-            try changes.rename(ids[0], issuer: "renamed", account: "")
-        }
+        try open.change { try $0.rename(ids[0], issuer: "renamed", account: "") }
         open.recordUse(of: ids[0], at: 10)
         try open.record(presented)
         #expect(throws: VaultError.wrongPassphrase) {
@@ -49,9 +47,7 @@ struct ReplacedCopyTests {
         open.recordUse(of: ids[0], at: 10)
         let older = try vault.bytes()
         let record = try vault.folder.bytes(of: TestVault.own("generation"))
-        try open.update { changes throws(VaultError) in
-            try changes.remove(ids[0], purge: false)
-        }
+        try open.change { try $0.remove(ids[0], purge: false) }
         try vault.put(record, as: TestVault.own("generation"))
         let generation = open.generation
         try Vault.purge(vault.path, in: Vault.identity(at: vault.path))

@@ -42,15 +42,11 @@ struct ReuseTimeTests {
         #expect(try firstLine() == "watchword-vault 3")
         #expect(try vault.unlock().entries.map(\.accessControl) == [access(300)])
         let shorter = try access(1)
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.setAccessControl(of: id, to: shorter, now: 2)
-        }
+        try vault.unlock().change { try $0.setAccessControl(of: id, to: shorter, now: 2) }
         #expect(try firstLine() == "watchword-vault 3")
         #expect(try vault.unlock().entries.map(\.accessControl.reuse.seconds) == [1])
         let none = try access(0)
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.setAccessControl(of: id, to: none, now: 3)
-        }
+        try vault.unlock().change { try $0.setAccessControl(of: id, to: none, now: 3) }
         #expect(try firstLine() == "watchword-vault 2")
         #expect(try vault.unlock().check().damages.isEmpty)
     }

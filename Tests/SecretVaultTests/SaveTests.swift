@@ -148,9 +148,7 @@ struct SaveTests {
         let open = try Vault.unlock(at: vault.path, with: .recoveryKey(key))
         #expect(open.entries.count == 4 && open.reports.isEmpty)
         #expect(throws: VaultError.system(refusal)) {
-            try open.update { changes throws(VaultError) in
-                try changes.remove(open.entries[0].id, purge: false)
-            }
+            try open.change { try $0.remove(open.entries[0].id, purge: false) }
         }
         #expect(try vault.bytes() == before)
     }
@@ -214,9 +212,7 @@ struct SaveTests {
             let vault = try TestVault()
             let ids = try vault.fill()
             let box = try sealedBox(ids[2], in: vault)
-            try vault.unlock().update { changes throws(VaultError) in
-                try changes.remove(ids[2], purge: purge)
-            }
+            try vault.unlock().change { try $0.remove(ids[2], purge: purge) }
             let files = try vault.files().filter { !$0.contains("/ID/") }
             #expect(files.contains(TestVault.own("previous")) == !purge)
             let holders = try files.filter { name in
@@ -234,9 +230,7 @@ struct SaveTests {
         // An open descriptor still shows the content of the file's blocks.
         let older = try FileHandle(
             forReadingFrom: URL(filePath: vault.folder.file(TestVault.own("previous"))))
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.remove(ids[0], purge: true)
-        }
+        try vault.unlock().change { try $0.remove(ids[0], purge: true) }
         let left = String(decoding: try older.readToEnd() ?? Data(), as: UTF8.self)
         #expect(left.hasPrefix("watchword-vault ") && !left.contains(box))
         // The vault's ID stays, so that the file can still be recognised.

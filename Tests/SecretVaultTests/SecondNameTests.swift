@@ -64,9 +64,7 @@ struct SecondNameTests {
     func purging(change: Change, linked: [String]) throws {
         let cost = try ScryptCost(logN: 10)
         if change == .slot {
-            try vault.unlock().update { changes throws(VaultError) in
-                try changes.addPassphrase(Self.second, cost: cost, now: 0)
-            }
+            try vault.unlock().change { try $0.addPassphrase(Self.second, cost: cost, now: 0) }
         }
         let contents = try link(linked.map { $0 == "previous" ? previous : $0 })
         let open = try vault.unlock()

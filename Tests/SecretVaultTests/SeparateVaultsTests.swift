@@ -53,9 +53,7 @@ struct SeparateVaultsTests {
                 let open = try open(path)
                 _ = try open.takeLoginLock()
                 for id in open.entries.filter({ $0.issuer == "gone" }).map(\.id) {
-                    try open.update { changes throws(VaultError) in
-                        try changes.remove(id, purge: true)
-                    }
+                    try open.change { try $0.remove(id, purge: true) }
                 }
             }
         }
@@ -129,9 +127,7 @@ struct SeparateVaultsTests {
     func previousGeneration() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.setAccessControl(of: ids[3], to: .standard(for: .totp))
-        }
+        try vault.unlock().change { try $0.setAccessControl(of: ids[3], to: .standard(for: .totp)) }
         try add("last", to: vault.path)
         let kept = vault.folder.file(TestVault.own("previous"))
         let before = try vault.folder.bytes(of: TestVault.own("previous"))

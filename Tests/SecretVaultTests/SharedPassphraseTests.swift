@@ -22,10 +22,8 @@ struct SharedPassphraseTests {
         #expect(try path(of: vault.bytes(), among: vault) == vault.path)
         // These change the digest of the slots, but not the passphrase.
         let key = RecoveryKey.make()
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.addRecoveryKey(key, now: 0)
-        }
-        try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        try vault.unlock().change { try $0.addRecoveryKey(key, now: 0) }
+        try vault.unlock().change { try $0.rekey() }
         #expect(try path(of: first, among: vault) == vault.path)
     }
 
@@ -84,7 +82,7 @@ struct SharedPassphraseTests {
         let folder = try TemporaryFolder()
         try TestVault.put(vault.bytes(), as: "copy", in: folder)
         let open = try vault.unlock()
-        try open.update { changes throws(VaultError) in try changes.rekey() }
+        try open.change { try $0.rekey() }
         func copy(_ passphrase: SecretBytes) throws(VaultError) -> VaultCopy {
             try open.copy(
                 at: folder.file("copy"), passphrase: passphrase, among: [vault.path])

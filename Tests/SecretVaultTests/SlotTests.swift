@@ -116,11 +116,9 @@ struct SlotTests {
             try changes.addPassphrase(secret("second"), cost: try cost(), now: 0)
         }
         #expect(third == 3)
-        try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slot(2)) }
+        try open.change { try $0.removeSlot($0.slot(2)) }
         let key = RecoveryKey.make()
-        try open.update { changes throws(VaultError) in
-            try changes.addRecoveryKey(key, now: 0)
-        }
+        try open.change { try $0.addRecoveryKey(key, now: 0) }
         #expect(open.slots.map(\.number) == [1, 2, 3])
         #expect(
             open.slots.map(\.method)
@@ -132,9 +130,7 @@ struct SlotTests {
             for _ in 0..<13 { try changes.addRecoveryKey(.make(), now: 0) }
         }
         #expect(throws: VaultError.overLimit(.slots)) {
-            try open.update { changes throws(VaultError) in
-                try changes.addRecoveryKey(.make(), now: 0)
-            }
+            try open.change { try $0.addRecoveryKey(.make(), now: 0) }
         }
         #expect(try vault.unlock().slots.count == 16)
     }
@@ -156,7 +152,7 @@ struct SlotTests {
         #expect(open.slots.map(\.number) == seen.map(\.number))
         for slot in seen {
             #expect(throws: VaultError.noSuchSlot) {
-                try open.update { changes throws(VaultError) in try changes.removeSlot(slot) }
+                try open.change { try $0.removeSlot(slot) }
             }
             #expect(throws: VaultError.noSuchSlot) {
                 try open.update { changes throws(VaultError) in
@@ -167,7 +163,7 @@ struct SlotTests {
         }
         #expect(try vault.bytes() == before)
         let first = open.slots[0]
-        try open.update { changes throws(VaultError) in try changes.removeSlot(first) }
+        try open.change { try $0.removeSlot(first) }
         #expect(open.slots.map(\.number) == [2])
     }
 
@@ -175,15 +171,13 @@ struct SlotTests {
     func last() throws {
         let vault = try TestVault(recoveryKey: true)
         let open = try vault.unlock()
-        try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slot(1)) }
+        try open.change { try $0.removeSlot($0.slot(1)) }
         #expect(throws: VaultError.wrongPassphrase) { try vault.unlock() }
         #expect(throws: VaultError.lastSlot) {
-            try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slot(2))
-            }
+            try open.change { try $0.removeSlot($0.slot(2)) }
         }
         #expect(throws: VaultError.noSuchSlot) {
-            try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slot(1))
-            }
+            try open.change { try $0.removeSlot($0.slot(1)) }
         }
     }
 
@@ -198,8 +192,7 @@ struct SlotTests {
         let open = try vault.unlock()
         #expect(open.slots.map(\.method) == [.passphrase(logN: 10), .other("tpm2")])
         #expect(throws: VaultError.lastSlot) {
-            try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slot(1))
-            }
+            try open.change { try $0.removeSlot($0.slot(1)) }
         }
         try open.update { changes throws(VaultError) in
             try changes.add(.plainSecret(issuer: "a", account: "", value: secret("x")), now: 0)

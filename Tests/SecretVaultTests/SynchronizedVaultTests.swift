@@ -47,9 +47,7 @@ struct SynchronizedVaultTests {
         #expect(failure == nil)
         #expect(try vault.bytes() == theirs)
         // A repeated change reads the file first, and both changes are saved.
-        try open.update { changes throws(VaultError) in
-            try changes.remove(ids[0], purge: purging)
-        }
+        try open.change { try $0.remove(ids[0], purge: purging) }
         let after = try vault.unlock()
         #expect(after.entries.count == 4 && after.entries.last?.issuer == "other device")
         #expect(after.reports.isEmpty)
@@ -63,12 +61,10 @@ struct SynchronizedVaultTests {
         let ids = try vault.fill()
         let old = try vault.bytes()
         let open = try vault.unlock()
-        try open.update { changes throws(VaultError) in try changes.remove(ids[0], purge: false) }
+        try open.change { try $0.remove(ids[0], purge: false) }
         try vault.put(old)
         #expect(throws: VaultError.changedMeanwhile) {
-            try open.update { changes throws(VaultError) in
-                try changes.remove(ids[1], purge: false)
-            }
+            try open.change { try $0.remove(ids[1], purge: false) }
         }
         #expect(throws: VaultError.changedMeanwhile) { try open.reload() }
         #expect(try vault.bytes() == old)

@@ -75,9 +75,7 @@ final class TestVault {
     func fill() throws -> [RecordID] {
         let vault = try unlock()
         return try TestVault.contents().map { content in
-            try vault.update { changes throws(VaultError) in
-                try changes.add(content, now: TestVault.now)
-            }
+            try vault.change { try $0.add(content, now: TestVault.now) }
         }
     }
 
@@ -148,11 +146,27 @@ extension UnlockedVault {
         try open(id, proof: proofOfUnlocking(for: id))
     }
 
+    /// Changes the vault like `update(_:)`; the closure need not name its error.
+    @discardableResult func change<Result>(
+        _ change: (inout VaultChanges) throws -> Result
+    ) throws(VaultError) -> Result {
+        try update { changes throws(VaultError) in
+            do {
+                return try change(&changes)
+            } catch let error as VaultError {
+                throw error
+            } catch {
+                preconditionFailure("a change throws only the vault's errors")
+            }
+        }
+    }
+
     /// Proves presence, or throws why there is no proof.
     func proof<Check: PresenceCheck>(
         _ check: inout Check, for id: RecordID,
         reading: @autoclosure () -> ClockReading = .now(), now: @autoclosure () -> Moment = .now
-    ) throws(NoProof<Check.Failure>) -> PresenceProof<Check.Grade> {
+    ) throws(NoProof<Check.Failure>) -> PresenceProof<Check.Grade>
+    where Check.Failure: Equatable {
         let outcome: PresenceOutcome<Check>
         do {
             outcome = try prove(&check, for: id, words: "test", reading: reading(), now: now())
@@ -168,7 +182,7 @@ extension UnlockedVault {
 }
 
 /// Why a check yielded no proof.
-enum NoProof<Failure: Error>: Error {
+enum NoProof<Failure: Error & Equatable>: Error, Equatable {
     /// The vault did not allow the check, or could not record its outcome.
     case vault(VaultError)
     case refused(RefusalCost)

@@ -38,12 +38,10 @@ struct TombstoneTests {
             #expect(throws: VaultError.wiped) { try open.open(ids[3]) }
             let check = try open.check()
             #expect(check.opened == 3 && check.damages.isEmpty)
-            try open.update { changes throws(VaultError) in
-                try changes.rename(ids[0], issuer: "kept", account: "through a saving")
-            }
+            try open.change { try $0.rename(ids[0], issuer: "kept", account: "through a saving") }
         }
         let open = try vault.unlock()
-        try open.update { changes throws(VaultError) in try changes.remove(ids[3], purge: false) }
+        try open.change { try $0.remove(ids[3], purge: false) }
         #expect(try vault.unlock().reports.isEmpty)
     }
 
@@ -52,9 +50,7 @@ struct TombstoneTests {
         let vault = try TestVault()
         let ids = try vault.fill()
         let content = try vault.unlock().open(ids[1])
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.wipe(ids[1], because: .failures, now: TestVault.now)
-        }
+        try vault.unlock().change { try $0.wipe(ids[1], because: .failures, now: TestVault.now) }
         let new = try vault.unlock().update { changes throws(VaultError) -> RecordID in
             #expect(try changes.entries(withSecretOf: content) == [])
             #expect(try changes.entries(equivalentTo: content) == [])

@@ -107,9 +107,7 @@ struct UndoTests {
         let other = try Credential(
             issuer: "Bänk", account: "x", key: secret("quite another key"), algorithm: .sha1,
             style: .decimal(.six), movingFactor: .counter(200))
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.replace(id, with: .oneTimePassword(other))
-        }
+        try vault.unlock().change { try $0.replace(id, with: .oneTimePassword(other)) }
         #expect(try undo(vault).map(\.action) == [.changedBack([.name, .secret])])
         #expect(try contents(vault)[1] == old)
     }
@@ -120,9 +118,7 @@ struct UndoTests {
         let id = try vault.fill()[3]
         let next = EntryContent.enrolledSecret(
             issuer: "shop", account: "alice", value: secret("wws_next"))
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.advance(id, to: next)
-        }
+        try vault.unlock().change { try $0.advance(id, to: next) }
         try refused(vault, .onlyAdvanced)
         try vault.unlock().update { changes throws(VaultError) in
             try changes.rename(id, issuer: "shop", account: "bob")
@@ -152,18 +148,12 @@ struct UndoTests {
     func wiped() throws {
         let vault = try TestVault()
         let id = try vault.fill()[3]
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.wipe(id, because: .revoked, now: Self.now)
-        }
+        try vault.unlock().change { try $0.wipe(id, because: .revoked, now: Self.now) }
         // Wiping purges the previous generation.
         try refused(vault, .noPrevious)
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.rename(id, issuer: "renamed", account: "")
-        }
+        try vault.unlock().change { try $0.rename(id, issuer: "renamed", account: "") }
         #expect(try undo(vault).map(\.action) == [.changedBack([.name])])
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.remove(id, purge: false)
-        }
+        try vault.unlock().change { try $0.remove(id, purge: false) }
         #expect(try undo(vault).map(\.action) == [.restored])
         let entry = try #require(try vault.unlock().entries.last)
         #expect(entry.id == id && entry.tombstone?.reason == .revoked && entry.issuer == "shop")
@@ -177,7 +167,7 @@ struct UndoTests {
         let tombstone = Tombstone(time: 50, reason: .failures)
         let document = try VaultDocument(parsing: vault.bytes())
         try vault.put(#require(try document.wiping([id], leaving: tombstone)).bytes)
-        try open.update { changes throws(VaultError) in try changes.remove(id, purge: false) }
+        try open.change { try $0.remove(id, purge: false) }
         // The file with the tombstone did not become the previous generation.
         try refused(vault, .notPredecessor)
         // It does not return if only the previous generation was changed, and something else can be undone.
@@ -198,14 +188,12 @@ struct UndoTests {
         let vault = try TestVault()
         let ids = try vault.fill()
         let older = try vault.bytes()
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.remove(ids[0], purge: true)
-        }
+        try vault.unlock().change { try $0.remove(ids[0], purge: true) }
         try refused(vault, .noPrevious)
         let previous = TestVault.own("previous")
         try vault.put(older, as: previous)
         // It is the file that was replaced, but its key is not known after a rekey.
-        try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        try vault.unlock().change { try $0.rekey() }
         try refused(vault, .noPrevious)
         try vault.put(older, as: previous)
         try refused(vault, .rekeyed)
@@ -219,9 +207,7 @@ struct UndoTests {
         let ids = try vault.fill()
         let older = try vault.bytes()
         for name in ["a", "b"] {
-            try vault.unlock().update { changes throws(VaultError) in
-                try changes.rename(ids[0], issuer: name, account: "")
-            }
+            try vault.unlock().change { try $0.rename(ids[0], issuer: name, account: "") }
         }
         try vault.put(older, as: TestVault.own("previous"))
         try refused(vault, .notPredecessor)
@@ -270,12 +256,8 @@ struct UndoTests {
         _ = try undo(vault, confirmed: [ids[0]])
         #expect(try vault.unlock().entries[0].accessControl.presence == .perUnlock)
         // A removed entry returns without a check, with its access control.
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.setAccessControl(of: ids[0], to: strict)
-        }
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.remove(ids[0], purge: false)
-        }
+        try vault.unlock().change { try $0.setAccessControl(of: ids[0], to: strict) }
+        try vault.unlock().change { try $0.remove(ids[0], purge: false) }
         #expect(try undo(vault).filter(\.requiresCheck).isEmpty)
         #expect(try vault.unlock().entries[0].accessControl == strict)
         func asked(
@@ -307,14 +289,10 @@ struct UndoTests {
     func overtaken() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.remove(ids[0], purge: false)
-        }
+        try vault.unlock().change { try $0.remove(ids[0], purge: false) }
         let open = try vault.unlock()
         let plan = try open.planOfUndo(now: Self.now)
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.rename(ids[1], issuer: "other", account: "")
-        }
+        try vault.unlock().change { try $0.rename(ids[1], issuer: "other", account: "") }
         let bytes = try vault.bytes()
         #expect(throws: VaultError.busy) { try open.undo(plan, confirmed: [], now: Self.now) }
         #expect(try vault.bytes() == bytes)
@@ -324,9 +302,7 @@ struct UndoTests {
     func damaged() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.remove(ids[0], purge: false)
-        }
+        try vault.unlock().change { try $0.remove(ids[0], purge: false) }
         let bytes = try vault.bytes()
         let previous = TestVault.own("previous")
         var damaged = try vault.folder.bytes(of: previous)

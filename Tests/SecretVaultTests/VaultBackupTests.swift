@@ -101,9 +101,7 @@ struct VaultBackupTests {
         #expect(throws: VaultError.otherKind) { _ = try Self.sealed([enrolled]) }
         let vault = try TestVault()
         let ids = try vault.fill()
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.wipe(ids[0], because: .failures, now: 0)
-        }
+        try vault.unlock().change { try $0.wipe(ids[0], because: .failures, now: 0) }
         let read = try VaultBackup(opening: vault.bytes(), passphrase: TestVault.passphrase)
         #expect(read.entries.map { $0.content.kind } == [.hotp, .secret])
         #expect(read.leftOut.map(\.id) == [ids[0], ids[3]])

@@ -64,12 +64,12 @@ struct VaultKeyOrderTests {
         arguments: [false, true])
     func reported(isFirst: Bool) throws {
         let vault = try TestVault()
-        if !isFirst { try vault.unlock().update(Self.rekey) }
+        if !isFirst { try vault.unlock().change(Self.rekey) }
         let former = try vault.bytes()
         let generation = try vault.unlock().generation
         let open = try vault.unlock()
-        try open.update(Self.rekey)
-        try open.update(add("new"))
+        try open.change(Self.rekey)
+        try open.change(add("new"))
         let newer = try vault.bytes()
         #expect(try vault.unlock().reports.isEmpty)
         try vault.put(former)
@@ -77,14 +77,14 @@ struct VaultKeyOrderTests {
         #expect(reports.contains(.formerKey))
         let older = VaultReport.olderFile(generation: generation, newest: generation + 2)
         #expect(reports.contains(older))
-        try vault.unlock().update(add("old"))
+        try vault.unlock().change(add("old"))
         #expect(try vault.unlock().reports.contains(.formerKey))
         try vault.put(newer)
         #expect(try !vault.unlock().reports.contains(.formerKey))
         try vault.put(former)
         // The owner does without what only the previous generation has.
         try removeFile(vault.folder.file(TestVault.own("previous")))
-        try vault.unlock().update(Self.rekey)
+        try vault.unlock().change(Self.rekey)
         #expect(try vault.unlock().reports.isEmpty)
     }
 
@@ -103,15 +103,15 @@ struct VaultKeyOrderTests {
     func full() throws {
         let vault = try TestVault()
         let former = try vault.bytes()
-        try vault.unlock().update(Self.rekey)
-        for name in ["a", "b"] { try vault.unlock().update(add(name)) }
+        try vault.unlock().change(Self.rekey)
+        for name in ["a", "b"] { try vault.unlock().change(add(name)) }
         let own = try vault.bytes()
         try vault.put(saved(own, 520))
         #expect(try vault.unlock().reports.isEmpty)
         try vault.put(saved(former, 520))
         let previous = try vault.folder.bytes(of: TestVault.own("previous"))
         #expect(try vault.unlock().reports.contains(.formerKey))
-        try vault.unlock().update(add("old"))
+        try vault.unlock().change(add("old"))
         #expect(try vault.unlock().reports.contains(.formerKey))
         #expect(try vault.folder.bytes(of: TestVault.own("previous")) == previous)
     }
@@ -122,20 +122,20 @@ struct VaultKeyOrderTests {
     func previous(isIncluded: Bool) throws {
         let vault = try TestVault()
         var bytes = try vault.bytes()
-        for name in ["a", "b"] { try vault.unlock().update(add(name)) }
+        for name in ["a", "b"] { try vault.unlock().change(add(name)) }
         if isIncluded { bytes = try vault.bytes() }
         let other = try TemporaryFolder()
         try TestVault.put(bytes, as: "vault", in: other)
         let open = try Vault.unlock(
             at: other.file("vault"), with: .passphrase(TestVault.passphrase))
-        try open.update(Self.rekey)
-        for name in ["c", "d"] { try open.update(add(name)) }
+        try open.change(Self.rekey)
+        for name in ["c", "d"] { try open.change(add(name)) }
         let kept = TestVault.own("previous")
         let previous = try vault.folder.bytes(of: kept)
         try vault.put(other.bytes(of: "vault"))
         let report = VaultReport.unmergedPrevious(path: vault.folder.file(kept))
         #expect(try vault.unlock().reports.contains(report) == !isIncluded)
-        for name in ["e", "f"] { try vault.unlock().update(add(name)) }
+        for name in ["e", "f"] { try vault.unlock().change(add(name)) }
         #expect(try (vault.folder.bytes(of: kept) == previous) == !isIncluded)
         #expect(try vault.unlock().reports.contains(report) == !isIncluded)
     }
@@ -144,7 +144,7 @@ struct VaultKeyOrderTests {
     func wiped() throws {
         let vault = try TestVault()
         let former = try vault.bytes()
-        try vault.unlock().update(Self.rekey)
+        try vault.unlock().change(Self.rekey)
         let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
         try vault.unlock().update { changes throws(VaultError) in
             try changes.add(

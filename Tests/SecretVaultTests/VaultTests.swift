@@ -109,7 +109,7 @@ struct VaultTests {
         let ids = try vault.fill()
         let open = try vault.unlock()
         let new = EntryContent.plainSecret(issuer: "new", account: "name", value: secret("new"))
-        try open.update { changes throws(VaultError) in try changes.replace(ids[0], with: new) }
+        try open.change { try $0.replace(ids[0], with: new) }
         #expect(open.entries.map(\.id) == ids)
         #expect(Facts(try vault.unlock().open(ids[0])) == Facts(new))
         #expect(Facts(try open.open(ids[1])) == Facts(try TestVault.contents()[1]))
@@ -120,9 +120,7 @@ struct VaultTests {
         let vault = try TestVault()
         let ids = try vault.fill()
         let open = try vault.unlock()
-        try open.update { changes throws(VaultError) in
-            try changes.rename(ids[2], issuer: "Wi-Fi", account: "office")
-        }
+        try open.change { try $0.rename(ids[2], issuer: "Wi-Fi", account: "office") }
         let entry = try vault.unlock().open(ids[2])
         #expect(entry.account == "office")
         #expect(Facts(entry).secret == Array("a plain password".utf8))
@@ -138,9 +136,7 @@ struct VaultTests {
         for name in ["Git Hub ", "\u{A0}Git Hub", "Git Hub\u{3000}", "Git Hub\u{2003}"] {
             for (issuer, account) in [(name, ""), ("", name)] {
                 #expect(throws: VaultError.spaceAroundName) {
-                    try open.update { changes throws(VaultError) in
-                        try changes.rename(ids[0], issuer: issuer, account: account)
-                    }
+                    try open.change { try $0.rename(ids[0], issuer: issuer, account: account) }
                 }
                 #expect(throws: VaultError.spaceAroundName) {
                     try open.update { changes throws(VaultError) in
@@ -151,9 +147,7 @@ struct VaultTests {
                 }
             }
         }
-        try open.update { changes throws(VaultError) in
-            try changes.rename(ids[0], issuer: "Git Hub", account: "")
-        }
+        try open.change { try $0.rename(ids[0], issuer: "Git Hub", account: "") }
         #expect(try vault.unlock().entries[0].issuer == "Git Hub")
     }
 
@@ -162,13 +156,11 @@ struct VaultTests {
         let vault = try TestVault()
         let ids = try vault.fill()
         let open = try vault.unlock()
-        try open.update { changes throws(VaultError) in try changes.remove(ids[1], purge: false) }
+        try open.change { try $0.remove(ids[1], purge: false) }
         #expect(try vault.unlock().entries.map(\.id) == [ids[0], ids[2], ids[3]])
         #expect(throws: VaultError.noSuchEntry) { try open.open(ids[1]) }
         #expect(throws: VaultError.noSuchEntry) {
-            try open.update { changes throws(VaultError) in
-                try changes.remove(ids[1], purge: false)
-            }
+            try open.change { try $0.remove(ids[1], purge: false) }
         }
     }
 

@@ -222,7 +222,7 @@ struct VectorMaking {
         let vault = try TestVault(recoveryKey: true)
         let ids = try vault.fill()
         try TombstoneTests.wipe(ids[3], in: vault)
-        try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        try vault.unlock().change { try $0.rekey() }
         return vault
     }
 

@@ -133,9 +133,7 @@ struct SecondReaderTests {
     func fresh() throws {
         let vault = try TestVault(recoveryKey: true)
         let ids = try vault.fill()
-        try vault.unlock().update { changes throws(VaultError) in
-            try changes.remove(ids[1], purge: true)
-        }
+        try vault.unlock().change { try $0.remove(ids[1], purge: true) }
         try TombstoneTests.wipe(ids[3], in: vault)
         let document = try VaultDocument(parsing: vault.bytes())
         let key = try document.opened(with: .passphrase(TestVault.passphrase), ceiling: 24).key

@@ -87,14 +87,12 @@ struct WipedRecordTests {
         let vault = try TestVault()
         let id = try vault.fill()[1]
         let open = try vault.unlock()
-        try open.update { changes throws(VaultError) in try changes.rekey() }
+        try open.change { try $0.rekey() }
         let box = try vault.box(of: id)
         let former = ".watchword/by-name/former/previous"
         try vault.put(vault.bytes(), as: former)
         let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
-        try open.update { changes throws(VaultError) in
-            try changes.setAccessControl(of: id, to: access)
-        }
+        try open.change { try $0.setAccessControl(of: id, to: access) }
         for _ in 1...3 { vault.expectRefusal() }
         #expect(try vault.holders(of: box) == [])
         let record = try GenerationRecord.read(of: VaultLocation(vault.path))
@@ -291,9 +289,7 @@ struct WipedRecordTests {
         let held = try HeldVault(vault).vault().entry(sample.wiped)
         #expect(held.tombstone != nil && !held.hasVanished)
         _ = consume writer
-        try vault.update { changes throws(VaultError) in
-            try changes.rename(sample.wiped, issuer: "saved", account: "")
-        }
+        try vault.change { try $0.rename(sample.wiped, issuer: "saved", account: "") }
         #expect(!vault.reports.contains(.wipesNotListed(.busy)))
         #expect(try VaultDocument(parsing: sample.vault.bytes()).changes == 0)
     }

@@ -56,6 +56,22 @@ public final class LoginServer: Sendable {
         self.port = port
     }
 
+    /// The address of a server that uses TLS.
+    public var address: String { "https://localhost:\(port)" }
+
+    /// The files that ``enrolment(_:)`` names: a ticket and the CA certificate.
+    public static func enrolmentFiles() throws -> [(name: String, bytes: [UInt8])] {
+        [
+            ("ticket.txt", Array("wwt_ticket\n".utf8)),
+            ("ca.pem", try TestCertificates.authority()),
+        ]
+    }
+
+    /// The arguments of `watchword` that enrol a device at this server.
+    public func enrolment(_ name: String) -> String {
+        "login enrol \(name) --server \(address) --ticket-file ticket.txt --ca-file ca.pem"
+    }
+
     // SIGKILL, because the threads of a test run block the other signals, and child processes
     // inherit the signal mask.
     deinit {

@@ -131,11 +131,11 @@ final class ReaderConnection {
 
 extension ReaderConnection {
     private func receive() throws(HelperFailure) -> HelperProcess.Received {
-        try system { () throws(SystemCallFailure) in try helper.receive() }
+        try HelperFailure.system(in: helper.receive())
     }
 
     private func flush() throws(HelperFailure) -> FileDescriptor.Progress {
-        try system { () throws(SystemCallFailure) in try helper.flush() }
+        try HelperFailure.system(in: helper.flush())
     }
 
     private func greet(_ frame: WipedBuffer) throws(HelperFailure) {
@@ -196,11 +196,4 @@ extension ReaderConnection {
         helper.removeOutgoing()
         return answer
     }
-}
-
-/// Makes a system call, whose failure means that no picture can be read.
-func system<Value: ~Copyable>(
-    _ call: () throws(SystemCallFailure) -> Value
-) throws(HelperFailure) -> Value {
-    do { return try call() } catch { throw .system(error) }
 }

@@ -58,7 +58,7 @@ public final class ReaderPool {
     public func read(
         _ file: borrowing FileDescriptor, symbol: (Span<UInt8>) -> Void
     ) throws(HelperFailure) -> PictureOutcome {
-        let copy = try system { () throws(SystemCallFailure) in try file.duplicate() }
+        let copy = try HelperFailure.system(in: file.duplicate())
         return try read(OpenPicture(copy), symbol: symbol)
     }
 
@@ -152,10 +152,9 @@ extension ReaderPool {
     private func wait() throws(HelperFailure) -> [(Int, PictureAnswer)] {
         let busy = connections.filter(\.isBusy)
         guard !busy.isEmpty else { return [] }
-        let waited = try system { () throws(SystemCallFailure) in
-            try HelperProcess.wait(
-                for: busy.flatMap(\.interests), timeout: busy.compactMap(\.remainingTime).min())
-        }
+        let waited = try HelperFailure.system(
+            in: HelperProcess.wait(
+                for: busy.flatMap(\.interests), timeout: busy.compactMap(\.remainingTime).min()))
         var ended: [(Int, PictureAnswer)] = []
         for connection in busy {
             // An answer that has just arrived is not late.

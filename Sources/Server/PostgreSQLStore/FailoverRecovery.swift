@@ -14,15 +14,16 @@ extension PostgreSQLVerificationStore {
     ///
     /// A database needs this if it was restored from a backup, or if its standby took over without
     /// the last commits. Afterwards it refuses every code and secret that could have been accepted
-    /// before the current time; ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this for each kind of
-    /// credential. Tickets, challenges and recorded responses are deleted. The existing event chains
-    /// are closed; new events go into new chains.
+    /// before ``RestoreOptions/now``; ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this
+    /// for each kind of credential. Tickets, challenges and recorded responses are deleted. The
+    /// existing event chains are closed; new events go into new chains.
     ///
     /// The recovery is one transaction; other commits wait for it.
     ///
     /// - Returns: a report that includes the new chain's end, which replaces all stored ends; see
     ///   ``ends``.
-    /// - Throws: ``SQLStoreError/clockBehind(_:)`` if an event is newer than `now`.
+    /// - Throws: ``SQLStoreError/clockBehind(_:)`` if an event is newer than the
+    ///   clock.
     public static func settle(
         _ address: PostgreSQLAddress, key: AuditKey, _ options: RestoreOptions,
         timeout: Duration = .seconds(60)
@@ -120,9 +121,7 @@ struct FailoverRecovery {
     ) throws(StoreFailure) {
         var chain = lease.chain
         let results = try session.run(commands + [lease.append(events, to: &chain)])
-        let last: UInt64? = try results.last?.first { row throws(StoreFailure) in
-            try row.read()
-        }
+        let last: UInt64? = try results.last?.first()
         guard let last else { throw .invalidRow }
         position = last
         lease.move(to: chain, at: position)

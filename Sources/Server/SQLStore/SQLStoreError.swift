@@ -55,7 +55,7 @@ extension SQLStoreError {
         in call: @autoclosure () throws(StoreFailure) -> Result
     ) throws(SQLStoreError) -> Result {
         do { return try call() } catch {
-            // The session has noticed that the database was rolled back.
+            // A PostgreSQL session found that acknowledged events are missing.
             throw error == .behind ? .rolledBack : .store(error)
         }
     }

@@ -84,7 +84,7 @@ extension SQLiteSession {
 
     /// Whether the structure of the file is intact.
     func isSound() throws(StoreFailure) -> Bool {
-        try connection.prepare("PRAGMA integrity_check(1)")
-            .first { row throws(StoreFailure) in try row.requiredText() } == "ok"
+        let verdict: String? = try connection.prepare("PRAGMA integrity_check(1)").first()
+        return verdict == "ok"
     }
 }

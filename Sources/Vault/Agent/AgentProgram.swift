@@ -51,7 +51,7 @@ package enum AgentProgram {
         _ sentence: String, on stream: StandardStream, status: Int32
     ) -> Never {
         // If this fails, there is nowhere to report it.
-        do { try stream.write(Array("\(sentence)\n".utf8).span) } catch {}
+        _ = ifPossible(try stream.write(Array("\(sentence)\n".utf8).span))
         ProcessEnd.atOnce(with: status)
     }
 }

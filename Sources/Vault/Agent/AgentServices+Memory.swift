@@ -202,12 +202,10 @@ final class RequestTurn: Sendable {
     ///
     /// If the client has gone, there is no turn: what is left is little, and soon ends.
     private func resume() {
-        do throws(SystemCallFailure) {
-            let hasBegun = try turns.begin(
-                of: user, size: size.memory, timeout: .seconds(3600), while: isWanted)
-            isCharged.withLock { $0 = hasBegun }
-        } catch {
-            // This process cannot wait. The vault's state must be recorded all the same.
-        }
+        // Even if this process cannot wait, the vault's state must be recorded.
+        let hasBegun = ifPossible(
+            try turns.begin(
+                of: user, size: size.memory, timeout: .seconds(3600), while: isWanted))
+        isCharged.withLock { $0 = hasBegun ?? false }
     }
 }

@@ -164,28 +164,25 @@ extension SystemAccount {
     private static let lockName = "move.lock"
 
     /// Creates the user's folder, unless it exists.
-    fileprivate func makeFolder() throws(VaultError) {
-        do throws(FileError) {
-            let state: Folder
-            do { state = try Folder(opening: stateFolder) } catch { throw .system(error) }
-            _ = try state.makePrivateFolder("\(user)")
-        } catch .system(let failure) {
-            throw .system(failure)
-        } catch {
-            throw .inTheWay(name: "\(user)")
+    fileprivate func makeFolder() throws {
+        let state = try Folder(opening: stateFolder)
+        do throws(FileError) { _ = try state.makePrivateFolder("\(user)") } catch {
+            guard case .system(let failure) = error else {
+                throw VaultError.inTheWay(name: "\(user)")
+            }
+            throw failure
         }
     }
 
     /// Takes the lock for moving the user's vault.
-    fileprivate func lock() throws(VaultError) -> FileLock {
+    fileprivate func lock() throws -> FileLock {
         do throws(FileError) {
             let folder: Folder
             do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
             return try FileLock(SystemAccount.lockName, in: folder, timeout: .seconds(5))
-        } catch .system(let failure) {
-            throw failure.isMissing ? .notFound : .system(failure)
         } catch {
-            throw .busy
+            guard case .system(let failure) = error else { throw VaultError.busy }
+            throw failure.isMissing ? VaultError.notFound : .system(failure)
         }
     }
 }

@@ -46,7 +46,7 @@ struct SystemAccount: Sendable {
 
     /// The place of the vault; `nil` if the user has no folder.
     func place() -> VaultPlace? {
-        do { return try VaultPlace(at: "\(folder)/\(SystemAgent.vaultName)") } catch { return nil }
+        ifPossible(try VaultPlace(at: path))
     }
 
     /// The path of the vault.
@@ -66,14 +66,8 @@ struct SystemAccount: Sendable {
 
     /// How far the move is; `nil` if that is unknown.
     func moveState() -> MoveState? {
-        let bytes: [UInt8]
-        do throws(FileError) {
-            let folder: Folder
-            do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
-            bytes = try folder.readPrivateFile(SystemAccount.movingName, limit: 64)
-        } catch {
-            return nil
-        }
+        let bytes = ifPossible(
+            try Folder(opening: folder).readPrivateFile(SystemAccount.movingName, limit: 64))
         return MoveState.allCases.first { bytes == SystemAccount.text(of: $0) }
     }
 
@@ -84,10 +78,9 @@ struct SystemAccount: Sendable {
     /// Records how far the move is; `nil` if it is finished.
     ///
     /// When this returns, the names of all files in the folder are on disk, too.
-    func setMoving(_ state: MoveState?) throws(VaultError) {
+    func setMoving(_ state: MoveState?) throws {
+        let folder = try Folder(opening: folder)
         do throws(FileError) {
-            let folder: Folder
-            do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
             if let state {
                 try SystemAccount.movingFile.replace(
                     with: SystemAccount.text(of: state).span, in: folder, previous: .none)
@@ -96,9 +89,9 @@ struct SystemAccount: Sendable {
             }
         } catch {
             switch error {
-            case .system(let failure): throw .system(failure)
-            case .notConfirmed(let failure): throw .notConfirmed(failure)
-            default: throw .inTheWay(name: SystemAccount.movingName)
+            case .system(let failure): throw failure
+            case .notConfirmed(let failure): throw VaultError.notConfirmed(failure)
+            default: throw VaultError.inTheWay(name: SystemAccount.movingName)
             }
         }
     }

@@ -159,9 +159,8 @@ enum KeyHolder {
                 lockWithoutResources(service, mode)
                 return false
             }
-            let peer: LocalSocket.Peer
             // The client may have gone.
-            do { peer = try connection.peer() } catch { continue }
+            guard let peer = ifPossible(try connection.peer()) else { continue }
             // Root can connect to every socket; a user agent serves only its user.
             if case .user = mode, !peer.isThisUser { continue }
             let service = service.reaching(mode.reach(of: peer.user) ?? service.reach)
@@ -254,7 +253,7 @@ extension KeyHolder {
 enum FolderReach {
     /// `nil` if there is no such folder.
     static func identity(of path: String) -> FolderIdentity? {
-        do { return try FolderIdentity(at: path) } catch { return nil }
+        ifPossible(try FolderIdentity(at: path))
     }
 }
 
@@ -268,7 +267,7 @@ final class WakeSignal: Sendable {
 
     func send() {
         // It fails only if the service is already ending.
-        do { try pair.second.send(1) } catch {}
+        _ = ifPossible(try pair.second.send(1))
     }
 
     /// Takes one signal, after it has become readable.

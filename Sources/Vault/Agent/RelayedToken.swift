@@ -88,10 +88,8 @@ private struct RemotePIN: TokenHelper.Person {
             guard wait == nil else { return nil }
             isCounted = true
         }
-        do {
-            let pin = try person.askPIN(isRepeated: isRepeated, left: left, for: end)
-            if pin.count > 0 { return pin }
-        } catch {}
+        let pin = ifPossible(try person.askPIN(isRepeated: isRepeated, left: left, for: end))
+        if let pin, pin.count > 0 { return pin }
         // Without an answer, there is no PIN, and the key does not sign.
         takeBack()
         return nil

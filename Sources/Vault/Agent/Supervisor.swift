@@ -31,13 +31,13 @@ struct Supervisor: ~Copyable {
         do {
             var agent = try start(mode, memory)
             // Without a log, there is nobody to warn.
-            do { try memory.warn(in: mode) } catch {}
+            _ = ifPossible(try memory.warn(in: mode))
             let status = agent.supervise(reportingTo: output)
             agent.end()
             ProcessEnd.atOnce(with: status)
         } catch {
             // The process that started the agent no longer reads the report.
-            do { try AgentReport(failure: error).send(to: output, in: mode) } catch {}
+            _ = ifPossible(try AgentReport(failure: error).send(to: output, in: mode))
             ProcessEnd.atOnce(with: 6)
         }
     }
@@ -123,7 +123,7 @@ struct Supervisor: ~Copyable {
     /// Ends the key holder, which wipes its keys when the connection closes, and removes the socket.
     private consuming func end() {
         // If this fails, the next agent removes it.
-        do { try post.removeSocket() } catch {}
+        _ = ifPossible(try post.removeSocket())
         keyHolder.input.shutDown()
         do throws(SystemCallFailure) {
             let deadline = Moment.now + Supervisor.endTimeout

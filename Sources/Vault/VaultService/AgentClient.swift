@@ -133,12 +133,10 @@ package final class AgentClient {
 
     /// Waits until the agent has closed the connection, at most for a few seconds.
     package func waitForEnd() {
-        do throws(SystemCallFailure) {
-            _ = try connection.receive(
-                limit: 1, idleTime: AgentProtocol.frameTimeout, timeout: .zero)
-        } catch {
-            // The connection has ended.
-        }
+        // If this fails, the connection has ended.
+        _ = ifPossible(
+            try connection.receive(
+                limit: 1, idleTime: AgentProtocol.frameTimeout, timeout: .zero))
     }
 
     /// Becomes ready when the agent has sent something or has ended.

@@ -103,3 +103,112 @@ extension FileReplacement {
         try FileError.confirming(folder.synchronize())
     }
 }
+
+// Files that a killed writer left behind, and how to distinguish them from other files with the
+// same names.
+extension FileReplacement {
+    /// Removes what a killed writer left behind.
+    ///
+    /// Other files with these names are not changed.
+    ///
+    /// - Parameter folder: the folder of the file itself, which may share its blocks with a
+    ///   leftover.
+    func removeLeftovers(
+        in own: borrowing Folder, besides folder: borrowing Folder,
+        noting linked: inout [LinkedFile]
+    ) throws(FileError) {
+        try endExchange(in: own, besides: folder)
+        for leftover in [aside, newPreviousName] {
+            guard let facts = try FileError.system(in: own.facts(of: leftover)) else { continue }
+            guard FileKind.isPrivateFile(facts), try beginsLikeOwnFile(leftover, facts, in: own)
+            else { throw .inTheWay(name: leftover) }
+            try erase(leftover, in: own, besides: folder, noting: &linked)
+        }
+    }
+
+    /// Stops if the name belongs to anything other than a generation of this file.
+    func expectOwnOrNothing(_ name: String, in folder: borrowing Folder)
+        throws(FileError)
+    {
+        guard let facts = try FileError.system(in: folder.facts(of: name)) else { return }
+        guard FileKind.isPrivateFile(facts), try beginsLikeOwnFile(name, facts, in: folder) else {
+            throw .inTheWay(name: name)
+        }
+    }
+
+    /// Whether the working folder contains a file with the complete beginning of a generation of
+    /// this file, whatever its mode is.
+    public func holdsGeneration(in own: borrowing Folder) throws(FileError) -> Bool {
+        for name in [previous, newPreviousName, aside, displaced] {
+            guard let facts = try FileError.system(in: own.facts(of: name)),
+                FileKind(facts) == .file, facts.st_size >= beginning.count
+            else { continue }
+            if try beginsLikeOwnFile(name, facts, in: own, orAs: nil) { return true }
+        }
+        return false
+    }
+
+    /// Overwrites the file's content except its beginning, and removes its name.
+    ///
+    /// If it has a second name, only this name is removed. The second name may be that of the
+    /// current or previous file; if it is not, the file is added to `linked`.
+    func erase(
+        _ leftover: String, in own: borrowing Folder, besides folder: borrowing Folder,
+        noting linked: inout [LinkedFile]
+    ) throws(FileError) {
+        do throws(SystemCallFailure) {
+            if let facts = try own.facts(of: leftover), facts.st_size > beginning.count {
+                if facts.st_nlink == 1 {
+                    // Otherwise a power failure could give the overwritten file its former name back.
+                    try own.synchronize()
+                    try overwrite(leftover, in: own)
+                } else if try !isSameFile(leftover, in: own, name, in: folder),
+                    try !isSameFile(leftover, in: own, previous, in: own)
+                {
+                    linked.append(LinkedFile(number: UInt64(facts.st_ino)))
+                }
+            }
+            try own.remove(leftover)
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    // The checks are made on the open file, so the file that is checked is the one that is
+    // overwritten.
+    private func overwrite(_ name: String, in folder: borrowing Folder) throws(SystemCallFailure) {
+        let file = try folder.open(name, O_WRONLY)
+        let facts = try file.facts()
+        guard FileKind.isPrivateFile(facts), facts.st_nlink == 1 else { return }
+        // The beginning is kept, so that a partly erased file can be recognised.
+        let rest = max(Int(facts.st_size) - beginning.count, 0)
+        try file.writeAll([UInt8](repeating: 0, count: rest).span, at: beginning.count)
+        try file.synchronize()
+    }
+
+    /// Whether the file begins like one of ours, or is too short but begins that way so far.
+    private func beginsLikeOwnFile(_ name: String, _ facts: stat, in folder: borrowing Folder)
+        throws(FileError) -> Bool
+    {
+        try beginsLikeOwnFile(name, facts, in: folder, orAs: name == aside ? otherLeftover : nil)
+    }
+
+    private func beginsLikeOwnFile(
+        _ name: String, _ facts: stat, in folder: borrowing Folder, orAs other: FileBeginning?
+    ) throws(FileError) -> Bool {
+        // A file that was just created may not even be readable, because its mode is set later.
+        guard facts.st_size > 0 else { return true }
+        let beginnings = [beginning] + (other.map { [$0] } ?? [])
+        do throws(SystemCallFailure) {
+            for beginning in beginnings {
+                let start = try folder.open(name, O_RDONLY).bytes(atMost: beginning.count)
+                if beginning.isBegun(by: start) { return true }
+            }
+            return false
+        } catch  where error.isPermissionDenied {
+            return false
+        } catch {
+            throw .system(error)
+        }
+    }
+}

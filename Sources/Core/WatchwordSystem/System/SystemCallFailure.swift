@@ -86,3 +86,13 @@ extension SystemCallFailure {
     /// Whether the name to be opened belongs to a folder, a symbolic link or a socket.
     public var isNotRegularFile: Bool { [EISDIR, ELOOP, ENXIO].contains(number) }
 }
+
+/// The result of `work`, or `nil` if it fails.
+///
+/// Only for what must not prevent anything else when it fails, such as a record that only warns or
+/// sorts; the place that uses it says why.
+package func ifPossible<Result: ~Copyable>(
+    _ work: @autoclosure () throws -> Result
+) -> Result? {
+    do { return try work() } catch { return nil }
+}

@@ -107,3 +107,122 @@ internal import Glibc
         try terminal.apply(before, flushing: false)
     }
 }
+
+/// A key that the user pressed.
+public enum TerminalKey: Hashable, Sendable {
+    case character(Character)
+    /// A letter with Ctrl.
+    case control(Character)
+    case enter, escape, backspace
+    case up, down, pageUp, pageDown, home, end
+}
+
+/// Recognises keys in the bytes that a terminal sends (ECMA-48, xterm).
+struct TerminalKeys {
+    private var bytes: ArraySlice<UInt8> = []
+
+    /// The longest control sequence that is recognised; terminals send much shorter ones.
+    private static let longestSequence = 32
+    private static let escape: UInt8 = 0x1B
+
+    /// Whether every byte belongs to a key that was returned, or was skipped.
+    var isEmpty: Bool { bytes.isEmpty }
+
+    /// Adds bytes that the terminal has sent.
+    mutating func append(_ more: [UInt8]) { bytes += more }
+
+    /// The next key; `nil` if there is none, or if more bytes may belong to it.
+    ///
+    /// - Parameter isComplete: whether no more bytes have come for some time, so that an escape
+    ///   character is the key, not the beginning of a sequence.
+    mutating func next(isComplete: Bool) -> TerminalKey? {
+        while let first = bytes.first {
+            if first == TerminalKeys.escape {
+                guard let length = sequenceLength else {
+                    guard isComplete || bytes.count > TerminalKeys.longestSequence else {
+                        return nil
+                    }
+                    bytes = []
+                    return .escape
+                }
+                let sequence = Array(bytes.prefix(length))
+                bytes = bytes.dropFirst(length)
+                if let key = TerminalKeys.key(of: sequence) { return key }
+            } else if first < 0x20 || first == 0x7F {
+                bytes = bytes.dropFirst()
+                if let key = TerminalKeys.key(ofControl: first) { return key }
+            } else {
+                guard let length = characterLength(from: first, isComplete) else { return nil }
+                let text = String(validating: bytes.prefix(length), as: UTF8.self)
+                bytes = bytes.dropFirst(length)
+                // A character that would not be visible cannot be part of a search.
+                if let character = text?.first,
+                    !character.unicodeScalars.contains(where: \.isInvisible)
+                {
+                    return .character(character)
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The length of the control sequence at the start; `nil` if it has not ended.
+    private var sequenceLength: Int? {
+        let rest = bytes.dropFirst()
+        guard let second = rest.first else { return nil }
+        switch second {
+        case UInt8(ascii: "["):
+            // Parameters, and one byte that ends the sequence.
+            let parameters = rest.dropFirst().prefix { (0x20...0x3F).contains($0) }
+            let length = 2 + parameters.count + 1
+            return bytes.count >= length ? length : nil
+        case UInt8(ascii: "O"): return bytes.count >= 3 ? 3 : nil
+        case TerminalKeys.escape: return 1
+        // A key with Alt.
+        default: return 2
+        }
+    }
+
+    /// The key of a control sequence; `nil` for one that has no meaning here.
+    private static func key(of sequence: [UInt8]) -> TerminalKey? {
+        guard sequence.count > 1 else { return .escape }
+        guard sequence.count > 2, let last = sequence.last else { return nil }
+        switch last {
+        case UInt8(ascii: "A"): return .up
+        case UInt8(ascii: "B"): return .down
+        case UInt8(ascii: "H"): return .home
+        case UInt8(ascii: "F"): return .end
+        case UInt8(ascii: "~"):
+            let number = sequence.dropFirst(2).prefix { (0x30...0x39).contains($0) }
+            switch String(decoding: number, as: UTF8.self) {
+            case "1", "7": return .home
+            case "4", "8": return .end
+            case "5": return .pageUp
+            case "6": return .pageDown
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+
+    private static func key(ofControl byte: UInt8) -> TerminalKey? {
+        switch byte {
+        case 0x0A, 0x0D: .enter
+        case 0x08, 0x7F: .backspace
+        case 0x01...0x1A: .control(Character(Unicode.Scalar(byte | 0x60)))
+        default: nil
+        }
+    }
+
+    /// The number of bytes of the character that `first` begins; `nil` if not all have come.
+    private func characterLength(from first: UInt8, _ isComplete: Bool) -> Int? {
+        let length =
+            switch first {
+            case 0xC2...0xDF: 2
+            case 0xE0...0xEF: 3
+            case 0xF0...0xF4: 4
+            default: 1
+            }
+        return bytes.count >= length || isComplete ? min(length, bytes.count) : nil
+    }
+}

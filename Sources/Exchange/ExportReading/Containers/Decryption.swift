@@ -205,3 +205,10 @@ extension Decryption {
         return text
     }
 }
+
+/// The result of an attempt to decrypt; `nil` if the key or the password is wrong.
+func ifKeyIsRight<Value>(
+    _ attempt: @autoclosure () throws(ExportError) -> Value
+) throws(ExportError) -> Value? {
+    do { return try attempt() } catch .wrongPassword { return nil }
+}

@@ -48,11 +48,8 @@ enum AndOTPContainer {
     static func open(
         _ file: SecretBytes, password: SecretBytes
     ) throws(ExportError) -> SecretBytes {
-        do {
-            if let json = try openNew(file, password) { return json }
-        } catch .wrongPassword {
-            // The first bytes of the old form are random and may look like a number of iterations.
-        }
+        // The first bytes of the old form are random and may look like a number of iterations.
+        if let json = try ifKeyIsRight(openNew(file, password)) ?? nil { return json }
         var parts = BinaryParts(file, .andOTP)
         let nonce = try parts.take(12)
         let sealed = try parts.rest()

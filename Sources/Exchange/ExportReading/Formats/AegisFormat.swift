@@ -77,12 +77,11 @@ enum AegisContainer {
         let seal = try Seal(try header.fields("params"))
         let slots = try passwordSlots(document["header"]?["slots"], decryption)
         for slot in slots {
-            do {
-                let key = try decryption.scrypt(password, salt: slot.salt, slot.cost)
-                let masterKey = try slot.seal.open(slot.key, key, decryption)
-                return try seal.open(database, masterKey, decryption)
-            } catch .wrongPassword {
-                continue
+            let key = try decryption.scrypt(password, salt: slot.salt, slot.cost)
+            if let masterKey = try ifKeyIsRight(slot.seal.open(slot.key, key, decryption)),
+                let json = try ifKeyIsRight(seal.open(database, masterKey, decryption))
+            {
+                return json
             }
         }
         throw .wrongPassword(.aegis)

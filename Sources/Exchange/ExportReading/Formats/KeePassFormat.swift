@@ -43,12 +43,12 @@ enum KeePassFormat {
                 [.wrongPassword(.keePass), .unreadable(.keePass, .badKeyFile)].contains(error)
             guard isKeyWrong, source.keyFile != nil else { throw error }
             guard let password else { throw .passwordNeeded(.keePass) }
-            do {
-                return try KDBXContainer.open(source.file, password: password, keyFile: nil)
-            } catch .wrongPassword {
-                // The damaged key file may be the reason.
-                throw error
-            }
+            // If this fails too, the damaged key file may be the reason.
+            guard
+                let document = try ifKeyIsRight(
+                    KDBXContainer.open(source.file, password: password, keyFile: nil))
+            else { throw error }
+            return document
         }
     }
 

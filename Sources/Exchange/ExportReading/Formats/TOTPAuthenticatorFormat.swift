@@ -51,12 +51,9 @@ enum TOTPAuthenticatorContainer {
         guard let ciphertext = file.decodedBase64Lines() else {
             throw .damaged(.totpAuthenticator)
         }
-        do {
-            return try open(ciphertext, fixedPassword)
-        } catch .wrongPassword {
-            guard let password else { throw .passwordNeeded(.totpAuthenticator) }
-            return try open(ciphertext, password)
-        }
+        if let json = try ifKeyIsRight(open(ciphertext, fixedPassword)) { return json }
+        guard let password else { throw .passwordNeeded(.totpAuthenticator) }
+        return try open(ciphertext, password)
     }
 
     private static func open(

@@ -81,17 +81,9 @@ struct ExportRequest {
 extension Session {
     /// The new password for a file in the format `format`.
     func newExportPassword(for format: ExportRequest.Format) throws -> SecretBytes {
-        let password: SecretBytes
-        if let path = arguments[.exportPasswordFile] {
-            password = try SecretSource(path).readFirstLine(limit: Session.secretLimit)
-        } else {
-            password = try Question.newExportPassword(format: format.name).ask()
-            if password.count > 0 {
-                let again = try Question.newExportPasswordAgain(format: format.name).ask()
-                guard password == again else { throw CommandFailure.passphrasesDiffer }
-            }
-        }
-        guard password.count > 0 else { throw CommandFailure.emptyPassphrase }
+        let password = try newPassphrase(
+            from: .exportPasswordFile, asking: .newExportPassword(format: format.name),
+            again: .newExportPasswordAgain(format: format.name))
         if password.count < Session.shortPassphrase {
             printer.warn("the export's password is short and easy to guess; use several words")
         }

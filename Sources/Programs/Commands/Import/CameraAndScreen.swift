@@ -83,12 +83,8 @@ enum ScreenPicture {
         let folder = try PrivateTemporaryFolder()
         let file = "\(folder.path)/screen.png"
         _ = try run(path, tool.arguments.map { $0 == placeholder ? file : $0 })
-        do {
-            return try FileContent.whole(at: file, limit: largest)
-        } catch {
-            // The tool failed.
-            return nil
-        }
+        // If there is none, the tool failed.
+        return FileContent.readable(at: file, limit: largest)
     }
 
     private static func run(

@@ -99,10 +99,9 @@ struct ExportFiles {
         do {
             if let own { try Vault.confirm(password, at: own) }
             return .backup(try VaultBackup(opening: bytes, passphrase: password))
-        } catch .wrongPassphrase {
-            return .refused(.export(.wrongPassword(.watchwordVault)))
         } catch {
-            return .refused(.vault(error))
+            guard case .wrongPassphrase = error else { return .refused(.vault(error)) }
+            return .refused(.export(.wrongPassword(.watchwordVault)))
         }
     }
 
@@ -124,13 +123,9 @@ struct ExportFiles {
             name.lowercased().hasSuffix(".mafile")
         else { return nil }
         let path = (parts.dropLast() + ["manifest.json"]).joined(separator: "/")
-        do {
-            return try FileContent.whole(at: path, limit: ExportFiles.longestPart)
-        } catch {
-            // An unencrypted file needs no manifest; for an encrypted one, the reader reports the
-            // lack of it.
-            return nil
-        }
+        // An unencrypted file needs no manifest; for an encrypted one, the reader reports the lack
+        // of it.
+        return FileContent.readable(at: path, limit: ExportFiles.longestPart)
     }
 
     private mutating func keyFile() throws -> SecretBytes? {

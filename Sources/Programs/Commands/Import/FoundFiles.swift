@@ -94,6 +94,11 @@ enum FileContent {
         return try read(file, atMost: size)
     }
 
+    /// Reads the file or pipe at `path`; `nil` if that fails.
+    static func readable(at path: String, limit: Int) -> SecretBytes? {
+        do { return try whole(at: path, limit: limit) } catch { return nil }
+    }
+
     /// Reads a pipe, with a buffer that grows, because the whole buffer is wiped.
     private static func wholePipe(
         _ file: borrowing InputFile, limit: Int

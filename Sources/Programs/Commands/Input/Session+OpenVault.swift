@@ -75,9 +75,8 @@ extension Session {
             return nil
         }
         let path = try vaultPath()
-        let place: VaultPlace
-        // A vault whose folder is missing is reported below.
-        do { place = try VaultPlace(at: path) } catch { return nil }
+        // A vault whose folder is missing is reported later.
+        guard let place = VaultPlace.existing(at: path) else { return nil }
         func listing() -> AgentResponse? {
             do { return try client.send(listRequest(of: place, for: search)) } catch {
                 warn(of: error)

@@ -86,23 +86,31 @@ extension Session {
 
     /// A new passphrase: from the file of `option`, or from two prompts.
     func newPassphrase(from option: Option) throws -> SecretBytes {
-        let passphrase: SecretBytes
-        if let path = arguments[option] {
-            warnAboutReaders(of: path)
-            passphrase = try SecretSource(path).readFirstLine(limit: Session.secretLimit)
-        } else {
-            passphrase = try Question.newPassphrase.ask()
-            if passphrase.count > 0 {
-                let again = try Question.newPassphraseAgain.ask()
-                guard passphrase == again else { throw CommandFailure.passphrasesDiffer }
-            }
-        }
-        guard passphrase.count > 0 else { throw CommandFailure.emptyPassphrase }
+        if let path = arguments[option] { warnAboutReaders(of: path) }
+        let passphrase = try newPassphrase(
+            from: option, asking: .newPassphrase, again: .newPassphraseAgain)
         if passphrase.count < Session.shortPassphrase {
             printer.warn(
                 "the passphrase is short and easy to guess from a copy of the vault; use several words"
             )
         }
+        return passphrase
+    }
+
+    /// A new passphrase or password: from the file of `option`, or from two prompts.
+    func newPassphrase(
+        from option: Option, asking question: Question, again: Question
+    ) throws -> SecretBytes {
+        let passphrase: SecretBytes
+        if let path = arguments[option] {
+            passphrase = try SecretSource(path).readFirstLine(limit: Session.secretLimit)
+        } else {
+            passphrase = try question.ask()
+            guard try passphrase.count == 0 || passphrase == again.ask() else {
+                throw CommandFailure.passphrasesDiffer
+            }
+        }
+        guard passphrase.count > 0 else { throw CommandFailure.emptyPassphrase }
         return passphrase
     }
 

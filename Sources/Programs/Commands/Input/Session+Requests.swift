@@ -148,17 +148,13 @@ extension Session {
     /// - Returns: what opens it; `nil` if this process has opened the vault.
     @discardableResult func proveAgain(_ vault: any OpenVault) throws -> VaultOpener? {
         guard vault.isHeldByAgent else { return nil }
-        let path = vault.path
-        var known = vault.opener
-        if known == nil { known = try deviceOpener(path, slots: vault.slots) }
-        if let known {
+        if let known = vault.opener {
             try prove(known, to: vault)
             return known
         }
-        return try attempting(path) {
-            try lockOut(of: vault)
-        } unlock: {
-            let opener = try opener(slots: vault.slots)
+        return try withOpener(
+            of: vault.path, among: vault.slots, lockOut: { try lockOut(of: vault) }
+        ) { opener in
             try prove(opener, to: vault)
             return opener
         }

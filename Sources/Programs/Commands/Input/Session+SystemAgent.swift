@@ -73,7 +73,7 @@ extension Session {
 
     /// What failures since `began` have cost; `nil` if that is unknown.
     func status(of vault: any OpenVault, since began: Int64) throws -> VaultStatus? {
-        guard vault.isKeptBySystem else { return status(vault.path, since: began) }
+        guard vault.isKeptBySystem else { return try status(vault.path, since: began) }
         let request = AgentRequest.standing(vault.place, since: began)
         return try standing(in: vault.send(request))?.status
     }
@@ -162,15 +162,8 @@ extension Session {
             default: return response
             }
         }
-        let slots = vault.standing.slots
-        if let opener = try deviceOpener(vault.place.path, slots: slots) {
-            return try send(opener)
-        }
-        if mayUseWindow, asksInWindow(slots: slots) {
-            return try attemptingInWindow(vault.place.path, lockOut: lockOut, unlock: send)
-        }
-        return try attempting(vault.place.path, lockOut: lockOut) {
-            try send(opener(slots: slots))
-        }
+        return try withOpener(
+            of: vault.place.path, among: vault.standing.slots, mayUseWindow: mayUseWindow,
+            lockOut: lockOut, send)
     }
 }

@@ -111,15 +111,27 @@ extension Session {
     /// Unlocks the vault at `path`, and returns also what unlocked it.
     func unlockedWithOpener(_ path: String) throws -> (vault: UnlockedVault, opener: VaultOpener) {
         let slots = try CommandFailure.naming(path) { try Vault.slots(at: path) }
-        if let opener = try deviceOpener(path, slots: slots) {
-            return (try unlocked(path, with: opener), opener)
+        return try withOpener(of: path, among: slots, lockOut: { try lockOut(of: path) }) {
+            opener in
+            (try unlocked(path, with: opener), opener)
         }
-        return try attempting(path) {
-            try lockOut(of: path)
-        } unlock: {
-            let opener = try opener(slots: slots)
-            return (try unlocked(path, with: opener), opener)
+    }
+
+    /// Calls `use` with what opens the vault at `path`: the secret of a device or, up to three
+    /// times, what a person enters.
+    ///
+    /// - Parameters:
+    ///   - mayUseWindow: whether to ask in a window where there is no terminal.
+    ///   - lockOut: the seconds for which the vault is locked now.
+    func withOpener<Result>(
+        of path: String, among slots: [SlotSummary], mayUseWindow: Bool = false,
+        lockOut: () throws -> Int64, _ use: (VaultOpener) throws -> Result
+    ) throws -> Result {
+        if let opener = try deviceOpener(path, slots: slots) { return try use(opener) }
+        if mayUseWindow, asksInWindow(slots: slots) {
+            return try attemptingInWindow(path, lockOut: lockOut, unlock: use)
         }
+        return try attempting(path, lockOut: lockOut) { try use(opener(slots: slots)) }
     }
 
     /// Calls `unlock`, which asks for the passphrase, up to three times.
@@ -149,7 +161,7 @@ extension Session {
     func unlocked(_ path: String, with opener: VaultOpener) throws -> UnlockedVault {
         let began = SystemClock.unixTime()
         let ceiling = try unlockCeiling()
-        return try explainingRefusal(at: path, status: status(path, since: began)) {
+        return try explainingRefusal(at: path, status: try status(path, since: began)) {
             () throws(VaultError) in
             try Vault.unlock(
                 at: path, with: opener, ceiling: ceiling,
@@ -159,7 +171,7 @@ extension Session {
 
     /// Says what it costs that `body` did not open the vault at `path`.
     func explainingRefusal<Result>(
-        at path: String, status: @autoclosure () -> VaultStatus?,
+        at path: String, status: @autoclosure () throws -> VaultStatus?,
         _ body: () throws(VaultError) -> Result
     ) throws -> Result {
         do { return try body() } catch { throw refusal(error, at: path, status: status) }
@@ -183,11 +195,11 @@ extension Session {
         }
     }
 
-    /// The cost of a failure; `nil` if it is unknown.
-    func status(_ path: String, since began: Int64) -> VaultStatus? {
+    /// The cost of a failure; `nil` if failures are not counted.
+    func status(_ path: String, since began: Int64) throws -> VaultStatus? {
         // With --read-only, failures are not counted.
         guard !arguments.has(.readOnly) else { return nil }
-        do { return try Vault.status(at: path, since: began) } catch { return nil }
+        return try Vault.status(at: path, since: began)
     }
 
     /// `--max-unlock-cost`, or the default limit.

@@ -210,12 +210,12 @@ final class LiveRow {
 
     /// Keeps the code at `moment`, which is known.
     func keep(_ code: String, at moment: Int64) {
-        last = step.current(at: moment).map { ($0.number, code) }
+        last = step.step(at: moment).map { ($0, code) }
     }
 
     /// The code at `moment`; `nil` before the first step, and after a failure.
     func code(at moment: Int64) -> String? {
-        guard failure == nil, let number = step.current(at: moment)?.number else { return nil }
+        guard failure == nil, let number = step.step(at: moment) else { return nil }
         if let last, last.step == number { return last.text }
         // A refresh does not count as a use, so it does not restart the agent's idle time.
         let time = CodeTime.moment(moment, offset: 0, isRefresh: true)
@@ -237,7 +237,7 @@ final class LiveRow {
 
     /// Seconds until the code changes.
     func remaining(at moment: Int64) -> Int64? {
-        step.current(at: moment)?.remaining
+        step.remaining(at: moment)
     }
 }
 

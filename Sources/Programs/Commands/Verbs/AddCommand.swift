@@ -53,10 +53,14 @@ enum AddCommand {
             case .oneTimePassword(let credential) = content,
             case .time(let step) = credential.movingFactor
         else { return }
-        guard let current = step.current(at: SystemClock.unixTime()) else { return }
+        let now = SystemClock.unixTime()
+        // Before the first period, there is no code.
+        guard let current = step.step(at: now), let remaining = step.remaining(at: now) else {
+            return
+        }
         session.warnAboutClock()
-        session.printer.note("Its code, valid for \(Messages.duration(current.remaining)):")
-        try session.printer.line(credential.generator().code(at: current.number).text)
+        session.printer.note("Its code, valid for \(Messages.duration(remaining)):")
+        try session.printer.line(credential.generator().code(at: current).text)
     }
 
     /// The credential from the only URI in the file of `--uri-file` or `--qr`.

@@ -81,7 +81,7 @@ enum CodeFacts {
 
     /// The Unix time when the code ends; `nil` if it overflows.
     static func end(_ step: TimeStep, at moment: Int64, offset: UInt64) -> Int64? {
-        guard let remaining = step.current(at: moment)?.remaining,
+        guard let remaining = step.remaining(at: moment),
             let steps = Int64(exactly: offset)
         else { return nil }
         let (later, tooLong) = steps.multipliedReportingOverflow(by: step.period)
@@ -92,15 +92,6 @@ enum CodeFacts {
 }
 
 extension TimeStep {
-    /// The step that contains `moment`, and the seconds left in it; `nil` before the first step,
-    /// when there is no code yet.
-    func current(at moment: Int64) -> (number: UInt64, remaining: Int64)? {
-        guard let number = step(at: moment), let remaining = remaining(at: moment) else {
-            return nil
-        }
-        return (number, remaining)
-    }
-
     /// The number of the step that contains `moment`.
     func number(at moment: Int64) throws -> UInt64 {
         guard let number = step(at: moment) else { throw OneTimePasswordError.beforeStart }

@@ -107,16 +107,9 @@ enum KeyCommand {
 // The local state of a key.
 extension KeyCommand {
     static func status(_ session: Session) throws -> ExitCode {
-        let vault = try session.openVault()
-        let entry = try vault.entries.one(named: session.arguments.operands[0])
-        var facts = LoginCommand.facts(of: entry)
-        if let wiped = LoginCommand.facts(ofWiped: entry) {
-            facts += wiped
-        } else {
-            facts += KeyCommand.facts(of: try state(of: entry, in: vault, session))
+        try LoginCommand.printStatus(session) { entry, vault in
+            facts(of: try state(of: entry, in: vault, session))
         }
-        try LoginCommand.print(facts, session)
-        return .done
     }
 
     private static func state(

@@ -37,25 +37,26 @@ enum LoginCommand {
 // The local state of an enrolment.
 extension LoginCommand {
     static func status(_ session: Session) throws -> ExitCode {
-        let vault = try session.openVault()
-        let entry = try vault.entries.one(named: session.arguments.operands[0])
-        var facts = facts(of: entry)
-        if let wiped = LoginCommand.facts(ofWiped: entry) {
-            facts += wiped
-        } else {
-            facts += LoginCommand.facts(of: try state(of: entry, in: vault, session))
+        try printStatus(session) { entry, vault in
+            facts(of: try state(of: entry, in: vault, session))
         }
-        try print(facts, session)
-        return .done
     }
 
     /// Prints what is known about an enrolment.
-    static func print(_ facts: Record, _ session: Session) throws {
-        try session.print(facts.byName, width: 14)
+    ///
+    /// - Parameter state: what is known about one that was not wiped.
+    static func printStatus(
+        _ session: Session, state: (EntrySummary, any OpenVault) throws -> Record
+    ) throws -> ExitCode {
+        let vault = try session.openVault()
+        let entry = try vault.entries.one(named: session.arguments.operands[0])
+        let record = try facts(of: entry) + (facts(ofWiped: entry) ?? state(entry, vault))
+        try session.print(record.byName, width: 14)
+        return .done
     }
 
     /// What is known about an entry that was wiped; `nil` for any other entry.
-    static func facts(ofWiped entry: EntrySummary) -> Record? {
+    private static func facts(ofWiped entry: EntrySummary) -> Record? {
         guard entry.kind == .enrolled, let tombstone = entry.tombstone else { return nil }
         guard !entry.hasVanished else { return [("state", .text("vanished"))] }
         return [
@@ -65,7 +66,7 @@ extension LoginCommand {
     }
 
     /// What is known about any enrolled entry.
-    static func facts(of entry: EntrySummary) -> Record {
+    private static func facts(of entry: EntrySummary) -> Record {
         [
             ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
             ("enrolled_at", .text(Timestamp(unixTime: entry.created).text)),

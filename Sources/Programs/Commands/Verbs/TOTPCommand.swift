@@ -15,14 +15,8 @@ enum TOTPCommand {
         let generator = CodeGenerator(key: try session.key(), algorithm: algorithm, style: style)
         let first = try step.number(at: moment)
         session.warnAboutClock()
-        for offset in 0..<UInt64(count) {
-            // Stop at the last step that exists.
-            let (factor, isBeyond) = first.addingReportingOverflow(offset)
-            guard !isBeyond else { break }
-            let code = generator.code(at: factor)
-            try session.print(
-                [("code", .text(code.text))]
-                    + CodeFacts.timeBased(step, at: moment, offset: offset), orLine: code.text)
+        try print(count, codes: generator, from: first, session) { _, offset in
+            CodeFacts.timeBased(step, at: moment, offset: offset)
         }
         return .done
     }
@@ -32,17 +26,28 @@ enum TOTPCommand {
         let count = try count(session)
         let first = try session.counter()
         let generator = CodeGenerator(key: try session.key(), algorithm: algorithm, style: style)
-        for offset in 0..<UInt64(count) {
-            let (counter, isBeyond) = first.addingReportingOverflow(offset)
-            guard !isBeyond else { break }
-            let code = generator.code(at: counter)
-            try session.print(
-                [
-                    ("code", .text(code.text)), ("counter", .counter(counter)),
-                    ("type", .text("hotp")),
-                ], orLine: code.text)
+        try print(count, codes: generator, from: first, session) { counter, _ in
+            [("counter", .counter(counter)), ("type", .text("hotp"))]
         }
         return .done
+    }
+
+    /// Prints codes from the moving factor `first` on.
+    ///
+    /// - Parameter facts: what JSON says about the code of a factor, which comes so many after the
+    ///   first.
+    private static func print(
+        _ count: Int, codes generator: borrowing CodeGenerator, from first: UInt64,
+        _ session: Session,
+        facts: (_ factor: UInt64, _ offset: UInt64) -> Record
+    ) throws {
+        for offset in 0..<UInt64(count) {
+            // Stop at the last one that exists.
+            let (factor, isBeyond) = first.addingReportingOverflow(offset)
+            guard !isBeyond else { break }
+            let code = generator.code(at: factor).text
+            try session.print([("code", .text(code))] + facts(factor, offset), orLine: code)
+        }
     }
 
     private static func count(_ session: Session) throws -> Int {

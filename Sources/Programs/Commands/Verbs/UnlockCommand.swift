@@ -30,13 +30,13 @@ enum UnlockCommand {
         }
         let ceiling = try session.unlockCeiling()
         let slots = try Vault.slots(at: path)
-        func unlock(with opener: VaultOpener) throws -> VaultListing {
+        func unlock(_ opener: VaultOpener) throws -> VaultListing {
             let began = SystemClock.unixTime()
             let request = AgentRequest.unlock(place, opener, ceiling: ceiling, time)
             switch try client.send(request) {
             case .listing(let listing): return listing
             case .failed(let error):
-                throw session.refusal(error, at: path) { session.status(path, since: began) }
+                throw session.refusal(error, at: path) { try session.status(path, since: began) }
             case .outOfReach: throw CommandFailure.outOfReach(VisibleText.of(path))
             case .notLocked: throw CommandFailure.keyNotLocked(bySystem: false)
             // It is ending.
@@ -44,22 +44,9 @@ enum UnlockCommand {
             default: throw AgentFailure.malformed
             }
         }
-        let listing: VaultListing
-        if let opener = try session.deviceOpener(path, slots: slots) {
-            listing = try unlock(with: opener)
-        } else if session.asksInWindow(slots: slots) {
-            listing = try session.attemptingInWindow(path) {
-                try session.lockOut(of: path)
-            } unlock: { opener in
-                try unlock(with: opener)
-            }
-        } else {
-            listing = try session.attempting(path) {
-                try session.lockOut(of: path)
-            } unlock: {
-                try unlock(with: session.opener(slots: slots))
-            }
-        }
+        let listing = try session.withOpener(
+            of: path, among: slots, mayUseWindow: true, lockOut: { try session.lockOut(of: path) },
+            unlock)
         session.printReports(listing.reports, of: listing.entries.map(\.summary))
         if session.arguments.has(.unlockedMemory), SecretBytes.lockedLimit == 0 {
             session.printer.warn(Messages.sentence(forLockedMemory: 0))
@@ -121,6 +108,13 @@ enum LockCommand {
     }
 }
 
+extension VaultPlace {
+    /// The place of the vault at `path`; `nil` if its folder cannot be opened.
+    static func existing(at path: String) -> VaultPlace? {
+        do { return try VaultPlace(at: path) } catch { return nil }
+    }
+}
+
 extension Session {
     /// The place of the vault at `path`.
     func place(of path: String) throws -> VaultPlace {
@@ -166,11 +160,9 @@ extension Session {
     fileprivate func startedAgent(for place: VaultPlace) throws -> AgentClient {
         if let client = try runningAgent() { return client }
         var folders = [place.folderPath]
-        if let standard = standardVaultPath() {
-            // If it does not exist yet, the agent will not reach it.
-            do throws(SystemCallFailure) {
-                folders.append(try VaultPlace(at: standard).folderPath)
-            } catch {}
+        // If its folder does not exist yet, the agent will not reach it.
+        if let standard = standardVaultPath().flatMap(VaultPlace.existing) {
+            folders.append(standard.folderPath)
         }
         return try AgentStart.run(
             folders: folders, unlockedMemory: arguments.has(.unlockedMemory))

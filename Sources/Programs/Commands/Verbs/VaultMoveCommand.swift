@@ -70,9 +70,8 @@ private struct VaultMoving {
 
     /// Makes the user's own agent forget the key of the vault, which moves away.
     private func lockInOwnAgent() throws {
-        guard let own = try session.runningAgent() else { return }
-        let place: VaultPlace
-        do { place = try VaultPlace(at: path) } catch { return }
+        guard let own = try session.runningAgent(), let place = VaultPlace.existing(at: path)
+        else { return }
         _ = try own.send(.lock(place))
     }
 

@@ -128,12 +128,9 @@ struct PublicKeyOptions: Sendable {
 
     static func anchors(at path: String) throws -> TrustAnchors {
         let pem = try ServingSettings.read(path)
-        do {
-            return try TrustAnchors(
-                pem.withBytes { bytes in try TrustAnchors.certificates(pem: bytes) })
-        } catch {
-            throw ServerFailure.trustFile(path, .noCertificates)
-        }
+        return try naming(
+            TrustAnchors(pem.withBytes { bytes in try TrustAnchors.certificates(pem: bytes) })
+        ) { (_: any Error) in .trustFile(path, .noCertificates) }
     }
 }
 
@@ -172,11 +169,14 @@ struct AuthenticatorTrust {
 
     private static func elements(of path: String) throws -> [JSONValue] {
         let text = try ServingSettings.read(path)
-        do throws(JSONReadingError) {
-            let limits = JSONLimits(bytes: 256 << 10, depth: 4)
-            if let elements = try readJSON(text, limits: limits).elements { return elements }
-        } catch {}
-        throw ServerFailure.trustFile(path, .notAList)
+        let limits = JSONLimits(bytes: 256 << 10, depth: 4)
+        let document = try naming(readJSON(text, limits: limits)) { (_: any Error) in
+            .trustFile(path, .notAList)
+        }
+        guard let elements = document.elements else {
+            throw ServerFailure.trustFile(path, .notAList)
+        }
+        return elements
     }
 
     /// A path in the file is relative to the file's folder.

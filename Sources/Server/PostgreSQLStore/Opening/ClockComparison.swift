@@ -70,8 +70,7 @@ final class ClockComparison: Sendable {
     ///   - rows: the result of ``query``.
     ///   - sent: the reading before the query was sent.
     func compare(_ rows: PostgreSQLRows, since sent: Reading) throws(StoreFailure) {
-        let database = try rows.first { row throws(StoreFailure) in try row.requiredInteger() }
-        guard let database else { throw .broken }
+        guard let database: Int64 = try rows.first() else { throw .broken }
         let received = reading()
         // The database read its clock between the two readings.
         let earliest = sent.unixMilliseconds - Self.tolerance

@@ -53,8 +53,7 @@ final class PostgreSQLSession: @unchecked Sendable {
             timeout: timeout * 3
         ).results()
         // Another machine may have migrated the tables to a newer version in the meantime.
-        let taken = try results[settings.count]
-            .first { row throws(StoreFailure) in try row.requiredInteger() }
+        let taken: Int64? = try results[settings.count].first()
         guard taken == Int64(steps) else { throw .newer }
         if let clock, let sent { try clock.compare(results[settings.count + 1].rows, since: sent) }
         try context.known.compare(with: self)
@@ -86,8 +85,7 @@ final class PostgreSQLSession: @unchecked Sendable {
             WHERE wait_event = 'SyncRep' AND usename = current_user
             AND state_change < clock_timestamp() - interval '\(timeout.millisecondsRoundedUp) milliseconds'
             """
-        let waiting = try run([.text(query)]).first?
-            .first { row throws(StoreFailure) in try row.requiredInteger() }
+        let waiting: Int64? = try run([.text(query)]).first?.first()
         guard waiting == 0 else { throw .standby }
     }
 

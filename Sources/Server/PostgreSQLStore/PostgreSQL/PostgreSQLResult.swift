@@ -45,6 +45,9 @@ internal import Verification
         _ read: (inout PostgreSQLRow) throws(StoreFailure) -> Row
     ) throws(StoreFailure) -> Row? { try rows.first(read) }
 
+    /// The only column of the first row; `nil` if there is no row.
+    func first<Value: ColumnValue>() throws(StoreFailure) -> Value? { try rows.first() }
+
     /// A value in the server's binary format; `nil` for NULL.
     fileprivate func value<Value>(
         _ row: Int32, _ column: Int32, _ read: (UnsafeRawBufferPointer) -> Value
@@ -95,6 +98,11 @@ struct PostgreSQLRows {
         guard !range.isEmpty else { return nil }
         var row = row(0)
         return try read(&row)
+    }
+
+    /// The only column of the first row; `nil` if there is no row.
+    func first<Value: ColumnValue>() throws(StoreFailure) -> Value? {
+        try first { row throws(StoreFailure) in try row.read() }
     }
 
     /// Splits the rows among `count` readers, by the number, counted from 1, in each row's first

@@ -123,11 +123,7 @@ extension BatchWriter {
         _ chain: EventChain, _ last: PostgreSQLResult
     ) throws(StoreFailure) {
         let count = Int(clamping: chain.sequence - lease.chain.sequence)
-        guard count > 0,
-            let position: UInt64 = try last.first({ row throws(StoreFailure) in
-                try row.read()
-            })
-        else { throw .invalidRow }
+        guard count > 0, let position: UInt64 = try last.first() else { throw .invalidRow }
         let head = chain.head()
         known.acknowledge(
             AcknowledgedCheckpoint(mark: head, position: position), events: UInt64(count))

@@ -90,8 +90,8 @@ struct ChainLease {
     private static func lock(
         _ number: Int64, on session: PostgreSQLSession
     ) throws(StoreFailure) -> Bool {
-        try session.run(.lockChain, StatementArguments(number))
-            .first { row throws(StoreFailure) in try row.requiredInteger() } == 1
+        let isLocked: Int64? = try session.run(.lockChain, StatementArguments(number)).first()
+        return isLocked == 1
     }
 
     private static func head(
@@ -115,9 +115,9 @@ struct ChainLease {
         let (start, head) = (chain.start(), chain.head())
         let arguments = StatementArguments(
             head.node, head.digest, start.authentication, head.authentication)
-        let number = try session.run(.beginChain, arguments)
-            .first { row throws(StoreFailure) in try row.requiredInteger() }
-        guard let number else { throw .invalidRow }
+        guard let number: Int64 = try session.run(.beginChain, arguments).first() else {
+            throw .invalidRow
+        }
         return number
     }
 }

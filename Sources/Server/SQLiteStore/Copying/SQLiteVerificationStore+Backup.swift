@@ -82,10 +82,9 @@ enum StoreSetting: String, ColumnValue {
 extension SQLiteSession {
     /// Whether the setting exists, authentic or not.
     func has(_ setting: StoreSetting) throws(StoreFailure) -> Bool {
-        try connection.prepare("SELECT value FROM settings WHERE name = ?1")
-            .bind(setting).first { row throws(StoreFailure) in
-                try row.requiredInteger()
-            } != nil
+        let value: Int64? = try connection.prepare("SELECT value FROM settings WHERE name = ?1")
+            .bind(setting).first()
+        return value != nil
     }
 
     /// - Throws: ``StoreFailure/invalidRow`` if the value is not authentic, or if an event was

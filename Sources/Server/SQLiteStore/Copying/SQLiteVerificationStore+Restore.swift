@@ -6,11 +6,13 @@ internal import WatchwordSystem
 extension SQLiteVerificationStore {
     /// Creates a database at `path` from a backup, without anything that may have been spent since.
     ///
-    /// The database refuses every code and secret that could have been accepted before `now`;
-    /// ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this for each kind of credential.
+    /// The database refuses every code and secret that could have been accepted before
+    /// ``RestoreOptions/now``; ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this for each
+    /// kind of credential.
     /// Time-based codes continue with later time steps. Counter-based codes, recovery codes and
     /// enrolled secrets are revoked and must be enrolled again. Tickets, challenges and recorded
-    /// responses are deleted. The events of the backup stay unchanged; new events go into a new chain.
+    /// responses are deleted. The events of the backup stay unchanged; new events go into a new
+    /// chain.
     ///
     /// The backup does not show what has been revoked since it was made. All clients are therefore
     /// revoked, unless the caller keeps them. The caller passes the credentials that
@@ -18,7 +20,7 @@ extension SQLiteVerificationStore {
     /// after the backup must be revoked again.
     ///
     /// - Throws: ``SQLStoreError/clockBehind(_:)`` if the backup or one of its events is newer
-    ///   than `now`; ``SQLStoreError/exists`` if there is a database at `path`: stop the
+    ///   than the clock; ``SQLStoreError/exists`` if there is a database at `path`: stop the
     ///   programs that use it, and move it away first, together with the files beside it.
     public static func restore(
         from backup: String, to path: String, key: AuditKey, _ options: RestoreOptions

@@ -124,10 +124,7 @@ extension SQLiteConnection {
 
     /// Returns the number that a query selects.
     func number(_ sql: String) throws(StoreFailure) -> Int64 {
-        let found = try prepare(sql).first { row throws(StoreFailure) in
-            try row.requiredInteger()
-        }
-        guard let found else { throw .invalidRow }
+        guard let found: Int64 = try prepare(sql).first() else { throw .invalidRow }
         return found
     }
 
@@ -138,8 +135,7 @@ extension SQLiteConnection {
     func leaveWriteAheadLog() throws(StoreFailure) { try useJournal("delete") }
 
     private func useJournal(_ wanted: String) throws(StoreFailure) {
-        let mode = try prepare("PRAGMA journal_mode = \(wanted)")
-            .first { row throws(StoreFailure) in try row.requiredText() }
+        let mode: String? = try prepare("PRAGMA journal_mode = \(wanted)").first()
         // If WAL mode is impossible (a file system without shared memory), SQLite keeps the old
         // mode.
         guard mode == wanted else { throw .noWriteAheadLog }

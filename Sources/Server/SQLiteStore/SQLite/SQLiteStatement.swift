@@ -70,8 +70,8 @@ internal import Verification
 
     /// Runs the statement to completion; returns whether it changed one row.
     ///
-    /// A violated uniqueness constraint means that a change's condition does not hold: an update can
-    /// also collide with another row's fingerprint or digest.
+    /// A violated uniqueness constraint means that a change's condition does not hold: an update
+    /// can also collide with another row's fingerprint or digest.
     func changesOneRow() throws(StoreFailure) -> Bool {
         defer { reset() }
         var code = step()
@@ -93,6 +93,11 @@ internal import Verification
         guard try hasRow(step()) else { return nil }
         var row = SQLiteRow(self)
         return try read(&row)
+    }
+
+    /// The only column of the first row; `nil` if there is no row.
+    func first<Value: ColumnValue>() throws(StoreFailure) -> Value? {
+        try first { row throws(StoreFailure) in try row.read() }
     }
 
     /// Every row, decoded by `read`.

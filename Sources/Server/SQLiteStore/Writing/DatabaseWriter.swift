@@ -91,31 +91,23 @@ final class DatabaseWriter: @unchecked Sendable {
     private func complete(
         _ members: [[AuthenticatedChange]], guardingAll: Bool
     ) throws(StoreFailure) -> [Answer] {
-        do throws(StoreFailure) {
-            try session.connection.expectInPlace()
-            var chain = try ChainWriter(in: session, key: key, known: known)
-            var answers: [Answer] = []
-            for changes in members {
-                // If only the first change has a condition, there is nothing to undo when it does
-                // not hold. This is true of most decisions, and a savepoint costs two more
-                // statements.
-                let isGuarded =
-                    members.count > 1
-                    && (guardingAll || changes.dropFirst().contains(where: \.change.hasCondition))
-                answers.append(try member(changes, &chain, isGuarded: isGuarded))
-            }
-            guard answers.contains(.success(.done)) else {
-                rollBack()
-                return answers
-            }
-            let head = try chain.finish(in: session)
-            try endTransaction()
-            if let head { known = head }
-            return answers
-        } catch {
-            rollBack()
-            throw error
+        defer { rollBack() }
+        try session.connection.expectInPlace()
+        var chain = try ChainWriter(in: session, key: key, known: known)
+        var answers: [Answer] = []
+        for changes in members {
+            // If only the first change has a condition, there is nothing to undo when it does not
+            // hold. This is true of most decisions, and a savepoint costs two more statements.
+            let isGuarded =
+                members.count > 1
+                && (guardingAll || changes.dropFirst().contains(where: \.change.hasCondition))
+            answers.append(try member(changes, &chain, isGuarded: isGuarded))
         }
+        guard answers.contains(.success(.done)) else { return answers }
+        let head = try chain.finish(in: session)
+        try endTransaction()
+        if let head { known = head }
+        return answers
     }
 
     /// - Throws: the failure that ended the transaction for all members.
@@ -152,14 +144,10 @@ final class DatabaseWriter: @unchecked Sendable {
     /// Runs `body` in its own transaction.
     func transaction<Done>(_ body: () throws(StoreFailure) -> Done) throws(StoreFailure) -> Done {
         try perform(.begin)
-        do throws(StoreFailure) {
-            let done = try body()
-            try endTransaction()
-            return done
-        } catch {
-            rollBack()
-            throw error
-        }
+        defer { rollBack() }
+        let done = try body()
+        try endTransaction()
+        return done
     }
 
     private func endTransaction() throws(StoreFailure) {
@@ -171,7 +159,8 @@ final class DatabaseWriter: @unchecked Sendable {
         try session[statement].run()
     }
 
-    /// Rolls back the transaction; does nothing if SQLite has already done so.
+    /// Rolls back the transaction; does nothing if it was committed, or if SQLite has already
+    /// rolled it back.
     private func rollBack() {
         guard session.connection.isInTransaction else { return }
         // A rollback only releases memory. If it fails, the next BEGIN fails and reports the error.
@@ -227,8 +216,8 @@ extension SQLiteSession {
         let code = authenticated.code
         switch authenticated.change {
         case .requireCapacity(let subject, let limit):
-            return try self[.requireCapacity].bind(subject).bind(limit)
-                .first { row throws(StoreFailure) in try row.requiredInteger() } == 1
+            let hasCapacity: Int64? = try self[.requireCapacity].bind(subject).bind(limit).first()
+            return hasCapacity == 1
         case .insertCredential(let row):
             return try self[.insertCredentials].bind(row, code: code).changesOneRow()
         case .updateCredential(let row):

@@ -1,4 +1,5 @@
 internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// A parsed vault file, before any key is known: every line is where the format requires it, and
 /// the digest in the last line rules out accidental damage.

@@ -299,11 +299,3 @@ extension VaultError {
         }
     }
 }
-
-/// The result of `work`, or `nil` if it fails.
-///
-/// Only for what must not prevent anything else when it fails, such as a record that only warns or
-/// sorts; the place that uses it says why.
-func ifPossible<Result: ~Copyable>(_ work: @autoclosure () throws -> Result) -> Result? {
-    do { return try work() } catch { return nil }
-}

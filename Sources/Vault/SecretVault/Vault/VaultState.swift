@@ -1,4 +1,5 @@
 internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// A vault that the vault key has authenticated: its slots, and its records, each still sealed.
 struct VaultState {

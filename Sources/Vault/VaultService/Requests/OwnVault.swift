@@ -44,7 +44,7 @@ package final class OwnVault: OpenVault {
 
     package func counter(of id: RecordID) -> UInt64? {
         // A damaged entry is listed without its counter; `check` reports the damage.
-        do { return try vault.counter(of: id) } catch { return nil }
+        ifPossible(try vault.counter(of: id)) ?? nil
     }
 
     package func isSameVault(_ file: [UInt8]) throws(VaultError) -> Bool {
