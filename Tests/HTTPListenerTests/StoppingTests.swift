@@ -66,6 +66,7 @@ struct StoppingTests {
         do {
             let connection = try await test.connection(sending: request)
             while test.handled == 0 { await Task.yield() }
+            withExtendedLifetime(connection) {}
         }
         await gate.open()
         #expect(await test.listener.stop(grace: .seconds(60)))
