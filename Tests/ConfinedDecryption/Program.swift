@@ -61,7 +61,7 @@ internal import WatchwordSystem
         } catch CryptographyError.notAuthentic {
             report("aes")
         }
-        do { _ = try unwrapKey(zeros.span, with: key) } catch DecryptionError.wrongKey {
+        do { _ = try unwrapKey(zeros.span, with: key) } catch CryptographyError.wrongKey {
             report("unwrapped nothing")
         }
         _ = try ChaCha20Stream(key: key, nonce: zeros.span.extracting(..<12)).apply(to: zeros.span)

@@ -215,8 +215,8 @@ struct MigrationTests {
             ("otpauth-migration://offline?data=", .missingData),
             ("otpauth-migration://offline?x=1", .missingData),
             ("otpauth-migration://offline?data=CgA%3D&data=CgA%3D", .duplicateParameter),
-            ("otpauth-migration://offline?data=C", .base64(.length)),
-            ("otpauth-migration://offline?data=C!A=", .base64(.character(at: 1))),
+            ("otpauth-migration://offline?data=C", .base64(.base64Length)),
+            ("otpauth-migration://offline?data=C!A=", .base64(.notBase64(at: 1))),
             ("otpauth-migration://offline?data=CgB=", .base64(.nonzeroTrailingBits)),
         ])
     func notAURI(text: String, error: MigrationError) {

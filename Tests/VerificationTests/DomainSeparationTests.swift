@@ -43,7 +43,7 @@ struct DomainSeparationTests {
         let key = try KeyRing.make().current
         let data: [UInt8] = []
         let response = SecretBytes(text: "response")
-        let box = try key.answerKey([1, 2, 3]).seal(response, associatedData: data.span)
+        let box = key.answerKey([1, 2, 3]).seal(response, associatedData: data.span)
         func opened(_ name: [UInt8]) throws -> SecretBytes {
             try key.answerKey(name).open(box.span, associatedData: data.span)
         }

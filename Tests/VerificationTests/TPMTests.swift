@@ -172,20 +172,20 @@ struct TPMTests {
         #expect(first.encrypted.count == 68)
         var offCurve = point
         offCurve[64] ^= 1
-        #expect(throws: PublicKeyError.invalid) {
+        #expect(throws: CryptographyError.invalidKey) {
             try EndorsementKey(.ellipticCurve(.p256, point: offCurve))
         }
         let zeros = [4] + [UInt8](repeating: 0, count: 64)
         for wrong in [[0], [2] + point[1...32], zeros] as [[UInt8]] {
-            #expect(throws: PublicKeyError.self) {
+            #expect(throws: CryptographyError.self) {
                 try EndorsementKey(.ellipticCurve(.p256, point: wrong))
             }
         }
         let other = [UInt8](repeating: 1, count: 97)
-        #expect(throws: PublicKeyError.algorithm) {
+        #expect(throws: CryptographyError.otherAlgorithm) {
             try EndorsementKey(.ellipticCurve(.p384, point: other))
         }
-        #expect(throws: PublicKeyError.algorithm) { try EndorsementKey(.ed25519(other)) }
+        #expect(throws: CryptographyError.otherAlgorithm) { try EndorsementKey(.ed25519(other)) }
     }
 
     @Test(

@@ -51,7 +51,7 @@ struct AESDecryptionTests {
         #expect(whole == Array("abc".utf8) + [UInt8](repeating: 13, count: 13))
         var changed = vector
         changed[15] ^= 1
-        #expect(throws: DecryptionError.wrongKey) {
+        #expect(throws: CryptographyError.wrongKey) {
             _ = try decrypt(ciphertext, .cbc, key, changed, hasPadding: true)
         }
     }
@@ -60,16 +60,16 @@ struct AESDecryptionTests {
     func lengths() {
         let short = SecretBytes(copying: [UInt8](repeating: 1, count: 31).span)
         let block = [UInt8](repeating: 3, count: 16)
-        #expect(throws: DecryptionError.keyLength) { _ = try decrypt(block, .cbc, short, vector) }
+        #expect(throws: CryptographyError.keyLength) { _ = try decrypt(block, .cbc, short, vector) }
         for (mode, wrong) in [(AESMode.cbc, vector.dropLast()), (.ecb, vector[...])] {
-            #expect(throws: DecryptionError.vectorLength) {
+            #expect(throws: CryptographyError.vectorLength) {
                 _ = try decrypt(block, mode, key, Array(wrong))
             }
         }
-        #expect(throws: DecryptionError.ciphertextLength) {
+        #expect(throws: CryptographyError.ciphertextLength) {
             _ = try decrypt(block.dropLast(), .cbc, key, vector)
         }
-        #expect(throws: DecryptionError.ciphertextLength) {
+        #expect(throws: CryptographyError.ciphertextLength) {
             _ = try decrypt([], .cbc, key, vector, hasPadding: true)
         }
     }
@@ -82,8 +82,8 @@ struct AESDecryptionTests {
         var wrapped = try Hex.bytes(example.wrapped)
         #expect(try unwrapKey(wrapped.span, with: kek).hex == example.key)
         wrapped[7] ^= 1
-        #expect(throws: DecryptionError.wrongKey) { _ = try unwrapKey(wrapped.span, with: kek) }
-        #expect(throws: DecryptionError.ciphertextLength) {
+        #expect(throws: CryptographyError.wrongKey) { _ = try unwrapKey(wrapped.span, with: kek) }
+        #expect(throws: CryptographyError.ciphertextLength) {
             _ = try unwrapKey(wrapped.span.extracting(..<16), with: kek)
         }
     }
@@ -103,7 +103,7 @@ struct AESDecryptionTests {
             hex += try pieces.apply(to: text.span.extracting(range)).hex
         }
         #expect(hex == example.plaintext)
-        #expect(throws: DecryptionError.vectorLength) {
+        #expect(throws: CryptographyError.vectorLength) {
             _ = try ChaCha20Stream(key: key, nonce: nonce.span.extracting(..<8))
         }
     }

@@ -34,17 +34,18 @@ struct Base64Tests {
     @Test(
         "text that is not canonical is refused",
         arguments: [
-            ("Zg", Base64Error.length), ("Zg=", .length), ("Zg==\n", .length),
-            ("Zg=a", .character(at: 2)), ("Zg==Zg==", .character(at: 2)),
-            ("====", .character(at: 0)), ("Z===", .character(at: 1)), ("Zm9-", .character(at: 3)),
-            ("Zm9 ", .character(at: 3)), ("Zh==", .nonzeroTrailingBits),
+            ("Zg", CryptographyError.base64Length), ("Zg=", .base64Length),
+            ("Zg==\n", .base64Length),
+            ("Zg=a", .notBase64(at: 2)), ("Zg==Zg==", .notBase64(at: 2)),
+            ("====", .notBase64(at: 0)), ("Z===", .notBase64(at: 1)), ("Zm9-", .notBase64(at: 3)),
+            ("Zm9 ", .notBase64(at: 3)), ("Zh==", .nonzeroTrailingBits),
             ("Zm9=", .nonzeroTrailingBits),
         ])
-    func refused(text: String, error: Base64Error) {
+    func refused(text: String, error: CryptographyError) {
         #expect(throws: error) { try decode(Array(text.utf8)) }
     }
 
-    private func decode(_ text: [UInt8]) throws(Base64Error) -> [UInt8] {
+    private func decode(_ text: [UInt8]) throws(CryptographyError) -> [UInt8] {
         try Base64.decode(text.span)
     }
 }

@@ -56,12 +56,12 @@ struct CertificateTests {
     func truncated() throws {
         let encoded = try der(made(["-subj", "/CN=a"]))
         for count in encoded.indices {
-            #expect(throws: CertificateError.malformed) {
+            #expect(throws: CryptographyError.notACertificate) {
                 try Certificate(Array(encoded.prefix(count)))
             }
         }
-        #expect(throws: CertificateError.malformed) { try Certificate(encoded + [0]) }
-        #expect(throws: CertificateError.malformed) { try Certificate(encoded + encoded) }
+        #expect(throws: CryptographyError.notACertificate) { try Certificate(encoded + [0]) }
+        #expect(throws: CryptographyError.notACertificate) { try Certificate(encoded + encoded) }
     }
 
     @Test("a length in a longer form is refused, which OpenSSL accepts")
@@ -70,7 +70,7 @@ struct CertificateTests {
         // SEQUENCE with a length of two bytes; a leading zero makes it three.
         #expect(encoded[0] == 0x30 && encoded[1] == 0x82)
         let longer = [0x30, 0x83, 0] + encoded[2...]
-        #expect(throws: CertificateError.malformed) { try Certificate(longer) }
+        #expect(throws: CryptographyError.notACertificate) { try Certificate(longer) }
     }
 
     @Test("a certificate with a duplicate extension is refused")
@@ -82,7 +82,7 @@ struct CertificateTests {
         #expect(try Certificate(encoded).extension("1.2.3.5") != nil)
         let second = try #require(encoded.firstRange(of: [6, 3, 42, 3, 5] as [UInt8]))
         encoded[second.upperBound - 1] = 4
-        #expect(throws: CertificateError.extensions) { try Certificate(encoded) }
+        #expect(throws: CryptographyError.certificateExtensions) { try Certificate(encoded) }
     }
 
     @Test("4 KiB are accepted, and a byte more is refused")
@@ -94,7 +94,7 @@ struct CertificateTests {
         #expect(throws: Never.self) { try Certificate(longest) }
         let longer = try der(made(["-subj", "/CN=a", "-addext", extensionValue(room + 4)]))
         #expect(longer.count > 4096)
-        #expect(throws: CertificateError.tooLong) { try Certificate(longer) }
+        #expect(throws: CryptographyError.certificateTooLong) { try Certificate(longer) }
     }
 
     @Test("a changed byte is refused or changes what is read, and never crashes")
@@ -119,7 +119,7 @@ struct CertificateTests {
                 == [der(first), der(second)])
         let damaged = Array((first + second.replacing("MII", with: "M?I")).utf8)
         for bytes in [Array("no certificate".utf8), [], damaged, Array(first.utf8.dropLast(30))] {
-            #expect(throws: CertificateError.malformed) {
+            #expect(throws: CryptographyError.notACertificate) {
                 try TrustAnchors.certificates(pem: bytes.span)
             }
         }

@@ -24,15 +24,15 @@ struct DERElementTests {
         ])
     func refused(text: String) throws {
         let bytes = try Hex.bytes(text.text)
-        #expect(throws: DERElement.Malformed.self) { try DERElement.read(bytes) }
+        #expect(throws: CryptographyError.notDER) { try DERElement.read(bytes) }
     }
 
     @Test("one element is read only if nothing follows it")
     func readOne() throws {
         #expect(try DERElement.readOne([5, 0]).tag == .universal(5))
-        #expect(throws: DERElement.Malformed.self) { try DERElement.readOne([5, 0, 5, 0]) }
-        #expect(throws: DERElement.Malformed.self) { try DERElement.readOne([]) }
-        #expect(throws: DERElement.Malformed.self) { try DERElement.readOne([4, 0]).children() }
+        #expect(throws: CryptographyError.notDER) { try DERElement.readOne([5, 0, 5, 0]) }
+        #expect(throws: CryptographyError.notDER) { try DERElement.readOne([]) }
+        #expect(throws: CryptographyError.notDER) { try DERElement.readOne([4, 0]).children() }
     }
 
     @Test("numbers of up to eight bytes are read in their shortest form")

@@ -18,13 +18,13 @@ struct SealingKeyTests {
     private let key: SealingKey
     private let data = Array("associated".utf8)
 
-    init() throws { key = try SealingKey(Randomness.secret(count: 32)) }
+    init() { key = SealingKey(Randomness.secret(count: 32)) }
 
     @Test(
         "boxes match published test vectors",
         arguments: try VectorFile<SealingVector>("sealing/aes-256-gcm.json").cases)
     func matches(vector: SealingVector) throws {
-        let key = try SealingKey(try SecretBytes(hex: vector.key))
+        let key = SealingKey(try SecretBytes(hex: vector.key))
         let data = try Hex.bytes(vector.associatedData)
         let plaintext = try Hex.bytes(vector.plaintext)
         let nonce = try Hex.bytes(vector.nonce)
@@ -37,7 +37,7 @@ struct SealingKeyTests {
         "a ciphertext with a nonce of another length opens",
         arguments: try VectorFile<SealingVector>("sealing/aes-256-gcm-nonces.json").cases)
     func otherNonces(vector: SealingVector) throws {
-        let key = try SealingKey(try SecretBytes(hex: vector.key))
+        let key = SealingKey(try SecretBytes(hex: vector.key))
         let data = try Hex.bytes(vector.associatedData)
         let nonce = try Hex.bytes(vector.nonce)
         var sealed = try Hex.bytes(vector.ciphertext + vector.tag)
@@ -47,7 +47,7 @@ struct SealingKeyTests {
         #expect(throws: CryptographyError.notAuthentic) {
             _ = try key.open(sealed.span, nonce: nonce.span, associatedData: data.span)
         }
-        #expect(throws: CryptographyError.tooShort) {
+        #expect(throws: CryptographyError.ciphertextLength) {
             _ = try key.open(
                 sealed.span.extracting(..<15), nonce: nonce.span, associatedData: data.span)
         }
@@ -74,18 +74,12 @@ struct SealingKeyTests {
     @Test("different associated data, a different key and a shorter box are refused")
     func refused() throws {
         let box = key.seal(SecretBytes(text: ""), associatedData: data.span)
-        let other = try SealingKey(Randomness.secret(count: 32))
+        let other = SealingKey(Randomness.secret(count: 32))
         #expect(throws: CryptographyError.notAuthentic) { _ = try open(box, with: key, []) }
         #expect(throws: CryptographyError.notAuthentic) { _ = try open(box, with: other, data) }
-        #expect(throws: CryptographyError.tooShort) {
+        #expect(throws: CryptographyError.ciphertextLength) {
             _ = try open(box.dropLast(), with: key, data)
         }
-    }
-
-    @Test("a key of any length other than 32 bytes is refused", arguments: [0, 16, 31, 33])
-    func keyLength(count: Int) throws {
-        let bytes = Randomness.secret(count: count)
-        #expect(throws: CryptographyError.keyLength) { _ = try SealingKey(bytes) }
     }
 
     @Test("two boxes with the same content differ")

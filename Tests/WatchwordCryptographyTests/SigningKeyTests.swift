@@ -62,7 +62,7 @@ struct SigningKeyTests {
         ])
     func outOfRange(text: String) throws {
         let scalar = try SecretBytes(hex: text)
-        #expect(throws: SigningKeyError.scalar) { try SigningKey(scalar: scalar) }
+        #expect(throws: CryptographyError.scalar) { try SigningKey(scalar: scalar) }
     }
 
     @Test("the smallest and the largest scalar are accepted")

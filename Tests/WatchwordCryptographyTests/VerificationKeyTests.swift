@@ -69,6 +69,13 @@ struct VerificationKeyTests {
         }
     }
 
+    /// The errors by the names that the vectors give them.
+    private static let refusals: [String: CryptographyError] = [
+        "algorithm": .otherAlgorithm, "exponent": .exponent, "invalid": .invalidKey,
+        "modulus": .modulus, "pointForm": .pointForm, "primeModulus": .primeModulus,
+        "smallOrder": .smallOrder,
+    ]
+
     @Test("K-32, K-33, K-34, K-35 and K-36 keys that are not valid are refused")
     func keys() throws {
         var count = 0
@@ -78,8 +85,8 @@ struct VerificationKeyTests {
             do {
                 _ = try VerificationKey(vector.publicKey, algorithm: algorithm)
                 Issue.record("\(vector.name) was accepted")
-            } catch let error as PublicKeyError {
-                #expect("\(error)" == refused, "\(vector.name)")
+            } catch let error as CryptographyError {
+                #expect(error == Self.refusals[refused], "\(vector.name)")
             }
             count += 1
         }
@@ -96,8 +103,8 @@ struct VerificationKeyTests {
                 _ = try VerificationKey(alreadyChecked: vector.publicKey, algorithm: algorithm)
                 #expect(["invalid", "primeModulus"].contains(reason), "\(vector.name)")
                 loaded += 1
-            } catch let error as PublicKeyError {
-                #expect("\(error)" == reason, "\(vector.name)")
+            } catch let error as CryptographyError {
+                #expect(error == Self.refusals[reason], "\(vector.name)")
                 refused += 1
             }
         }
@@ -117,7 +124,7 @@ struct VerificationKeyTests {
     func exponentOfOne() throws {
         let vector = try #require(
             Self.vectors.get().first { $0.name == "K-36 e = 1" })
-        #expect(throws: PublicKeyError.exponent) {
+        #expect(throws: CryptographyError.exponent) {
             try VerificationKey(vector.publicKey, algorithm: .rs256)
         }
         // The same modulus with the usual exponent is accepted.
@@ -139,7 +146,7 @@ struct VerificationKeyTests {
                         // A refused point must not stay in a key that is used again.
                         var wrong = own.point
                         wrong[64] ^= 1
-                        #expect(throws: PublicKeyError.invalid) {
+                        #expect(throws: CryptographyError.invalidKey) {
                             try VerificationKey(
                                 .ellipticCurve(.p256, point: wrong), algorithm: .es256)
                         }

@@ -77,11 +77,9 @@ public enum FileAccessLimit {
     }
 
     private static func listed(_ folder: String) throws(SystemCallFailure) -> [String] {
-        do { return try Folder.names(at: folder) } catch
-            where error.number == EACCES || error.isMissing
-        {
-            return []
-        }
+        let names = try SystemCallFailure.nilIf(
+            { $0.number == EACCES || $0.isMissing }, Folder.names(at: folder))
+        return names ?? []
     }
 
     private static func realPath(of path: String) throws(SystemCallFailure) -> String {
@@ -114,8 +112,8 @@ public enum FileAccessLimit {
     private static func allow(
         _ path: String, writes: Bool, by rules: borrowing FileDescriptor, _ version: Int32
     ) throws(SystemCallFailure) {
-        let file: FileDescriptor
-        do { file = try FileDescriptor(reading: path) } catch  where error.isMissing { return }
+        let opened = try SystemCallFailure.nilIf(\.isMissing, FileDescriptor(reading: path))
+        guard let file = opened else { return }
         guard linux_landlock_allow(rules.number, version, file.number, writes ? 1 : 0) == 0 else {
             throw SystemCallFailure(call: "landlock_add_rule", number: errno)
         }

@@ -15,12 +15,12 @@ public enum AESMode: String, CaseIterable, Hashable, Sendable {
 /// - Parameters:
 ///   - vector: The initialisation vector, 16 bytes; empty in the mode ECB.
 ///   - hasPadding: Whether the text ends with PKCS #7 padding, which is removed.
-/// - Throws: ``DecryptionError/wrongKey`` if the padding is invalid; one wrong key in about 256
+/// - Throws: ``CryptographyError/wrongKey`` if the padding is invalid; one wrong key in about 256
 ///   produces valid padding.
 public func decryptAES(
     _ ciphertext: Span<UInt8>, mode: AESMode, key: SecretBytes, vector: Span<UInt8>,
     hasPadding: Bool
-) throws(DecryptionError) -> SecretBytes {
+) throws(CryptographyError) -> SecretBytes {
     guard [16, 24, 32].contains(key.count) else { throw .keyLength }
     guard vector.count == (mode == .ecb ? 0 : blockCount) else { throw .vectorLength }
     guard mode == .cfb || ciphertext.count.isMultiple(of: blockCount),
@@ -38,12 +38,12 @@ public func decryptAES(
 /// used for another message.
 public func encryptAESCFB(
     _ secret: SecretBytes, key: SecretBytes
-) throws(DecryptionError) -> [UInt8] {
+) throws(CryptographyError) -> [UInt8] {
     guard [16, 24, 32].contains(key.count) else { throw .keyLength }
     let vector = [UInt8](repeating: 0, count: blockCount)
     let stream = try CipherStream(
         "AES-\(8 * key.count)-CFB", key: key, vector: vector.span, .encrypting)
-    let encrypted = try secret.withBytes { secret throws(DecryptionError) in
+    let encrypted = try secret.withBytes { secret throws(CryptographyError) in
         try process(secret, with: stream)
     }
     return encrypted.withBytes { [UInt8](copying: $0) }
@@ -51,10 +51,10 @@ public func encryptAESCFB(
 
 /// Unwraps a key that was wrapped with AES (RFC 3394).
 ///
-/// - Throws: ``DecryptionError/wrongKey`` if the key of 16, 24 or 32 bytes did not wrap it.
+/// - Throws: ``CryptographyError/wrongKey`` if the key of 16, 24 or 32 bytes did not wrap it.
 public func unwrapKey(
     _ wrapped: Span<UInt8>, with key: SecretBytes
-) throws(DecryptionError) -> SecretBytes {
+) throws(CryptographyError) -> SecretBytes {
     guard [16, 24, 32].contains(key.count) else { throw .keyLength }
     // The wrapped key has at least two blocks of 8 bytes, and one more for the check value.
     guard wrapped.count.isMultiple(of: 8), (24...(1 << 20)).contains(wrapped.count) else {
@@ -68,14 +68,14 @@ public func unwrapKey(
 
 /// Encrypts each 16-byte block of `blocks` `rounds` times with AES-256, as KeePass' AES-KDF does.
 ///
-/// - Throws: ``DecryptionError/keyLength`` or ``DecryptionError/ciphertextLength``.
+/// - Throws: ``CryptographyError/keyLength`` or ``CryptographyError/ciphertextLength``.
 public func encryptRepeatedly(
     _ blocks: SecretBytes, key: SecretBytes, rounds: UInt64
-) throws(DecryptionError) -> SecretBytes {
+) throws(CryptographyError) -> SecretBytes {
     guard blocks.count.isMultiple(of: blockCount) else { throw .ciphertextLength }
-    return try unsafe SecretBytes(count: blocks.count) { output throws(DecryptionError) in
+    return try unsafe SecretBytes(count: blocks.count) { output throws(CryptographyError) in
         for start in stride(from: 0, to: blocks.count, by: blockCount) {
-            let block = try blocks.withBytes { blocks throws(DecryptionError) in
+            let block = try blocks.withBytes { blocks throws(CryptographyError) in
                 try encryptRepeatedly(
                     blocks.extracting(start..<(start + blockCount)), key: key, rounds: rounds)
             }
@@ -89,7 +89,7 @@ public func encryptRepeatedly(
 /// The last block of CBC over zeros, with the block as vector: one call instead of one per round.
 private func encryptRepeatedly(
     _ block: Span<UInt8>, key: SecretBytes, rounds: UInt64
-) throws(DecryptionError) -> SecretBytes {
+) throws(CryptographyError) -> SecretBytes {
     let stream = try CipherStream("AES-256-CBC", key: key, vector: block, .encrypting)
     var last = SecretBytes(copying: block)
     let zeros = [UInt8](repeating: 0, count: 64 << 10)
@@ -109,9 +109,10 @@ private let blockCount = 16
 /// Passes all of `bytes` through `stream`.
 private func process(
     _ bytes: Span<UInt8>, with stream: borrowing CipherStream, isLast: Bool = true
-) throws(DecryptionError) -> SecretBytes {
-    try SecretBytes(capacity: bytes.count + blockCount) { output throws(DecryptionError) in
-        try unsafe output.withUnsafeMutableBufferPointer { buffer, count throws(DecryptionError) in
+) throws(CryptographyError) -> SecretBytes {
+    try SecretBytes(capacity: bytes.count + blockCount) { output throws(CryptographyError) in
+        try unsafe output.withUnsafeMutableBufferPointer {
+            buffer, count throws(CryptographyError) in
             guard let start = buffer.baseAddress,
                 let written = unsafe stream.update(bytes, into: start),
                 let rest = isLast ? unsafe stream.finish(into: start + written) : 0

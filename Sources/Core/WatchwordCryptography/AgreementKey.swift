@@ -31,7 +31,7 @@ public struct AgreementKey: Sendable {
     ///
     /// It is not uniformly distributed: derive keys from it, bound to both public keys.
     ///
-    /// - Throws: ``CryptographyError/weakPublicKey`` for a public key that produces the same secret
+    /// - Throws: ``CryptographyError/smallOrder`` for a public key that produces the same secret
     ///   with every private key (RFC 7748, section 6.1).
     public func agreedSecret(with publicKey: Span<UInt8>) throws(CryptographyError) -> SecretBytes {
         precondition(publicKey.count == Self.count, "a public key has 32 bytes")
@@ -79,7 +79,7 @@ public struct AgreementKey: Sendable {
 
 /// The secret of `count` bytes that OpenSSL computes from a private and a public key.
 ///
-/// - Throws: ``CryptographyError/weakPublicKey`` if the two agree on no secret.
+/// - Throws: ``CryptographyError/smallOrder`` if the two agree on no secret.
 func agreement(
     of privateKey: OpaquePointer, with publicKey: OpaquePointer, count: Int
 ) throws(CryptographyError) -> SecretBytes {
@@ -97,7 +97,7 @@ func agreement(
             written == output.count
         else {
             ERR_clear_error()
-            throw .weakPublicKey
+            throw .smallOrder
         }
     }
 }
@@ -110,9 +110,9 @@ public final class AgreementPoint: Sendable {
 
     /// Checks a key.
     ///
-    /// - Throws: ``PublicKeyError/algorithm`` if it is not on P-256.
-    public init(_ publicKey: PublicKey) throws(PublicKeyError) {
-        guard case .ellipticCurve(.p256, let point) = publicKey else { throw .algorithm }
+    /// - Throws: ``CryptographyError/otherAlgorithm`` if it is not on P-256.
+    public init(_ publicKey: PublicKey) throws(CryptographyError) {
+        guard case .ellipticCurve(.p256, let point) = publicKey else { throw .otherAlgorithm }
         self.point = point
         handle = try publicKey.checked()
     }
@@ -130,7 +130,7 @@ public struct EphemeralKey: Sendable {
     private init(pair: SigningKey) { self.pair = pair }
 
     /// Uses a known scalar.
-    package init(scalar: SecretBytes) throws(SigningKeyError) {
+    package init(scalar: SecretBytes) throws(CryptographyError) {
         pair = try SigningKey(scalar: scalar)
     }
 

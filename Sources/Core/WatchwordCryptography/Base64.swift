@@ -23,15 +23,15 @@ public enum Base64 {
     }
 
     /// Decodes text that is not secret.
-    public static func decode(_ text: Span<UInt8>) throws(Base64Error) -> [UInt8] {
-        try [UInt8](capacity: text.count / 4 * 3) { output throws(Base64Error) in
+    public static func decode(_ text: Span<UInt8>) throws(CryptographyError) -> [UInt8] {
+        try [UInt8](capacity: text.count / 4 * 3) { output throws(CryptographyError) in
             try decode(text, into: &output)
         }
     }
 
     /// Decodes text that encodes a secret.
-    public static func decodeSecret(_ text: Span<UInt8>) throws(Base64Error) -> SecretBytes {
-        try SecretBytes(capacity: text.count / 4 * 3) { output throws(Base64Error) in
+    public static func decodeSecret(_ text: Span<UInt8>) throws(CryptographyError) -> SecretBytes {
+        try SecretBytes(capacity: text.count / 4 * 3) { output throws(CryptographyError) in
             try decode(text, into: &output)
         }
     }
@@ -54,8 +54,8 @@ public enum Base64 {
 
     private static func decode(
         _ text: Span<UInt8>, into output: inout OutputSpan<UInt8>
-    ) throws(Base64Error) {
-        guard text.count.isMultiple(of: 4) else { throw .length }
+    ) throws(CryptographyError) {
+        guard text.count.isMultiple(of: 4) else { throw .base64Length }
         var index = decodeFullGroups(text, into: &output)
         while index < text.count {
             let isLast = index + 4 == text.count
@@ -70,7 +70,7 @@ public enum Base64 {
                     continue
                 }
                 guard let sextet = value(of: text[index + offset]) else {
-                    throw .character(at: index + offset)
+                    throw .notBase64(at: index + offset)
                 }
                 group = group << 6 | UInt32(sextet)
             }
@@ -131,16 +131,4 @@ public enum Base64 {
         default: nil
         }
     }
-}
-
-/// Why a text is not Base64.
-///
-/// It reports the position, never the content.
-public enum Base64Error: Error, Hashable, Sendable {
-    /// The length is not a multiple of four.
-    case length
-    /// A character outside the alphabet, or padding before the end.
-    case character(at: Int)
-    /// The unused bits of the last character are not zero.
-    case nonzeroTrailingBits
 }

@@ -23,10 +23,10 @@ public enum Base64URL {
 
     /// Decodes text that is not secret.
     ///
-    /// - Throws: ``Base64Error``. Exactly one text is accepted for each sequence of bytes.
-    public static func decode(_ text: Span<UInt8>) throws(Base64Error) -> [UInt8] {
+    /// - Throws: ``CryptographyError``. Exactly one text is accepted for each sequence of bytes.
+    public static func decode(_ text: Span<UInt8>) throws(CryptographyError) -> [UInt8] {
         // Not the locked heap, which takes longer than the decoding of a short text.
-        let padded = try [UInt8](capacity: paddedCount(text)) { output throws(Base64Error) in
+        let padded = try [UInt8](capacity: paddedCount(text)) { output throws(CryptographyError) in
             try pad(text, into: &output)
         }
         return try Base64.decode(padded.span)
@@ -34,12 +34,13 @@ public enum Base64URL {
 
     /// Decodes text that encodes a secret.
     ///
-    /// - Throws: ``Base64Error``. Exactly one text is accepted for each sequence of bytes.
-    public static func decodeSecret(_ text: Span<UInt8>) throws(Base64Error) -> SecretBytes {
-        let padded = try SecretBytes(capacity: paddedCount(text)) { output throws(Base64Error) in
+    /// - Throws: ``CryptographyError``. Exactly one text is accepted for each sequence of bytes.
+    public static func decodeSecret(_ text: Span<UInt8>) throws(CryptographyError) -> SecretBytes {
+        let padded = try SecretBytes(capacity: paddedCount(text)) {
+            output throws(CryptographyError) in
             try pad(text, into: &output)
         }
-        return try padded.withBytes { padded throws(Base64Error) in
+        return try padded.withBytes { padded throws(CryptographyError) in
             try Base64.decodeSecret(padded)
         }
     }
@@ -51,14 +52,14 @@ public enum Base64URL {
     /// Converts the text to the standard alphabet, with padding.
     private static func pad(
         _ text: Span<UInt8>, into output: inout OutputSpan<UInt8>
-    ) throws(Base64Error) {
+    ) throws(CryptographyError) {
         let missing = paddedCount(text) - text.count
-        guard missing != 3 else { throw .length }
+        guard missing != 3 else { throw .base64Length }
         for index in text.indices {
             switch text[index] {
             case UInt8(ascii: "-"): output.append(UInt8(ascii: "+"))
             case UInt8(ascii: "_"): output.append(UInt8(ascii: "/"))
-            case UInt8(ascii: "+"), UInt8(ascii: "/"), padding: throw .character(at: index)
+            case UInt8(ascii: "+"), UInt8(ascii: "/"), padding: throw .notBase64(at: index)
             default: output.append(text[index])
             }
         }

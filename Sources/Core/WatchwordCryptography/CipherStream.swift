@@ -17,7 +17,7 @@ internal import COpenSSL
     init(
         _ name: String, key: SecretBytes, vector: Span<UInt8>, _ direction: Direction,
         hasPadding: Bool = false
-    ) throws(DecryptionError) {
+    ) throws(CryptographyError) {
         guard let cipher = unsafe EVP_CIPHER_fetch(nil, name, nil) else {
             throw .failed(CryptographyFailure(.cipher))
         }
@@ -80,20 +80,6 @@ internal import COpenSSL
     deinit { unsafe EVP_CIPHER_CTX_free(context) }
 }
 
-/// Why a text without authentication could not be decrypted.
-public enum DecryptionError: Error, Hashable, Sendable {
-    /// The key does not have the cipher's length.
-    case keyLength
-    /// The initialisation vector or nonce does not have the cipher's length.
-    case vectorLength
-    /// The ciphertext does not consist of whole blocks.
-    case ciphertextLength
-    /// The padding is invalid, or the key is not the one that wrapped the key.
-    case wrongKey
-    /// A call into OpenSSL failed.
-    case failed(CryptographyFailure)
-}
-
 /// The keystream of ChaCha20 (RFC 8439, section 2.4), without authentication.
 ///
 /// It continues from call to call: the pieces of a text give the same bytes as the whole text.
@@ -105,7 +91,7 @@ public final class ChaCha20Stream {
     /// - Parameter counter: The number of the first block.
     public init(
         key: SecretBytes, nonce: Span<UInt8>, counter: UInt32 = 0
-    ) throws(DecryptionError) {
+    ) throws(CryptographyError) {
         guard nonce.count == 12 else { throw .vectorLength }
         // OpenSSL's vector begins with the counter.
         let vector = [UInt8](capacity: 16) { output in

@@ -1,17 +1,58 @@
 internal import COpenSSL
 
-/// Why a key, a cost or a sealed box was refused.
+/// Why a key, a ciphertext, a text or a certificate was refused.
+///
+/// It says what is wrong and where, never what the content is.
 public enum CryptographyError: Error, Hashable, Sendable {
-    /// The key does not have 32 bytes.
+    // Ciphertexts, and the cost of a key.
+    /// The key does not have the cipher's length.
     case keyLength
-    /// The box is shorter than an empty box.
-    case tooShort
+    /// The initialisation vector or nonce does not have the cipher's length.
+    case vectorLength
+    /// The ciphertext is shorter than that of an empty text, or does not consist of whole blocks.
+    case ciphertextLength
     /// A different key, different associated data, or a changed box: these are indistinguishable.
     case notAuthentic
-    /// The public key is a point of small order, so no secret can be agreed on.
-    case weakPublicKey
+    /// The padding is invalid, or the key is not the one that wrapped the key.
+    case wrongKey
     /// scrypt's N would be below 2^10 or above 2^24.
     case costOutOfRange(logN: Int)
+
+    // Private and public keys.
+    /// The scalar does not have 32 bytes, is zero or is not below the order of the curve.
+    case scalar
+    /// The key is not of the algorithm's type, or not on its curve.
+    case otherAlgorithm
+    /// The point is not in its uncompressed form, or, on edwards25519, not in its canonical encoding.
+    case pointForm
+    /// The point is of small order: no secret can be agreed on, or one signature would be valid for
+    /// every message.
+    case smallOrder
+    /// The RSA modulus does not have 2,048 to 4,096 bits.
+    case modulus
+    /// The RSA modulus is a prime number.
+    case primeModulus
+    /// The RSA exponent is even, or not between 2^16 and 2^64.
+    case exponent
+    /// The point is not on the curve, or OpenSSL's check of the key failed.
+    case invalidKey
+
+    // Encodings.
+    /// The length of a text in Base64 is not a multiple of four.
+    case base64Length
+    /// A character outside Base64's alphabet, or padding before the end.
+    case notBase64(at: Int)
+    /// The unused bits of the last character in Base64 are not zero.
+    case nonzeroTrailingBits
+    /// The bytes are not DER.
+    case notDER
+    /// The certificate is longer than 4 KiB.
+    case certificateTooLong
+    /// It is not a certificate in DER, or bytes follow it.
+    case notACertificate
+    /// An extension of the certificate cannot be read, or occurs twice.
+    case certificateExtensions
+
     /// A call into OpenSSL failed.
     case failed(CryptographyFailure)
 }

@@ -16,8 +16,8 @@ public struct SealingKey: Sendable {
     private let key: SecretBytes
 
     /// Uses a 32-byte key, which must come from ``Randomness``, HKDF or scrypt.
-    public init(_ key: SecretBytes) throws(CryptographyError) {
-        guard key.count == Self.keyCount else { throw .keyLength }
+    public init(_ key: SecretBytes) {
+        precondition(key.count == Self.keyCount, "a key has 32 bytes")
         self.key = key
     }
 
@@ -57,7 +57,7 @@ public struct SealingKey: Sendable {
     public func open(
         _ box: Span<UInt8>, associatedData: Span<UInt8>
     ) throws(CryptographyError) -> SecretBytes {
-        guard box.count >= Self.overhead else { throw .tooShort }
+        guard box.count >= Self.overhead else { throw .ciphertextLength }
         return try open(
             box.extracting(Self.nonceCount...), nonce: box.extracting(..<Self.nonceCount),
             associatedData: associatedData)
@@ -71,7 +71,7 @@ public struct SealingKey: Sendable {
     public func open(
         _ sealed: Span<UInt8>, nonce: Span<UInt8>, associatedData: Span<UInt8>
     ) throws(CryptographyError) -> SecretBytes {
-        guard sealed.count >= Self.tagCount else { throw .tooShort }
+        guard sealed.count >= Self.tagCount else { throw .ciphertextLength }
         let context = CipherContext()
         let count = sealed.count - Self.tagCount
         return try unsafe SecretBytes(count: count) { output throws(CryptographyError) in

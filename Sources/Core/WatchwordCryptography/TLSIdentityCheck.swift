@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// Why a certificate and a key cannot be used for a TLS server.
-public enum TLSIdentityError: Error, Hashable, Sendable {
+public enum TLSIdentityFault: Hashable, Sendable {
     /// The file has no certificate in PEM format.
     case noCertificate
     /// The file has no private key in PEM format, or the key is encrypted.
@@ -20,29 +20,31 @@ public enum TLSIdentityError: Error, Hashable, Sendable {
 /// Its issuer and names are not checked; that is the clients' job.
 ///
 /// - Parameter time: Unix seconds.
+/// - Returns: what is wrong, or `nil`.
 public func checkTLSIdentity(
     certificate: Span<UInt8>, key: SecretBytes, at time: Int64
-) throws(TLSIdentityError) {
+) -> TLSIdentityFault? {
     let found = unsafe reading(certificate) { source in
         unsafe PEM_read_bio_X509(source, nil, refusePassphrase, nil)
     }
-    guard let certificate = unsafe found else { throw .noCertificate }
+    guard let certificate = unsafe found else { return .noCertificate }
     defer { unsafe X509_free(certificate) }
     let foundKey = unsafe key.withBytes { key in
         unsafe reading(key) { unsafe PEM_read_bio_PrivateKey($0, nil, refusePassphrase, nil) }
     }
     // Our error says what failed; do not let OpenSSL's error queue grow.
     defer { ERR_clear_error() }
-    guard let key = unsafe foundKey else { throw .noKey }
+    guard let key = unsafe foundKey else { return .noKey }
     defer { unsafe EVP_PKEY_free(key) }
-    guard unsafe X509_check_private_key(certificate, key) == 1 else { throw .mismatched }
+    guard unsafe X509_check_private_key(certificate, key) == 1 else { return .mismatched }
     var moment = time_t(time)
     guard unsafe X509_cmp_time(X509_get0_notBefore(certificate), &moment) < 0 else {
-        throw .notYetValid
+        return .notYetValid
     }
     guard unsafe X509_cmp_time(X509_get0_notAfter(certificate), &moment) > 0 else {
-        throw .expired
+        return .expired
     }
+    return nil
 }
 
 // Otherwise OpenSSL would ask for a passphrase on the terminal.

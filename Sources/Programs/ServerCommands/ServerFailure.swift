@@ -40,7 +40,7 @@ enum ServerFailure: ProgramFailure {
     case severalSubjects(String)
     /// A file about trusted makers of authenticators or TPMs.
     case trustFile(String, TrustFileError)
-    case tls(TLSIdentityError, certificate: String, key: String)
+    case tls(TLSIdentityFault, certificate: String, key: String)
     /// The service would receive codes from the network without encryption.
     case plainHTTP(String)
     /// Health and metrics would be sent over the network without encryption.

@@ -78,7 +78,7 @@ public enum HelperResponse: Sendable {
                 return nil
             }
             let text = Array(token.text.utf8[separator...].dropFirst())
-            do throws(Base64Error) {
+            do throws(CryptographyError) {
                 let bytes = try Base64URL.decode(text.span)
                 return bytes.count == 32 ? bytes : nil
             } catch { return nil }

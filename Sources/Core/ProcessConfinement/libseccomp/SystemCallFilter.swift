@@ -32,9 +32,8 @@ internal import WatchwordSystem
     ) throws(SystemCallFailure) -> SystemCallFilter {
         let filter = try SystemCallFilter(otherwise: SCMP_ACT_ALLOW)
         for name in names {
-            do throws(SystemCallFailure) { try filter.answer(name, with: number) } catch {
-                guard error.number == ENOSYS else { throw error }
-            }
+            try SystemCallFailure.nilIf(
+                { $0.number == ENOSYS }, filter.answer(name, with: number))
         }
         return filter
     }

@@ -1,15 +1,5 @@
 internal import COpenSSL
 
-/// Why a certificate was refused.
-public enum CertificateError: Error, Hashable, Sendable {
-    /// It is longer than 4 KiB.
-    case tooLong
-    /// It is not a certificate in DER, or bytes follow it.
-    case malformed
-    /// An extension cannot be read, or occurs twice.
-    case extensions
-}
-
 /// A certificate (RFC 5280).
 public final class Certificate: Sendable {
     /// The maximum length in bytes.
@@ -55,10 +45,10 @@ public final class Certificate: Sendable {
     }
 
     /// Reads a certificate that ends where `encoded` ends.
-    public init(_ encoded: [UInt8]) throws(CertificateError) {
+    public init(_ encoded: [UInt8]) throws(CryptographyError) {
         defer { ERR_clear_error() }
-        guard encoded.count <= Self.longest else { throw .tooLong }
-        guard let parsed = CertificateHandle(encoded) else { throw .malformed }
+        guard encoded.count <= Self.longest else { throw .certificateTooLong }
+        guard let parsed = CertificateHandle(encoded) else { throw .notACertificate }
         let extensions = try parsed.extensions()
         self.encoded = encoded
         self.extensions = extensions

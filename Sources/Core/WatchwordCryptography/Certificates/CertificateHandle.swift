@@ -51,19 +51,19 @@ internal import COpenSSL
         unsafe Self.attributes(of: X509_get_subject_name(handle))
     }
 
-    func extensions() throws(CertificateError) -> [Certificate.Extension] {
+    func extensions() throws(CryptographyError) -> [Certificate.Extension] {
         // Makes OpenSSL read the extensions that it knows.
         guard unsafe X509_check_purpose(handle, -1, 0) == 1,
             unsafe X509_get_extension_flags(handle) & UInt32(EXFLAG_INVALID) == 0
-        else { throw .extensions }
+        else { throw .certificateExtensions }
         var extensions: [Certificate.Extension] = []
         for index in 0..<max(unsafe X509_get_ext_count(handle), 0) {
             guard let found = unsafe X509_get_ext(handle, index),
                 let value = unsafe X509_EXTENSION_get_data(found),
                 let identifier = unsafe Self.text(of: X509_EXTENSION_get_object(found))
-            else { throw .extensions }
+            else { throw .certificateExtensions }
             guard !extensions.contains(where: { $0.identifier == identifier }) else {
-                throw .extensions
+                throw .certificateExtensions
             }
             extensions.append(
                 unsafe Certificate.Extension(

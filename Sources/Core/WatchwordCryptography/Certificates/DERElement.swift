@@ -28,16 +28,10 @@ public struct DERElement: Hashable, Sendable {
         public static let sequence = Tag.universal(16)
     }
 
-    /// The bytes are not DER.
-    public struct Malformed: Error, Hashable, Sendable {
-        /// Creates the error.
-        public init() {}
-    }
-
     /// Reads elements one after another, up to the end of `bytes`.
     ///
     /// OpenSSL reads the tags and lengths. Lengths must be definite and in their shortest form.
-    public static func read(_ bytes: [UInt8]) throws(Malformed) -> [DERElement] {
+    public static func read(_ bytes: [UInt8]) throws(CryptographyError) -> [DERElement] {
         var elements: [DERElement] = []
         var start = 0
         while start < bytes.count {
@@ -49,15 +43,15 @@ public struct DERElement: Hashable, Sendable {
     }
 
     /// Reads one element that ends where `bytes` ends.
-    public static func readOne(_ bytes: [UInt8]) throws(Malformed) -> DERElement {
+    public static func readOne(_ bytes: [UInt8]) throws(CryptographyError) -> DERElement {
         let elements = try read(bytes)
-        guard elements.count == 1 else { throw Malformed() }
+        guard elements.count == 1 else { throw .notDER }
         return elements[0]
     }
 
     /// The elements inside.
-    public func children() throws(Malformed) -> [DERElement] {
-        guard isConstructed else { throw Malformed() }
+    public func children() throws(CryptographyError) -> [DERElement] {
+        guard isConstructed else { throw .notDER }
         return try Self.read(content)
     }
 
@@ -74,7 +68,7 @@ public struct DERElement: Hashable, Sendable {
 
     private static func readElement(
         _ bytes: [UInt8], from start: Int
-    ) throws(Malformed) -> (DERElement, end: Int) {
+    ) throws(CryptographyError) -> (DERElement, end: Int) {
         // Our error says enough; do not let OpenSSL's error queue grow.
         defer { ERR_clear_error() }
         var length = 0
@@ -92,12 +86,12 @@ public struct DERElement: Hashable, Sendable {
             return result
         }
         // Bit 7 reports an error, bit 0 an indefinite length.
-        guard result & 0x81 == 0 else { throw Malformed() }
+        guard result & 0x81 == 0 else { throw .notDER }
         let isConstructed = result & 0x20 != 0
         let end = start + headCount + length
         guard end <= bytes.count,
             Int(ASN1_object_size(isConstructed ? 1 : 0, Int32(length), tag)) == end - start
-        else { throw Malformed() }
+        else { throw .notDER }
         let readTag: Tag =
             switch kind {
             case V_ASN1_UNIVERSAL: .universal(Int(tag))

@@ -107,16 +107,16 @@ extension TrustAnchors {
     /// Reads certificates in PEM; other text between them is ignored.
     public static func certificates(
         pem: Span<UInt8>
-    ) throws(CertificateError) -> [Certificate] {
+    ) throws(CryptographyError) -> [Certificate] {
         defer { ERR_clear_error() }
         var certificates: [Certificate] = []
-        guard let source = unsafe BIO_new(BIO_s_mem()) else { throw .malformed }
+        guard let source = unsafe BIO_new(BIO_s_mem()) else { throw .notACertificate }
         defer { unsafe BIO_free(source) }
         let isCopied = unsafe pem.withUnsafeBytes { bytes in
             guard let count = Int32(exactly: bytes.count) else { return false }
             return unsafe BIO_write(source, bytes.baseAddress, count) == count
         }
-        guard isCopied else { throw .malformed }
+        guard isCopied else { throw .notACertificate }
         while let found = unsafe PEM_read_bio_X509(source, nil, nil, nil) {
             defer { unsafe X509_free(found) }
             certificates.append(try Certificate(unsafe encoded(found)))
@@ -124,7 +124,7 @@ extension TrustAnchors {
         // OpenSSL reports the end of the text as a missing first line.
         let end = ERR_peek_last_error()
         guard !certificates.isEmpty, ERR_GET_REASON(end) == PEM_R_NO_START_LINE else {
-            throw .malformed
+            throw .notACertificate
         }
         return certificates
     }

@@ -6,9 +6,9 @@ public final class EncryptionKey: Sendable {
 
     /// Checks a key.
     ///
-    /// - Throws: ``PublicKeyError/algorithm`` if it is not an RSA key.
-    public init(_ publicKey: PublicKey) throws(PublicKeyError) {
-        guard case .rsa = publicKey else { throw .algorithm }
+    /// - Throws: ``CryptographyError/otherAlgorithm`` if it is not an RSA key.
+    public init(_ publicKey: PublicKey) throws(CryptographyError) {
+        guard case .rsa = publicKey else { throw .otherAlgorithm }
         handle = try publicKey.checked()
     }
 

@@ -57,27 +57,9 @@ public enum SignatureAlgorithm: Int64, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// Why a public key was refused.
-public enum PublicKeyError: Error, Hashable, Sendable {
-    /// The key is not of the algorithm's type, or not on its curve.
-    case algorithm
-    /// The point is not in its uncompressed form, or, on edwards25519, not in its canonical encoding.
-    case pointForm
-    /// The RSA modulus does not have 2,048 to 4,096 bits.
-    case modulus
-    /// The RSA modulus is a prime number.
-    case primeModulus
-    /// The RSA exponent is even, or not between 2^16 and 2^64.
-    case exponent
-    /// The point is of small order: one signature would be valid for every message.
-    case smallOrder
-    /// The point is not on the curve, or OpenSSL's check of the key failed.
-    case invalid
-}
-
 extension PublicKey {
     /// Checks the key, and loads it into OpenSSL.
-    func checked() throws(PublicKeyError) -> KeyHandle {
+    func checked() throws(CryptographyError) -> KeyHandle {
         defer { ERR_clear_error() }
         let made = try loaded()
         switch self {
@@ -85,15 +67,15 @@ extension PublicKey {
         case .rsa(let modulus, _): if Self.isPrime(modulus) { throw .primeModulus }
         case .ed25519(let point):
             // OpenSSL's check does not look at the point.
-            guard isOnEdwards25519(point) else { throw .invalid }
+            guard isOnEdwards25519(point) else { throw .invalidKey }
         }
-        guard passesPublicCheck(made) else { throw .invalid }
+        guard passesPublicCheck(made) else { throw .invalidKey }
         return made
     }
 
     /// Loads the key into OpenSSL, after the checks that cost next to nothing: lengths and, on a
     /// curve, the equation.
-    func loaded() throws(PublicKeyError) -> KeyHandle {
+    func loaded() throws(CryptographyError) -> KeyHandle {
         // Our error says what is wrong; do not let OpenSSL's error queue grow.
         defer { ERR_clear_error() }
         let made: KeyHandle?
@@ -111,7 +93,7 @@ extension PublicKey {
             guard isCanonical(point) else { throw .pointForm }
             made = KeyHandle.ed25519(point.span)
         }
-        guard let made else { throw .invalid }
+        guard let made else { throw .invalidKey }
         return made
     }
 
@@ -119,7 +101,7 @@ extension PublicKey {
     // exponent of more than 64 bits if the modulus has more than 3,072.
     private static func checkRSA(
         modulus: [UInt8], exponent: [UInt8]
-    ) throws(PublicKeyError) {
+    ) throws(CryptographyError) {
         guard (256...512).contains(modulus.count), let first = modulus.first, first != 0,
             modulus.count > 256 || first >= 0x80
         else { throw .modulus }

@@ -1,13 +1,5 @@
 internal import COpenSSL
 
-/// Why a private key cannot be used.
-public enum SigningKeyError: Error, Hashable, Sendable {
-    /// The scalar does not have 32 bytes, is zero or is not below the order of the curve.
-    case scalar
-    /// A call into OpenSSL failed.
-    case failed(CryptographyFailure)
-}
-
 /// A private key on P-256, which stays in the locked heap.
 public final class SigningKey: Sendable {
     /// The length of the scalar in bytes.
@@ -42,9 +34,9 @@ public final class SigningKey: Sendable {
 
     /// Uses the scalar of an existing key.
     ///
-    /// - Throws: ``SigningKeyError/scalar`` if it does not have 32 bytes, is zero or is not below
+    /// - Throws: ``CryptographyError/scalar`` if it does not have 32 bytes, is zero or is not below
     ///   the order of P-256.
-    public init(scalar: SecretBytes) throws(SigningKeyError) {
+    public init(scalar: SecretBytes) throws(CryptographyError) {
         guard scalar.count == Self.scalarCount else { throw .scalar }
         guard let number = scalar.withBytes({ BigNumber($0) }) else {
             throw .failed(CryptographyFailure(.sign))
@@ -101,7 +93,7 @@ public final class SigningKey: Sendable {
     /// The point that belongs to the scalar, if that is in its range.
     private static func point(
         of scalar: BigNumber
-    ) throws(SigningKeyError) -> [UInt8] {
+    ) throws(CryptographyError) -> [UInt8] {
         guard let group = unsafe EC_GROUP_new_by_curve_name(EllipticCurve.p256.openSSLNumber)
         else { throw .failed(CryptographyFailure(.sign)) }
         defer { unsafe EC_GROUP_free(group) }

@@ -11,8 +11,8 @@ public final class VerificationKey: Sendable {
     /// Checks a key.
     public init(
         _ publicKey: PublicKey, algorithm: SignatureAlgorithm
-    ) throws(PublicKeyError) {
-        guard algorithm.fits(publicKey) else { throw .algorithm }
+    ) throws(CryptographyError) {
+        guard algorithm.fits(publicKey) else { throw .otherAlgorithm }
         handle = try publicKey.checked()
         self.algorithm = algorithm
         self.publicKey = publicKey
@@ -24,8 +24,8 @@ public final class VerificationKey: Sendable {
     /// verification of a signature, so that its time would reveal that there is such a key.
     public init(
         alreadyChecked publicKey: PublicKey, algorithm: SignatureAlgorithm
-    ) throws(PublicKeyError) {
-        guard algorithm.fits(publicKey) else { throw .algorithm }
+    ) throws(CryptographyError) {
+        guard algorithm.fits(publicKey) else { throw .otherAlgorithm }
         handle = try publicKey.loaded()
         self.algorithm = algorithm
         self.publicKey = publicKey

@@ -167,13 +167,9 @@ extension FileDescriptor {
     public func readAvailable(
         into output: inout OutputSpan<UInt8>
     ) throws(SystemCallFailure) -> Progress {
-        do throws(SystemCallFailure) {
-            let count = try read(into: &output)
-            return count == 0 ? .ended : .moved(count)
-        } catch {
-            guard error.number == EAGAIN else { throw error }
-            return .wouldWait
-        }
+        let count = try SystemCallFailure.nilIf({ $0.number == EAGAIN }, read(into: &output))
+        guard let count else { return .wouldWait }
+        return count == 0 ? .ended : .moved(count)
     }
 
     /// Writes as much as the pipe accepts in one call; a closed read end is reported as

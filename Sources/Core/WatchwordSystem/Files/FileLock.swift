@@ -59,15 +59,11 @@ public struct FileLock: ~Copyable, Sendable {
     private static func open(_ name: String, in folder: borrowing Folder)
         throws(SystemCallFailure) -> FileDescriptor
     {
-        do throws(SystemCallFailure) {
-            do throws(SystemCallFailure) {
-                return try folder.open(name, O_RDWR)
-            } catch  where error.isMissingFile {
-                return try folder.make(name)
-            }
-        } catch  where error.isAlreadyExists {
-            // Another process has just created it.
-            return try folder.open(name, O_RDWR)
-        }
+        let found = try SystemCallFailure.nilIf(\.isMissingFile, folder.open(name, O_RDWR))
+        if let found { return found }
+        let made = try SystemCallFailure.nilIf(\.isAlreadyExists, folder.make(name))
+        if let made { return made }
+        // Another process has just created it.
+        return try folder.open(name, O_RDWR)
     }
 }

@@ -199,16 +199,14 @@ extension FileReplacement {
         // A file that was just created may not even be readable, because its mode is set later.
         guard facts.st_size > 0 else { return true }
         let beginnings = [beginning] + (other.map { [$0] } ?? [])
-        do throws(SystemCallFailure) {
-            for beginning in beginnings {
-                let start = try folder.open(name, O_RDONLY).bytes(atMost: beginning.count)
-                if beginning.isBegun(by: start) { return true }
-            }
-            return false
-        } catch  where error.isPermissionDenied {
-            return false
-        } catch {
-            throw .system(error)
+        for beginning in beginnings {
+            let start = try FileError.system(
+                in: SystemCallFailure.nilIf(
+                    \.isPermissionDenied,
+                    folder.open(name, O_RDONLY).bytes(atMost: beginning.count)))
+            guard let start else { return false }
+            if beginning.isBegun(by: start) { return true }
         }
+        return false
     }
 }

@@ -158,7 +158,7 @@ public struct FileReplacement: Sendable {
             return try FileError.system(in: own.rename(aside, to: name, in: folder))
         }
         // The file is in place; the next writer removes the other name.
-        do { try own.remove(aside) } catch _ {}
+        _ = ifPossible(try own.remove(aside))
     }
 
     // The old file gets a second name before its first name passes to the new file, so that the
@@ -179,7 +179,9 @@ public struct FileReplacement: Sendable {
         in own: borrowing Folder, of folder: borrowing Folder, expecting old: [UInt8]?
     ) throws(FileError) {
         try FileError.system(in: linkToPreviousAside(in: own, of: folder))
-        guard let old, try !holds(old, at: newPreviousName, in: own) else { return }
+        guard let old, try !FileError.system(in: holds(old, at: newPreviousName, in: own)) else {
+            return
+        }
         try FileError.system(in: own.remove(newPreviousName))
         throw .changed
     }
@@ -238,17 +240,19 @@ extension FileReplacement {
             guard error.isLinkUnsupported || error.isExchangeUnsupported else {
                 throw .system(error)
             }
-            guard try holds(old, at: name, in: folder) else { throw .changed }
+            guard try FileError.system(in: holds(old, at: name, in: folder)) else {
+                throw .changed
+            }
             try FileError.system(in: own.remove(displaced))
             return try FileError.system(in: own.rename(aside, to: name, in: folder))
         }
         let failure: FileError
-        do throws(FileError) {
+        do throws(SystemCallFailure) {
             guard try !holds(old, at: displaced, in: own) else { return }
             failure = .changed
         } catch {
             // A file that cannot be read is also put back.
-            failure = error
+            failure = .system(error)
         }
         try FileError.system(in: own.exchange(displaced, with: name, in: folder))
         throw failure
@@ -303,7 +307,7 @@ extension FileReplacement {
 
     /// Whether the regular file `name` holds these bytes and no more.
     func holds(_ bytes: [UInt8], at name: String, in folder: borrowing Folder)
-        throws(FileError) -> Bool
+        throws(SystemCallFailure) -> Bool
     {
         do throws(SystemCallFailure) {
             guard let facts = try folder.facts(of: name), FileKind(facts) == .file,
@@ -312,8 +316,6 @@ extension FileReplacement {
             return try folder.open(name, O_RDONLY).bytes(atMost: bytes.count + 1) == bytes
         } catch  where error.isMissingFile || error.isNotRegularFile || error.isPermissionDenied {
             return false
-        } catch {
-            throw .system(error)
         }
     }
 

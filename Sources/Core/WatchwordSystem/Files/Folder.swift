@@ -206,12 +206,9 @@ extension Folder {
     ///
     /// The file that is checked is the one that is changed, even if the name is replaced meanwhile.
     public func closeToOthers(_ name: String) throws(SystemCallFailure) {
-        let file: FileDescriptor
-        do throws(SystemCallFailure) {
-            file = try open(name, O_RDONLY)
-        } catch  where error.isMissingFile || error.number == ELOOP {
-            return
-        }
+        let opened = try SystemCallFailure.nilIf(
+            { $0.isMissingFile || $0.number == ELOOP }, open(name, O_RDONLY))
+        guard let file = opened else { return }
         let facts = try file.facts()
         guard FileKind(facts) == .file, facts.st_uid == geteuid(), facts.st_mode & 0o077 != 0
         else { return }
@@ -234,12 +231,9 @@ extension Folder {
     /// Opens the folder `name` in this one, whatever its permissions; `nil` if it does not exist,
     /// is a symbolic link, or belongs to another user.
     public func openOwnFolder(_ name: String) throws(SystemCallFailure) -> Folder? {
-        let file: FileDescriptor
-        do throws(SystemCallFailure) {
-            file = try open(name, O_RDONLY | O_DIRECTORY)
-        } catch  where [ENOENT, ENOTDIR, ELOOP].contains(error.number) {
-            return nil
-        }
+        let opened = try SystemCallFailure.nilIf(
+            { [ENOENT, ENOTDIR, ELOOP].contains($0.number) }, open(name, O_RDONLY | O_DIRECTORY))
+        guard let file = opened else { return nil }
         guard try file.facts().st_uid == geteuid() else { return nil }
         return Folder(owning: file)
     }

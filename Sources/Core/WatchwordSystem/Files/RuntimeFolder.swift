@@ -78,10 +78,7 @@ public struct OpenRuntimeFolder: ~Copyable, Sendable {
     public func isInPlace() throws(SystemCallFailure) -> Bool {
         let facts = try folder.descriptor.facts()
         let own = FolderIdentity(device: UInt64(facts.st_dev), number: UInt64(facts.st_ino))
-        do { return try FolderIdentity(at: path) == own } catch {
-            guard error.isMissing else { throw error }
-            return false
-        }
+        return try SystemCallFailure.nilIf(\.isMissing, FolderIdentity(at: path)) == own
     }
 
     /// The inode number of the file `name`; `nil` if there is none.
@@ -154,9 +151,9 @@ extension Folder {
 
     deinit {
         // A file that cannot be removed stays in a folder that no other user can open.
-        do {
-            for name in try Folder.names(at: path) { Folder.removeFile(at: "\(path)/\(name)") }
-        } catch {}
+        for name in ifPossible(try Folder.names(at: path)) ?? [] {
+            Folder.removeFile(at: "\(path)/\(name)")
+        }
         unsafe rmdir(path)
     }
 }

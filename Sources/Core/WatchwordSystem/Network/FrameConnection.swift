@@ -51,14 +51,11 @@ public final class FrameConnection: Sendable {
         var deadline = idleTime.map { Moment.now + $0 }
         var (hasBegun, isLarge) = (false, false)
         while true {
-            let progress: IncomingFrame.Progress
-            do { progress = try incoming.advance(from: socket) } catch {
-                guard error.isConnectionLost else { throw error }
-                return .ended
-            }
+            let progress = try SystemCallFailure.nilIf(
+                \.isConnectionLost, incoming.advance(from: socket))
             switch progress {
             case .complete(let frame): return .frame(frame)
-            case .ended: return .ended
+            case .ended, nil: return .ended
             case .bad: return .malformed
             case .wouldWait: break
             }

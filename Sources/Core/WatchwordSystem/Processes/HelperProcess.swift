@@ -272,9 +272,8 @@ package struct LentHelperConnection: HelperConnection {
     package mutating func send(_ value: some Transferable) throws(SystemCallFailure) {
         restartTimeout()
         // A helper that has ended no longer reads; its last frame is read next.
-        do { _ = try connection.send(FrameWriter(value), timeout: timeout) } catch {
-            guard error.isConnectionLost else { throw error }
-        }
+        try SystemCallFailure.nilIf(
+            \.isConnectionLost, connection.send(FrameWriter(value), timeout: timeout))
     }
 
     package mutating func restartTimeout() { deadline = .now + timeout }

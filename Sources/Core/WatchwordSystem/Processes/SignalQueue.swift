@@ -78,9 +78,7 @@ internal import Glibc
 
     /// Waits until a signal arrives or `timeout` expires; `nil` waits indefinitely.
     public func wait(timeout: Duration?) throws(SystemCallFailure) {
-        var file = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-        let result = unsafe poll(&file, 1, timeout?.millisecondsRoundedUp ?? -1)
-        if result < 0, errno != EINTR { throw SystemCallFailure(call: "poll", number: errno) }
+        _ = try wait(for: [], timeout: timeout)
     }
 
     /// Runs `body`; signals that arrive during it, or were postponed, are delivered afterwards.
@@ -116,10 +114,6 @@ internal import Glibc
     public func wait(for interests: [Polling.Interest], timeout: Duration?)
         throws(SystemCallFailure) -> [Bool]
     {
-        var files = interests.map(\.request)
-        files.append(pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0))
-        let result = unsafe poll(&files, nfds_t(files.count), timeout?.millisecondsRoundedUp ?? -1)
-        if result < 0, errno != EINTR { throw SystemCallFailure(call: "poll", number: errno) }
-        return interests.indices.map { result > 0 && files[$0].revents != 0 }
+        try Polling.ready(of: interests + [.reading(descriptor)], timeout: timeout).dropLast()
     }
 }

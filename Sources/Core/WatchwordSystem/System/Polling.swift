@@ -37,32 +37,26 @@ public enum Polling {
     public static func wait(
         for interests: [Interest], timeout: Duration
     ) throws(SystemCallFailure) -> Duration {
-        var requests = interests.map(\.request)
         let start = Moment.awakeTime()
-        let result = unsafe poll(
-            &requests, nfds_t(requests.count), timeout.millisecondsRoundedUp)
-        // The caller also checks its descriptors again after an interruption.
-        guard result >= 0 || errno == EINTR else {
-            throw SystemCallFailure(call: "poll", number: errno)
-        }
+        _ = try ready(of: interests, timeout: timeout)
         return min(max(Moment.awakeTime() - start, .zero), timeout)
     }
 }
 
 extension Polling {
-    /// Waits like ``wait(for:timeout:)``.
+    /// Waits like ``wait(for:timeout:)``; `nil` waits indefinitely.
     ///
-    /// - Returns: for each interest, whether it is ready; a closed descriptor counts as ready.
+    /// - Returns: for each interest, whether it is ready; a closed descriptor counts as ready. After
+    ///   an interruption by a signal, none is.
     public static func ready(
-        of interests: [Interest], timeout: Duration
+        of interests: [Interest], timeout: Duration?
     ) throws(SystemCallFailure) -> [Bool] {
         var requests = interests.map(\.request)
-        let result = unsafe poll(
-            &requests, nfds_t(requests.count), timeout.millisecondsRoundedUp)
-        guard result >= 0 || errno == EINTR else {
-            throw SystemCallFailure(call: "poll", number: errno)
-        }
-        return requests.map { result > 0 && $0.revents != 0 }
+        let milliseconds = timeout?.millisecondsRoundedUp ?? -1
+        let count = try SystemCallFailure.nilIf(
+            { $0.number == EINTR },
+            call("poll") { unsafe poll(&requests, nfds_t(requests.count), milliseconds) })
+        return requests.map { (count ?? 0) > 0 && $0.revents != 0 }
     }
 }
 

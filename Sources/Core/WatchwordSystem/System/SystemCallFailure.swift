@@ -15,9 +15,55 @@ public struct SystemCallFailure: Error, Hashable, Sendable {
 
     /// The C library's description of the number, such as “No space left on device”.
     public var reason: String { unsafe String(cString: strerror(number)) }
+}
 
+// What it means for a file.
+extension SystemCallFailure {
     /// Whether the file does not exist.
     public var isMissingFile: Bool { number == ENOENT }
+
+    /// Whether nothing exists at the path, or part of the path is not a folder.
+    public var isMissing: Bool { number == ENOENT || number == ENOTDIR }
+
+    /// Whether the read end of a pipe is closed.
+    public var isBrokenPipe: Bool { number == EPIPE }
+
+    /// Whether this user lacks permission.
+    public var isPermissionDenied: Bool { number == EACCES || number == EPERM }
+
+    /// Whether the location is not writable: a read-only file system, or no permission.
+    public var isWriteForbidden: Bool { number == EROFS || isPermissionDenied }
+
+    /// Whether the user refused.
+    public var isCancelled: Bool { number == ECANCELED }
+
+    /// Whether the file is a folder.
+    public var isDirectory: Bool { number == EISDIR }
+
+    /// Whether the name is already in use.
+    public var isAlreadyExists: Bool { number == EEXIST }
+
+    // File systems without hard links return one of these.
+    var isLinkUnsupported: Bool { [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number) }
+
+    // File systems and kernels that cannot exchange two names return one of these.
+    var isExchangeUnsupported: Bool { [EINVAL, EPERM, ENOSYS, EOPNOTSUPP].contains(number) }
+
+    /// Whether the name to be opened belongs to a folder, a symbolic link or a socket.
+    public var isNotRegularFile: Bool { [EISDIR, ELOOP, ENXIO].contains(number) }
+}
+
+extension SystemCallFailure {
+    /// The result of `call`; `nil` if it fails with an expected failure.
+    @discardableResult package static func nilIf<Result: ~Copyable>(
+        _ isExpected: (SystemCallFailure) -> Bool,
+        _ call: @autoclosure () throws(SystemCallFailure) -> Result
+    ) throws(SystemCallFailure) -> Result? {
+        do { return try call() } catch {
+            guard isExpected(error) else { throw error }
+            return nil
+        }
+    }
 }
 
 /// Runs a system call, which returns -1 and sets `errno` if it fails.
@@ -51,46 +97,10 @@ package func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
     }
 }
 
-extension SystemCallFailure {
-    /// Whether nothing exists at the path, or part of the path is not a folder.
-    public var isMissing: Bool { number == ENOENT || number == ENOTDIR }
-}
-
-extension SystemCallFailure {
-    /// Whether the read end of a pipe is closed.
-    public var isBrokenPipe: Bool { number == EPIPE }
-
-    /// Whether this user lacks permission.
-    public var isPermissionDenied: Bool { number == EACCES || number == EPERM }
-
-    /// Whether the location is not writable: a read-only file system, or no permission.
-    public var isWriteForbidden: Bool { number == EROFS || isPermissionDenied }
-
-    /// Whether the user refused.
-    public var isCancelled: Bool { number == ECANCELED }
-
-    /// Whether the file is a folder.
-    public var isDirectory: Bool { number == EISDIR }
-}
-
-extension SystemCallFailure {
-    /// Whether the name is already in use.
-    public var isAlreadyExists: Bool { number == EEXIST }
-
-    // File systems without hard links return one of these.
-    var isLinkUnsupported: Bool { [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number) }
-
-    // File systems and kernels that cannot exchange two names return one of these.
-    var isExchangeUnsupported: Bool { [EINVAL, EPERM, ENOSYS, EOPNOTSUPP].contains(number) }
-
-    /// Whether the name to be opened belongs to a folder, a symbolic link or a socket.
-    public var isNotRegularFile: Bool { [EISDIR, ELOOP, ENXIO].contains(number) }
-}
-
 /// The result of `work`, or `nil` if it fails.
 ///
-/// Only for what must not prevent anything else when it fails, such as a record that only warns or
-/// sorts; the place that uses it says why.
+/// Only where the reason of the failure does not matter: something is not valid, or it is missing
+/// and must not prevent anything else, such as a record that only warns or sorts.
 package func ifPossible<Result: ~Copyable>(
     _ work: @autoclosure () throws -> Result
 ) -> Result? {

@@ -11,10 +11,10 @@ struct Decryption {
     func openGCM(
         _ sealed: SecretBytes, key: SecretBytes, nonce: SecretBytes, associatedData: [UInt8] = []
     ) throws(ExportError) -> SecretBytes {
-        guard nonce.count > 0 else { throw .damaged(format) }
+        guard nonce.count > 0, key.count == SealingKey.keyCount else { throw .damaged(format) }
+        let key = SealingKey(key)
         return try attempt {
-            let key = try SealingKey(key)
-            return try sealed.withBytes { sealed in
+            try sealed.withBytes { sealed in
                 try nonce.withBytes { nonce in
                     try key.open(sealed, nonce: nonce, associatedData: associatedData.span)
                 }
@@ -79,9 +79,9 @@ struct Decryption {
 
     private func exportError(_ error: any Error) -> ExportError {
         switch error {
-        case CryptographyError.notAuthentic, DecryptionError.wrongKey: .wrongPassword(format)
-        case CryptographyError.keyLength, CryptographyError.tooShort, DecryptionError.keyLength,
-            DecryptionError.vectorLength, DecryptionError.ciphertextLength:
+        case CryptographyError.notAuthentic, CryptographyError.wrongKey: .wrongPassword(format)
+        case CryptographyError.keyLength, CryptographyError.vectorLength,
+            CryptographyError.ciphertextLength:
             .damaged(format)
         case let error as ContainerError: ExportError(error, in: format)
         // The only call of OpenSSL here that needs much memory.

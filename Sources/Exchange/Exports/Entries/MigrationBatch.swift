@@ -82,7 +82,7 @@ public enum MigrationError: Error, Hashable, Sendable {
     /// A parameter occurs twice.
     case duplicateParameter
     /// `data` is not Base64.
-    case base64(Base64Error)
+    case base64(CryptographyError)
     /// The payload ends in the middle of a field.
     case truncated
     /// The payload is not a Protocol Buffers message; the position counts its bytes.

@@ -32,7 +32,7 @@ enum MigrationURI {
         guard let found, !found.isEmpty else { throw .missingData }
         let base64 = base64(text.extracting(found), warnings: &warnings)
         do {
-            return try base64.withBytes { text throws(Base64Error) in
+            return try base64.withBytes { text throws(CryptographyError) in
                 try Base64.decodeSecret(text)
             }
         } catch {

@@ -34,12 +34,8 @@ struct GCMBox {
 
     /// Seals `plaintext` under a key of 32 bytes, with a random nonce.
     init(sealing plaintext: SecretBytes, under key: SecretBytes) {
-        let sealing: SealingKey
-        do { sealing = try SealingKey(key) } catch {
-            preconditionFailure("every key here has 32 bytes")
-        }
         let none: [UInt8] = []
-        let box = sealing.seal(plaintext, associatedData: none.span)
+        let box = SealingKey(key).seal(plaintext, associatedData: none.span)
         nonce = box.prefix(Self.nonceCount)
         ciphertext = Array(box.dropFirst(Self.nonceCount).dropLast(Self.tagCount))
         tag = box.suffix(Self.tagCount)

@@ -111,7 +111,7 @@ enum ServerMessages {
     }
 
     private static func sentence(
-        for error: TLSIdentityError, certificate: String, key: String
+        for error: TLSIdentityFault, certificate: String, key: String
     ) -> String {
         switch error {
         case .noCertificate: "\(certificate): the file contains no PEM certificate"

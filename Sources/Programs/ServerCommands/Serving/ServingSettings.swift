@@ -154,8 +154,8 @@ struct ServingSettings: Sendable {
             [UInt8](copying: bytes)
         }
         let key = try read(keyPath)
-        try naming(checkTLSIdentity(certificate: certificate.span, key: key, at: now)) {
-            .tls($0, certificate: certificatePath, key: keyPath)
+        if let fault = checkTLSIdentity(certificate: certificate.span, key: key, at: now) {
+            throw ServerFailure.tls(fault, certificate: certificatePath, key: keyPath)
         }
         return TLSIdentity(certificate: certificate, key: key)
     }

@@ -196,14 +196,14 @@ private struct AndroidKeyDescription {
     /// What the trusted execution environment, or a secure element, enforces.
     let hardware: AndroidAuthorizations
 
-    init(_ encoded: [UInt8]) throws(DERElement.Malformed) {
+    init(_ encoded: [UInt8]) throws(CryptographyError) {
         let sequence = try DERElement.readOne(encoded)
         let members = try sequence.children()
         // Version and security level of the attestation and of the keystore, challenge, unique id,
         // and two lists.
         guard sequence.tag == .sequence, members.count == 8, members[4].tag == .octetString,
             members[6].tag == .sequence, members[7].tag == .sequence
-        else { throw DERElement.Malformed() }
+        else { throw .notDER }
         challenge = members[4].content
         software = try AndroidAuthorizations(members[6])
         hardware = try AndroidAuthorizations(members[7])
@@ -229,9 +229,9 @@ private struct AndroidAuthorizations {
     let isForAllApplications: Bool
     let origin: Int64?
 
-    init(_ list: DERElement) throws(DERElement.Malformed) {
+    init(_ list: DERElement) throws(CryptographyError) {
         let members = try list.children()
-        guard Set(members.map(\.tag)).count == members.count else { throw DERElement.Malformed() }
+        guard Set(members.map(\.tag)).count == members.count else { throw .notDER }
         isForAllApplications = members.contains { $0.tag == .context(600) }
         if let purpose = members.first(where: { $0.tag == .context(1) }) {
             purposes = Set(try Self.inner(purpose).children().compactMap(\.number))
@@ -239,7 +239,7 @@ private struct AndroidAuthorizations {
             purposes = []
         }
         if let origin = members.first(where: { $0.tag == .context(702) }) {
-            guard let number = try Self.inner(origin).number else { throw DERElement.Malformed() }
+            guard let number = try Self.inner(origin).number else { throw .notDER }
             self.origin = number
         } else {
             origin = nil
@@ -249,9 +249,9 @@ private struct AndroidAuthorizations {
     /// Whether this list alone says that the key was generated in the keystore and may sign.
     var isGeneratedForSigning: Bool { origin == Self.generated && purposes.contains(Self.sign) }
 
-    private static func inner(_ tagged: DERElement) throws(DERElement.Malformed) -> DERElement {
+    private static func inner(_ tagged: DERElement) throws(CryptographyError) -> DERElement {
         let inner = try tagged.children()
-        guard inner.count == 1 else { throw DERElement.Malformed() }
+        guard inner.count == 1 else { throw .notDER }
         return inner[0]
     }
 }

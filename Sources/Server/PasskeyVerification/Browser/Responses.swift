@@ -170,7 +170,7 @@ extension JSONValue {
         let place = object + name
         guard let text = self[name]?.secretText else { throw .member(place) }
         let bytes = try PasskeyError.member(place).thrown(
-            unless: text.withBytes { text throws(Base64Error) in try Base64URL.decode(text) })
+            unless: text.withBytes { text throws(CryptographyError) in try Base64URL.decode(text) })
         guard counts.contains(bytes.count) else { throw .member(place) }
         return bytes
     }

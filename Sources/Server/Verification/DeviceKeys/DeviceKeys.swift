@@ -171,7 +171,7 @@ extension DeviceKeys {
     /// The key with this point; `nil` if the point is not valid.
     static func key(_ point: [UInt8]) -> VerificationKey? {
         guard point.count == RegisteredDeviceKey.pointCount else { return nil }
-        do throws(PublicKeyError) {
+        do throws(CryptographyError) {
             return try VerificationKey(.ellipticCurve(.p256, point: point), algorithm: .es256)
         } catch { return nil }
     }

@@ -308,7 +308,7 @@ extension ChainCheckpoint {
     public init?(text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 5, let sequence = UInt64(words[2]) else { return nil }
-        do throws(Base64Error) {
+        do throws(CryptographyError) {
             self.init(
                 node: try Base64URL.decode(Array(words[1].utf8).span), sequence: sequence,
                 digest: try Base64URL.decode(Array(words[3].utf8).span),

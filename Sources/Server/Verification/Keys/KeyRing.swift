@@ -192,22 +192,20 @@ public struct KeyVersion: Sendable {
         digests = HMACKey(pepper)
         rotation = secret.derived("watchword rotation key")
         answers = secret.derived("watchword answer keys")
-        let sealing = secret.derived("watchword key-encryption key")
+        sealing = SealingKey(secret.derived("watchword key-encryption key"))
         fingerprint = secret.derived("watchword key fingerprint").withBytes { bytes in
             (0..<16).map { bytes[$0] }
         }
-        // HKDF returns the requested number of bytes.
-        self.sealing = try VerifierError.keyRing(.malformed).thrown(unless: SealingKey(sealing))
     }
 
     /// The key that seals one recorded response.
     ///
     /// A busy server seals more responses than one key may seal.
-    func answerKey(_ name: [UInt8]) throws(VerifierError) -> SealingKey {
+    func answerKey(_ name: [UInt8]) -> SealingKey {
         let salt: [UInt8] = []
         let derived = hkdfSHA256(
             secret: answers, salt: salt.span, info: name.span, count: KeyRing.keyCount)
-        return try VerifierError.opening(SealingKey(derived))
+        return SealingKey(derived)
     }
 }
 
@@ -345,7 +343,7 @@ private struct KeyFileLines {
         index += count
         guard take([0x0a]) else { throw .keyRing(.malformed) }
         return try VerifierError.keyRing(.malformed).thrown(
-            unless: text.withBytes { text throws(Base64Error) in
+            unless: text.withBytes { text throws(CryptographyError) in
                 try Base64.decodeSecret(text.extracting(start..<(start + count)))
             })
     }

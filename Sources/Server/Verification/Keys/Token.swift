@@ -72,7 +72,7 @@ public struct Token: Sendable {
         guard text.count > prefix.count, text.count <= 128,
             prefix.indices.allSatisfy({ text[$0] == prefix[$0] })
         else { return nil }
-        do throws(Base64Error) {
+        do throws(CryptographyError) {
             let bytes = try Base64URL.decodeSecret(text.extracting(prefix.count...))
             guard kind.permits(bytes.count) else { return nil }
             self.init(kind, bytes)

@@ -21,7 +21,7 @@ public struct PrefixedID<Named: PrefixedName>: Hashable, Comparable, Sendable {
         let utf8 = Array(text.utf8)
         guard utf8.starts(with: Named.prefix.utf8) else { return nil }
         let rest = Array(utf8.dropFirst(Named.prefix.utf8.count))
-        do throws(Base64Error) { self.init(bytes: try Base64URL.decode(rest.span)) } catch {
+        do throws(CryptographyError) { self.init(bytes: try Base64URL.decode(rest.span)) } catch {
             return nil
         }
     }

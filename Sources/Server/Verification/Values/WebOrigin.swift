@@ -64,7 +64,8 @@ package enum WebOrigin {
         let prefix = "android:apk-key-hash:"
         guard origin.hasPrefix(prefix) else { return false }
         let digest = Array(origin.utf8.dropFirst(prefix.utf8.count))
-        do throws(Base64Error) { return try Base64URL.decode(digest.span).count == 32 } catch {
+        do throws(CryptographyError) { return try Base64URL.decode(digest.span).count == 32 } catch
+        {
             return false
         }
     }

@@ -213,7 +213,7 @@ extension Verifier {
         let answer = recorder.answer(decision.outcome)
         guard answer.count <= Policy.maximumAnswerCount else { throw .answerTooLong }
         let data = associatedData(recorder.key, recorder.request, decision.secretsOf, key.id)
-        let sealing = try key.answerKey(recorder.key)
+        let sealing = key.answerKey(recorder.key)
         let sealed = sealing.seal(answer, associatedData: data.span)
         return AnswerRow(
             key: recorder.key, request: recorder.request, credential: decision.secretsOf,

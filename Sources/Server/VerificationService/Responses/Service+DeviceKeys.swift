@@ -59,7 +59,7 @@ extension Service {
             throw Refusal(.invalidField("secret"))
         }
         let secret = try Refusal(.invalidField("secret")).thrown(
-            unless: text.withBytes { text throws(Base64Error) in
+            unless: text.withBytes { text throws(CryptographyError) in
                 try Base64URL.decodeSecret(text)
             })
         return try await deciding(call, answer: Self.answer(toActivation:)) {

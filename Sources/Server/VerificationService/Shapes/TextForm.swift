@@ -171,7 +171,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
 
     /// Decodes base64url.
     static func bytes(_ text: Span<UInt8>) -> [UInt8]? {
-        do throws(Base64Error) { return try Base64URL.decode(text) } catch { return nil }
+        do throws(CryptographyError) { return try Base64URL.decode(text) } catch { return nil }
     }
 
     /// Decodes a rotation nonce.

@@ -239,7 +239,7 @@ enum SealedBox {
     static func seal(
         _ plaintext: SecretBytes, under key: SecretBytes, associatedData: [UInt8]
     ) -> [UInt8] {
-        sealingKey(key).seal(plaintext, associatedData: associatedData.span)
+        SealingKey(key).seal(plaintext, associatedData: associatedData.span)
     }
 
     /// Opens a box; throws `refusal` unless it was sealed with this key and associated data.
@@ -247,14 +247,6 @@ enum SealedBox {
         _ box: [UInt8], under key: SecretBytes, associatedData: [UInt8], or refusal: VaultError
     ) throws(VaultError) -> SecretBytes {
         try VaultError.cryptography(
-            in: sealingKey(key).open(box.span, associatedData: associatedData.span), or: refusal)
-    }
-
-    private static func sealingKey(_ key: SecretBytes) -> SealingKey {
-        do {
-            return try SealingKey(key)
-        } catch {
-            preconditionFailure("every key here has 32 bytes")
-        }
+            in: SealingKey(key).open(box.span, associatedData: associatedData.span), or: refusal)
     }
 }

@@ -251,7 +251,7 @@ extension VaultError {
 
 // What an error means depends on when it occurs.
 extension VaultError {
-    /// The attempt is counted before it is made.
+    /// Converts the errors of counting an attempt before it is made.
     static func counting<Result: ~Copyable>(
         _ step: @autoclosure () throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
@@ -265,7 +265,7 @@ extension VaultError {
         }
     }
 
-    /// The attempt was made, and its outcome is recorded.
+    /// Converts the errors of recording the outcome of an attempt that was made.
     static func recording<Result>(
         _ step: @autoclosure () throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
@@ -276,8 +276,8 @@ extension VaultError {
         }
     }
 
-    /// The vault is saved, and older files are erased: an error must not suggest that nothing was
-    /// saved.
+    /// Converts the errors of erasing older files after the vault was saved, which must not suggest
+    /// that nothing was saved.
     static func erasingOlder(
         _ step: @autoclosure () throws(VaultError) -> Void
     ) throws(VaultError) {

@@ -141,12 +141,12 @@ public struct EndorsementKey: Sendable {
 
     /// Checks a key.
     ///
-    /// - Throws: ``PublicKeyError/algorithm`` if it is neither an RSA key nor on P-256.
-    public init(_ publicKey: PublicKey) throws(PublicKeyError) {
+    /// - Throws: ``CryptographyError/otherAlgorithm`` if it is neither an RSA key nor on P-256.
+    public init(_ publicKey: PublicKey) throws(CryptographyError) {
         switch publicKey {
         case .rsa: kind = .rsa(try EncryptionKey(publicKey))
         case .ellipticCurve: kind = .p256(try AgreementPoint(publicKey))
-        case .ed25519: throw .algorithm
+        case .ed25519: throw .otherAlgorithm
         }
     }
 
