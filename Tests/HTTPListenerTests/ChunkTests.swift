@@ -44,8 +44,7 @@ struct ChunkTests {
     @Test("a chunked body is refused, well formed or not", arguments: refused)
     func refusal(_ one: RawCase) async throws {
         let test = try TestListener()
-        let connection = try RawConnection(port: test.port)
-        try await connection.send(one.bytes)
+        let connection = try await test.connection(sending: one.bytes)
         let answer = try await connection.receiveToEnd()
         one.expectAnswer(answer)
         #expect(test.handled == 0)

@@ -77,8 +77,7 @@ struct LimitsTests {
         ])
     func dripping(_ beginning: String) async throws {
         let test = try TestListener(limits: shortTimeouts)
-        let connection = try RawConnection(port: test.port)
-        try await connection.send(beginning)
+        let connection = try await test.connection(sending: beginning)
         // Without the limit, this would continue for minutes: each byte restarts libmicrohttpd's
         // own timeout.
         var sent = 0
@@ -97,8 +96,7 @@ struct LimitsTests {
     @Test("an idle connection is closed")
     func idle() async throws {
         let test = try TestListener(limits: shortTimeouts)
-        let connection = try RawConnection(port: test.port)
-        try await connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
+        let connection = try await test.connection(sending: "GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(try await connection.answer()?.status == 200)
         #expect(try await connection.receive() == [])
         await test.stop()
@@ -110,8 +108,7 @@ struct LimitsTests {
         let test = try TestListener(limits: shortTimeouts) { _ in
             HTTPResponse(status: 200, text: large)
         }
-        let connection = try RawConnection(port: test.port)
-        try await connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
+        let connection = try await test.connection(sending: "GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
         while test.handled == 0 || test.listener.registry.count > 0 {
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -126,8 +123,7 @@ struct LimitsTests {
             await gate.pass()
             return HTTPResponse(status: 204)
         }
-        let connection = try RawConnection(port: test.port)
-        try await connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
+        let connection = try await test.connection(sending: "GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
         while test.handled == 0 { await Task.yield() }
         // As if an hour had passed, which is longer than any client's limit.
         test.listener.registry.cutOff(at: .now + .seconds(3600))
@@ -144,8 +140,7 @@ struct LimitsTests {
         let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
         var open: [RawConnection] = []
         for _ in 1...3 {
-            let connection = try RawConnection(port: test.port)
-            try await connection.send(request)
+            let connection = try await test.connection(sending: request)
             #expect(try await connection.answer()?.status == 200)
             open.append(connection)
         }
@@ -159,8 +154,7 @@ struct LimitsTests {
         open.removeLast()
         // The next connection is accepted once the listener has noticed that one has ended.
         while test.listener.registry.count > 3 { await Task.yield() }
-        let next = try RawConnection(port: test.port)
-        try await next.send(request)
+        let next = try await test.connection(sending: request)
         #expect(try await next.answer()?.status == 200)
         await test.stop()
     }
@@ -200,8 +194,7 @@ struct LimitsTests {
             try RawConnection(port: test.port, from: "127.0.0.\(2 + number % 5)")
         }
         for _ in 1...12 {
-            let client = try RawConnection(port: test.port)
-            try await client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
+            let client = try await test.connection(sending: "GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try await client.answer()?.status == 200)
         }
         #expect(test.listener.registry.count <= 16)

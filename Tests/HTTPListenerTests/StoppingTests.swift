@@ -14,11 +14,10 @@ struct StoppingTests {
             await gate.pass()
             return HTTPResponse(status: 200, text: "late")
         }
-        let slow = try RawConnection(port: test.port)
-        try await slow.send(request)
+        let slow = try await test.connection(sending: request)
         // A request whose body is still arriving has also begun.
-        let sending = try RawConnection(port: test.port)
-        try await sending.send("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na")
+        let sending = try await test.connection(
+            sending: "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na")
         while test.listener.begunCount < 2 { await Task.yield() }
         let stopping = Task { await test.listener.stop(grace: .seconds(60)) }
         while !test.listener.isDraining { await Task.yield() }
@@ -41,8 +40,7 @@ struct StoppingTests {
             await gate.pass()
             return HTTPResponse(status: 200)
         }
-        let slow = try RawConnection(port: test.port)
-        try await slow.send(request)
+        let slow = try await test.connection(sending: request)
         while test.handled == 0 { await Task.yield() }
         #expect(await test.listener.stop(grace: .zero) == false)
         await gate.open()
@@ -52,8 +50,7 @@ struct StoppingTests {
     @Test("idle connections do not delay a stop")
     func idle() async throws {
         let test = try TestListener()
-        let connection = try RawConnection(port: test.port)
-        try await connection.send(request)
+        let connection = try await test.connection(sending: request)
         #expect(try await connection.answer()?.status == 200)
         #expect(await test.listener.stop(grace: .seconds(60)))
         #expect(try await connection.receive() == [])
@@ -67,9 +64,9 @@ struct StoppingTests {
             return HTTPResponse(status: 200)
         }
         do {
-            let connection = try RawConnection(port: test.port)
-            try await connection.send(request)
+            let connection = try await test.connection(sending: request)
             while test.handled == 0 { await Task.yield() }
+            withExtendedLifetime(connection) {}
         }
         await gate.open()
         #expect(await test.listener.stop(grace: .seconds(60)))

@@ -83,8 +83,7 @@ struct StrictnessTests {
     @Test("ambiguous requests are refused", arguments: refused)
     func refusal(_ one: RawCase) async throws {
         let test = try TestListener()
-        let connection = try RawConnection(port: test.port)
-        try await connection.send(one.bytes)
+        let connection = try await test.connection(sending: one.bytes)
         let all = try await connection.receiveToEnd()
         // The connection has ended, so this also checks that nothing follows the response.
         one.expectAnswer(all)
@@ -172,8 +171,7 @@ struct StrictnessTests {
         for text in [
             post("Content-Length: 3"), "GET /a HTTP/9.9\r\n\r\n", "GET /a HTTP/1.1\r\n\r\n",
         ] {
-            let connection = try RawConnection(port: test.port)
-            try await connection.send(text)
+            let connection = try await test.connection(sending: text)
             connection.endSending()
             let said = String(decoding: try await connection.receiveToEnd(), as: UTF8.self)
                 .lowercased()
@@ -202,8 +200,8 @@ struct StrictnessTests {
     @Test("a client that expects 100-continue gets it, unless its body is too large")
     func expectation() async throws {
         let test = try TestListener()
-        let connection = try RawConnection(port: test.port)
-        try await connection.send(post("Content-Length: 3\r\nExpect: 100-continue", ""))
+        let connection = try await test.connection(
+            sending: post("Content-Length: 3\r\nExpect: 100-continue", ""))
         #expect(try await connection.answer()?.status == 100)
         try await connection.send("abc")
         #expect(try await connection.answer()?.text == "POST /a abc")
@@ -217,8 +215,7 @@ struct StrictnessTests {
     func nothingKept() async throws {
         let test = try TestListener()
         for one in Self.refused + ChunkTests.refused {
-            let connection = try RawConnection(port: test.port)
-            try await connection.send(one.bytes)
+            let connection = try await test.connection(sending: one.bytes)
             _ = try await connection.receiveToEnd()
         }
         while test.listener.registry.count > 0 { await Task.yield() }

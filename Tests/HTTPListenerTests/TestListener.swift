@@ -51,9 +51,18 @@ final class TestListener: Sendable {
     }
 
     func answer(to bytes: [UInt8]) async throws -> RawConnection.Answer? {
+        try await connection(sending: bytes).answer()
+    }
+
+    /// A new connection on which `text` has been sent.
+    func connection(sending text: String) async throws -> RawConnection {
+        try await connection(sending: Array(text.utf8))
+    }
+
+    func connection(sending bytes: [UInt8]) async throws -> RawConnection {
         let connection = try RawConnection(port: port)
         try await connection.send(bytes)
-        return try await connection.answer()
+        return connection
     }
 
     func stop() async { _ = await listener.stop(grace: .seconds(60)) }

@@ -37,10 +37,8 @@ struct Tools: ~Copyable {
                 return try [UInt8](capacity: largestFile) { output throws(SystemCallFailure) in
                     try file.readToEnd(into: &output)
                 }
-            } catch  where error.isMissing {
-                continue
             } catch {
-                throw .helper(.system(error))
+                guard error.isMissing else { throw .helper(.system(error)) }
             }
         }
         throw .authorities

@@ -48,13 +48,9 @@ public struct EnrolledLogin {
         guard try !state.isStale(in: vault) else { throw .stale }
         var signIn = SignIn(
             state: state, entry: VaultEntry(id: id, vault: vault, next: state.next),
-            nonces: EnrolledLogin.freshNonce, now: now)
+            nonces: RotationNonce.random, now: now)
         defer { state = signIn.state }
         return try signIn.run(over: &sender)
-    }
-
-    static func freshNonce() -> RotationNonce {
-        RotationNonce.random()
     }
 }
 

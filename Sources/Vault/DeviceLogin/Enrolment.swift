@@ -109,7 +109,7 @@ extension Enrolment {
                         case .first, .forked: break
                         }
                         return entry.name.text
-                    } catch .wiped { continue } catch .damaged { continue }
+                    } catch .wiped, .damaged { continue }
                 }
                 return nil
             })

@@ -158,7 +158,7 @@ public struct FileReplacement: Sendable {
             return try FileError.system(in: own.rename(aside, to: name, in: folder))
         }
         // The file is in place; the next writer removes the other name.
-        do { try own.remove(aside) } catch _ {}
+        _ = ifPossible(try own.remove(aside))
     }
 
     // The old file gets a second name before its first name passes to the new file, so that the

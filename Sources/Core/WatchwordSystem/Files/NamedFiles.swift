@@ -120,7 +120,7 @@ public enum OutputFile {
             try folder.synchronize()
         } catch {
             // Report the first failure.
-            do { try folder.remove(aside) } catch _ {}
+            _ = ifPossible(try folder.remove(aside))
             throw FileError(writing: error)
         }
     }
@@ -137,7 +137,7 @@ public enum OutputFile {
             if isLasting { try folder.synchronize() }
         } catch {
             // Report the first failure.
-            do { try folder.remove(name) } catch _ {}
+            _ = ifPossible(try folder.remove(name))
             throw error
         }
     }

@@ -151,9 +151,9 @@ extension Folder {
 
     deinit {
         // A file that cannot be removed stays in a folder that no other user can open.
-        do {
-            for name in try Folder.names(at: path) { Folder.removeFile(at: "\(path)/\(name)") }
-        } catch {}
+        for name in ifPossible(try Folder.names(at: path)) ?? [] {
+            Folder.removeFile(at: "\(path)/\(name)")
+        }
         unsafe rmdir(path)
     }
 }

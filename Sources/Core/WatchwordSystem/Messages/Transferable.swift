@@ -38,13 +38,8 @@ extension Transferable {
 extension WipedBuffer {
     /// The value that fills the buffer; `nil` if there is none.
     package func value<Value: Transferable>(as type: Value.Type = Value.self) -> Value? {
-        do throws(FieldReader.Unreadable) {
-            return try withBytes { bytes throws(FieldReader.Unreadable) in
-                try Value(parsing: bytes)
-            }
-        } catch {
-            return nil
-        }
+        ifPossible(
+            try withBytes { bytes throws(FieldReader.Unreadable) in try Value(parsing: bytes) })
     }
 }
 

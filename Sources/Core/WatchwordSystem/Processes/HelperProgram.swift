@@ -43,7 +43,7 @@ package enum HelperProgram {
 
     private static func say(_ sentence: String, on stream: StandardStream) {
         // If this fails, there is nowhere to report it.
-        do { try stream.write(Array("\(sentence)\n".utf8).span) } catch {}
+        _ = ifPossible(try stream.write(Array("\(sentence)\n".utf8).span))
     }
 }
 

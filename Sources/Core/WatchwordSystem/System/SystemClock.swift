@@ -51,12 +51,8 @@ public enum SystemClock {
 
     /// The 16 bytes that identify the current boot; `nil` if `/proc` does not provide them.
     public static func bootID() -> [UInt8]? {
-        do throws(SystemCallFailure) {
-            let file = try FileDescriptor(reading: "/proc/sys/kernel/random/boot_id")
-            return uuid(try file.bytes(atMost: 64))
-        } catch {
-            return nil
-        }
+        let path = "/proc/sys/kernel/random/boot_id"
+        return ifPossible(try FileDescriptor(reading: path).bytes(atMost: 64)).flatMap(uuid)
     }
 
     // 32 hexadecimal digits with dashes, and a line feed.

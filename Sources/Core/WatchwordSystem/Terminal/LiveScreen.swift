@@ -45,7 +45,7 @@ internal import Glibc
 
     deinit {
         // There is nobody left to report an error to.
-        do { try leave() } catch _ {}
+        _ = ifPossible(try leave())
     }
 
     /// The number of columns and rows; 80 and 24 if the terminal does not report them.

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Exports
 import OneTimePassword
 import Pictures
 import SecretVault
@@ -138,5 +139,29 @@ extension Session {
     /// Warns about deviations from the standards in `credential`.
     func warn(of credential: Credential) {
         for warning in credential.warnings { printer.warn(Messages.sentence(for: warning)) }
+    }
+}
+
+// Key URIs of other apps, which only the export reader can interpret.
+extension Session {
+    /// The credential of a URI in another app's dialect; `nil` if the URI has the same meaning
+    /// everywhere or is not valid in any dialect.
+    fileprivate func credential(ofDialect text: SecretBytes, _ place: String) throws -> Credential?
+    {
+        let lines = text.withBytes(URILines.init)
+        guard lines.startWithURI, !lines.arePlain, !lines.haveMigrations else { return nil }
+        var exports = ExportFiles(self)
+        guard case .export(let export) = try exports.read(text, of: place) else { return nil }
+        guard let entry = export.entries.first, export.entries.count == 1,
+            export.refusals.isEmpty
+        else { return nil }
+        switch entry.content {
+        case .oneTimePassword(let credential):
+            for warning in entry.warnings {
+                printer.warn("\(place): \(Messages.sentence(for: ImportWarning(warning)))")
+            }
+            return credential
+        case .notComputed(let code): throw CommandFailure.notComputed(place, code.kind)
+        }
     }
 }

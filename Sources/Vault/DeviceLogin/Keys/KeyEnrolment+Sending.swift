@@ -31,7 +31,7 @@ extension KeyEnrolment {
         guard let saved = key.registration, saved.attestation != nil else {
             throw .unexpectedResponse
         }
-        guard let tpm = place.tpm else { throw .token(.noDevice) }
+        guard let tpm else { throw .token(.noDevice) }
         let secret = try TPMSigner.secret(protectedBy: activation, in: tpm)
         let request = HelperRequest(
             server: key.server,
@@ -53,7 +53,7 @@ extension KeyEnrolment {
     func registeredEarlier(
         _ key: EnrolledKey, over sender: inout some RequestSender, now: Int64
     ) throws(DeviceLoginError) -> EnrolledKey? {
-        let nonce = EnrolledLogin.freshNonce()
+        let nonce = RotationNonce.random()
         let request = try request(key, idempotencyKey: "registration-\(nonce.text)")
         switch try EnrolledLogin.send(request, over: &sender) {
         case .registered(let credential, let custody):

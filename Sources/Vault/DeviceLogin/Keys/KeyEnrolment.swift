@@ -2,6 +2,7 @@ package import Courier
 internal import Devices
 package import SecretVault
 package import WatchwordCryptography
+internal import WatchwordSystem
 
 /// The enrolment of a device key: makes a key, stores it, and registers it with a ticket.
 ///
@@ -12,8 +13,9 @@ package import WatchwordCryptography
 /// if the server has registered that key and the device dropped it, it would stay active, although
 /// nobody has its private half.
 package struct KeyEnrolment: Sendable {
-    let enrolment: Enrolment
-    let place: KeyPlace
+    let order: KeyOrder
+    /// The TPM that the order names.
+    let tpm: TPMAccess?
     private let presence: @Sendable (AccessControl) -> DeviceKeyTranscript.Presence
 
     /// The key that an enrolment yields.
@@ -28,18 +30,21 @@ package struct KeyEnrolment: Sendable {
     /// Describes an enrolment.
     ///
     /// - Parameters:
-    ///   - enrolment: the ticket, the server, the names and the access control.
-    ///   - place: where the key is made.
+    ///   - order: the ticket, the server, the names and the access control, and where the key is
+    ///     made.
+    ///   - tpm: the TPM that the order names.
     ///   - presence: how the presence of somebody is checked with this access control.
     package init(
-        _ enrolment: Enrolment, in place: KeyPlace,
+        _ order: KeyOrder, tpm: TPMAccess?,
         presence: @escaping @Sendable (AccessControl) -> DeviceKeyTranscript.Presence
     ) {
-        precondition(enrolment.isWithinLimits, "the caller enforces the limits")
-        self.enrolment = enrolment
-        self.place = place
+        precondition(order.enrolment.isWithinLimits, "the caller enforces the limits")
+        self.order = order
+        self.tpm = tpm
         self.presence = presence
     }
+
+    var enrolment: Enrolment { order.enrolment }
 
     /// The access control of a new device key: a check at each use, and a wipe after three
     /// failures.
@@ -86,14 +91,14 @@ package struct KeyEnrolment: Sendable {
         guard Token.isToken(enrolment.ticket) else { throw .badTicket }
         let pending: Pending
         if let stored = KeyEnrolment.stored(for: enrolment, in: earlier) {
-            guard stored.key.isAs(place) else { throw .otherPlace }
+            guard stored.key.isAs(order) else { throw .otherPlace }
             pending = stored
         } else {
             if let other = KeyEnrolment.unanswered(for: enrolment, in: earlier),
                 let key = try registeredEarlier(other.key, over: &sender, now: now)
             {
                 try keep(key, in: other, replacing: earlier, in: vault, now: now)
-                guard key.isAs(place) else { throw .adoptedElsewhere }
+                guard key.isAs(order) else { throw .adoptedElsewhere }
                 return .adopted(key)
             }
             pending = try make(replacing: earlier, in: vault, now: now)
@@ -160,14 +165,14 @@ package struct KeyEnrolment: Sendable {
         replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault, now: Int64
     ) throws(DeviceLoginError) -> Pending {
         let presence = presence(access(replacing: earlier, in: vault))
-        let signer = try place.makeSigner()
-        var person = KnownPIN(value: place.pin)
+        let signer = try makeSigner()
+        var person = KnownPIN(value: order.pin)
         let scope = try enrolment.server.address.scope(presence)
         let transcript = DeviceKeyTranscript.enrolment(
             scope, ticket: enrolment.ticket, point: signer.point)
         let signature = try signer.sign(transcript, asking: &person)
         let attestation =
-            place.attests ? try signer.attestation(for: transcript, asking: &person) : nil
+            order.attests ? try signer.attestation(for: transcript, asking: &person) : nil
         let key = EnrolledKey(
             server: enrolment.server, credential: nil, changed: now, point: signer.point,
             ticketDigest: enrolment.ticketDigest, holding: signer.holding,
@@ -183,6 +188,24 @@ package struct KeyEnrolment: Sendable {
     }
 }
 
+extension KeyEnrolment {
+    /// Makes a key where the order says.
+    private func makeSigner() throws(DeviceLoginError) -> any TranscriptSigner {
+        switch (order.place, tpm) {
+        case (.vault, _): return try SoftwareSigner.make()
+        case (.tpm, let tpm?): return try TPMSigner.make(in: tpm, pin: order.pin)
+        case (.tpmOrVault, let tpm?):
+            do throws(DeviceLoginError) {
+                return try TPMSigner.make(in: tpm, pin: nil)
+            } catch .token(.noDevice), .token(.noPermission), .token(.helper(.notFound)) {
+                return try SoftwareSigner.make()
+            }
+        case (.tpm, nil), (.tpmOrVault, nil):
+            preconditionFailure("the caller gives access to the TPM that the order names")
+        }
+    }
+}
+
 extension Enrolment {
     /// By this, a repeated run recognises the key that an earlier one has made.
     var ticketDigest: [UInt8] { ticket.withBytes { sha256($0) } }
@@ -190,13 +213,13 @@ extension Enrolment {
 
 extension EnrolledKey {
     /// Whether the key is where a new one would be made.
-    fileprivate func isAs(_ place: KeyPlace) -> Bool {
-        switch place {
+    fileprivate func isAs(_ order: KeyOrder) -> Bool {
+        switch order.place {
         case .tpmOrVault: true
         case .vault: !holding.isInTPM
-        case .tpm(_, let pin, let attests):
+        case .tpm(_, _, let attests):
             // The PIN is not asked for if the key has been made.
-            holding.isInTPM && (pin == nil || holding.requiresPIN)
+            holding.isInTPM && (order.pin == nil || holding.requiresPIN)
                 && (!attests || isAttested || registration?.attestation != nil)
         }
     }

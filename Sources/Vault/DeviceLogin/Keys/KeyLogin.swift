@@ -112,7 +112,7 @@ public struct KeyLogin {
     /// A request with a random idempotency key, which is repeated with it once if the connection is
     /// lost.
     private func request(_ operation: HelperRequest.Operation, _ purpose: String) -> HelperRequest {
-        let nonce = EnrolledLogin.freshNonce()
+        let nonce = RotationNonce.random()
         return HelperRequest(
             server: key.server, idempotencyKey: "\(purpose)-\(nonce.text)", operation: operation)
     }

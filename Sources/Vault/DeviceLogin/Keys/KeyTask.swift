@@ -152,21 +152,14 @@ package struct KeyOrder: Sendable {
         }
     }
 
-    /// Where the key is made.
-    ///
-    /// - Parameter access: who talks to a TPM.
-    package func keyPlace<Failure: Error>(
-        through access: (TPMAddress) throws(Failure) -> TPMAccess
-    ) throws(Failure) -> KeyPlace {
-        switch place {
-        case .vault: return .vault
-        case .tpmOrVault(let address): return .tpmOrVault(try access(address))
-        case .tpm(let address, let pin, let attests):
-            guard case .chosen(let pin) = pin else {
-                return .tpm(try access(address), pin: nil, attests: attests)
-            }
-            return .tpm(try access(address), pin: pin, attests: attests)
-        }
+    /// The PIN that the person has chosen.
+    var pin: SecretBytes? {
+        if case .tpm(_, .chosen(let pin), _) = place { pin } else { nil }
+    }
+
+    /// Whether the TPM attests a new key to the server.
+    var attests: Bool {
+        if case .tpm(_, _, let attests) = place { attests } else { false }
     }
 }
 

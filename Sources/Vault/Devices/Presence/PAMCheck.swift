@@ -201,9 +201,8 @@ package final class ModuleTerminal {
             let terminal = try Terminal()
             try showPurpose(on: terminal)
             try terminal.write(ModuleTerminal.fit(text) + "\n")
-        } catch .none {
-            return
         } catch {
+            if case .none = error { return }
             throw PAMCheckFailure(terminal: error)
         }
     }

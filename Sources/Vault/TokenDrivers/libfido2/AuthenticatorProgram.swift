@@ -2,7 +2,6 @@ internal import CFIDO2
 public import Devices
 internal import Glibc
 internal import WatchwordCryptography
-internal import WatchwordSystem
 
 /// The part of `watchword-token` that talks to a FIDO2 authenticator.
 public enum AuthenticatorProgram {

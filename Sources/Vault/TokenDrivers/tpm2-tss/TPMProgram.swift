@@ -1,6 +1,5 @@
 public import Devices
 public import WatchwordCryptography
-internal import WatchwordSystem
 
 /// The part of `watchword-token` that talks to a TPM.
 public enum TPMProgram {

@@ -157,19 +157,19 @@ extension RequestContext {
         if let left = entries.first(where: { $0.requiresCheckPerUse && earlier[$0.id] == nil }) {
             throw DeviceLoginError.vault(left.hasVanished ? .vanishedEntries : .presenceNeeded)
         }
-        let keyPlace = try order.keyPlace { try tpm(at: $0, asks: false) }
+        let tpm = try order.tpm.map { try self.tpm(at: $0, asks: false) }
         let isMade = try order.made(in: earlier) != nil
         if !isMade, order.needsPIN { return .pinNeeded }
         // A key that an earlier run has made has signed its registration.
         var checked = DeviceKeyTranscript.Presence.none
         if !isMade {
-            let enrolment = KeyEnrolment(order.enrolment, in: keyPlace) { _ in .none }
+            let enrolment = KeyEnrolment(order, tpm: tpm) { _ in .none }
             let access = enrolment.access(replacing: earlier, in: vault)
             checked = try checkForNewKey(order.enrolment.name, under: access, after: checks)
         }
         forgetConfirmed()
         var sender = try sender()
-        let enrolment = KeyEnrolment(order.enrolment, in: keyPlace) { [checked] _ in checked }
+        let enrolment = KeyEnrolment(order, tpm: tpm) { [checked] _ in checked }
         let outcome = try enrolment.register(
             replacing: earlier, in: vault, turn: turn, over: &sender, now: now)
         countUse()
