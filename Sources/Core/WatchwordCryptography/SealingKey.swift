@@ -77,8 +77,7 @@ public struct SealingKey: Sendable {
         return try unsafe SecretBytes(count: count) { output throws(CryptographyError) in
             let isOpen = key.withBytes { key in
                 unsafe context.open(
-                    key: key, nonce: nonce, associatedData: associatedData,
-                    ciphertext: sealed.extracting(..<count), tag: sealed.extracting(count...),
+                    key: key, nonce: nonce, associatedData: associatedData, sealed: sealed,
                     plaintext: output)
             }
             guard isOpen else { throw .notAuthentic }
@@ -129,16 +128,19 @@ public struct SealingKey: Sendable {
         }
     }
 
-    /// Decrypts `ciphertext` into `plaintext`, which is authentic only if the result is `true`.
+    /// Decrypts a ciphertext followed by its tag into `plaintext`, which is authentic only if the
+    /// result is `true`.
     ///
     /// The nonce may have any length but zero.
     func open(
-        key: Span<UInt8>, nonce: Span<UInt8>, associatedData: Span<UInt8>, ciphertext: Span<UInt8>,
-        tag: Span<UInt8>, plaintext: UnsafeMutableBufferPointer<UInt8>
+        key: Span<UInt8>, nonce: Span<UInt8>, associatedData: Span<UInt8>, sealed: Span<UInt8>,
+        plaintext: UnsafeMutableBufferPointer<UInt8>
     ) -> Bool {
-        guard tag.count == Int(Self.tagCount), let nonceCount = Int32(exactly: nonce.count) else {
-            return false
-        }
+        guard sealed.count == plaintext.count + Int(Self.tagCount),
+            let nonceCount = Int32(exactly: nonce.count)
+        else { return false }
+        let ciphertext = sealed.extracting(..<plaintext.count)
+        let tag = sealed.extracting(plaintext.count...)
         return unsafe nonce.withUnsafeBufferPointer { nonce in
             unsafe tag.withUnsafeBytes { tag in
                 guard let nonce = nonce.baseAddress else { return false }
