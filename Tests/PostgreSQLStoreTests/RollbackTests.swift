@@ -61,8 +61,7 @@ struct RollbackTests {
         #expect(throws: SQLStoreError.rolledBack) {
             try PostgreSQLVerificationStore(connecting: address, key: key, known: ends)
         }
-        let (report, end) = try PostgreSQLVerificationStore.settle(
-            address, key: key, RestoreOptions(now: .at(100)))
+        let (report, end) = try database.settle(.init(now: .at(100)))
         #expect(report == RestoreReport(kept: 0, ended: 0, clientsRevoked: 1))
         let later = try PostgreSQLVerificationStore(connecting: address, key: key, known: [end])
         #expect(try await later.ticket(digest: TicketRow.sample(1).digest) == nil)
@@ -98,8 +97,7 @@ struct RollbackTests {
         }
         _ = try await store.commit([.insertAnswer(.sample(1))])
         store.close()
-        let (report, end) = try PostgreSQLVerificationStore.settle(
-            address, key: key, RestoreOptions(now: .at(100), ended: [ids[1]]))
+        let (report, end) = try database.settle(.init(now: .at(100), ended: [ids[1]]))
         #expect(report == RestoreReport(kept: 1, ended: 1, clientsRevoked: 0))
         let later = try PostgreSQLVerificationStore(connecting: address, key: key, known: [end])
         #expect(try await later.credential(ids[0])?.state == .active)
@@ -118,7 +116,7 @@ struct RollbackTests {
         _ = try await store.commit([.appendEvent(.sample(3, at: 110))])
         store.close()
         #expect(throws: SQLStoreError.clockBehind(.at(110))) {
-            try PostgreSQLVerificationStore.settle(address, key: key, RestoreOptions(now: .at(109)))
+            try database.settle(.init(now: .at(109)))
         }
         let digest = TicketRow.sample(1).digest
         let untouched = try database.open()
@@ -133,15 +131,13 @@ struct RollbackTests {
         ] {
             try database.query(edit)
             #expect(throws: SQLStoreError.store(StoreFailure(.damaged, code: "chain"))) {
-                try PostgreSQLVerificationStore.settle(
-                    address, key: key, RestoreOptions(now: .at(109)))
+                try database.settle(.init(now: .at(109)))
             }
             try database.query(
                 "DELETE FROM watchword.events; INSERT INTO watchword.events TABLE kept")
         }
         // If the operator vouches for the clock, everything up to the newest event is refused.
-        let (_, end) = try PostgreSQLVerificationStore.settle(
-            address, key: key, RestoreOptions(now: .at(0), trustsClock: true))
+        let (_, end) = try database.settle(.init(now: .at(0), trustsClock: true))
         let settled = try PostgreSQLVerificationStore(connecting: address, key: key, known: [end])
         #expect(try await settled.ticket(digest: digest) == nil)
         #expect(

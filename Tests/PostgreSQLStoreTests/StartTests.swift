@@ -57,8 +57,7 @@ struct StartTests {
         try database.open().close()
         try database.query(
             "DROP TABLE watchword.challenges; UPDATE watchword.steps SET taken = 1")
-        _ = try PostgreSQLVerificationStore.settle(
-            address(database), key: database.keys.auditKey, RestoreOptions(now: .at(0)))
+        try database.settle(.init(now: .at(0)))
         #expect(try database.query("SELECT taken FROM watchword.steps") == "2")
     }
 
@@ -108,8 +107,7 @@ struct StartTests {
         #expect(throws: refusal) { try database.open() }
         #expect(throws: refusal) { try database.audit() }
         #expect(throws: refusal) {
-            try PostgreSQLVerificationStore.settle(
-                address(database), key: database.keys.auditKey, RestoreOptions(now: .at(0)))
+            try database.settle(.init(now: .at(0)))
         }
     }
 

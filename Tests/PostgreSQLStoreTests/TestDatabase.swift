@@ -1,5 +1,6 @@
 import PostgreSQLServer
 import PostgreSQLStore
+import SQLStore
 import StoreContract
 import Testing
 import Verification
@@ -32,6 +33,14 @@ struct TestDatabase {
         try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(url)), key: keys.auditKey,
             connections: .init(reading: reading, writing: writing, timeout: timeout), clock: clock)
+    }
+
+    /// Recovers the database after a rollback.
+    @discardableResult func settle(
+        _ options: RestoreOptions
+    ) throws -> (report: RestoreReport, end: AcknowledgedCheckpoint) {
+        try PostgreSQLVerificationStore.settle(
+            try #require(PostgreSQLAddress(url)), key: keys.auditKey, options)
     }
 
     /// Runs SQL as the superuser and returns one line per row.

@@ -70,9 +70,7 @@ struct CopyingTests {
             if name == "other.db-wal" { try database.folder.write([1], to: name) }
             let target = database.folder.file(name.replacing("-wal", with: ""))
             #expect(throws: SQLStoreError.exists) {
-                try SQLiteVerificationStore.restore(
-                    from: path, to: target, key: database.keys.auditKey, RestoreOptions(now: .at(0))
-                )
+                try database.restore(path, to: target, .init(now: .at(0)))
             }
         }
     }
@@ -106,8 +104,7 @@ struct CopyingTests {
         store.close()
 
         let other = database.folder.file("restored.db")
-        let report = try SQLiteVerificationStore.restore(
-            from: backup, to: other, key: key, RestoreOptions(now: clock.now))
+        let report = try database.restore(backup, to: other, .init(now: clock.now))
         #expect(
             report
                 == RestoreReport(
@@ -149,9 +146,8 @@ struct CopyingTests {
         _ = try await store.commit([.appendEvent(.sample(2))])
         store.close()
         try removeFile(database.path)
-        let report = try SQLiteVerificationStore.restore(
-            from: backup, to: database.path, key: key,
-            RestoreOptions(now: .at(1), keepsClients: true))
+        let report = try database.restore(
+            backup, to: database.path, .init(now: .at(1), keepsClients: true))
         #expect(report.clientsRevoked == 0)
         let renewed = try database.open()
         #expect(try renewed.clients() == [.sample(1)])
@@ -161,8 +157,7 @@ struct CopyingTests {
         let second = database.folder.file("second.db")
         try database.open().backUp(to: second, now: .at(2))
         let third = database.folder.file("third.db")
-        _ = try SQLiteVerificationStore.restore(
-            from: second, to: third, key: key, RestoreOptions(now: .at(3)))
+        try database.restore(second, to: third, .init(now: .at(3)))
         #expect(try SQLiteVerificationStore(opening: third, key: key).chains().count == 3)
     }
 
@@ -181,26 +176,21 @@ struct CopyingTests {
         let target = database.folder.file("target.db")
         for (path, newest) in [(backup, UnixTime.at(100)), (late, .at(200))] {
             #expect(throws: SQLStoreError.clockBehind(newest)) {
-                try SQLiteVerificationStore.restore(
-                    from: path, to: target, key: key,
-                    RestoreOptions(now: newest.adding(milliseconds: -1)))
+                try database.restore(path, to: target, .init(now: newest.adding(milliseconds: -1)))
             }
             #expect(try !names(in: database.folder.path).contains { $0.hasPrefix("target") })
         }
         // If the operator vouches for the clock, everything up to the newest time is refused.
-        _ = try SQLiteVerificationStore.restore(
-            from: late, to: target, key: key, RestoreOptions(now: .at(0), trustsClock: true))
+        try database.restore(late, to: target, .init(now: .at(0), trustsClock: true))
         let restored = try SQLiteVerificationStore(opening: target, key: key)
         #expect(try restored.events(after: 2, limit: 9).compactMap(\.event?.time) == [.at(200)])
         let other = database.folder.file("other.db")
-        _ = try SQLiteVerificationStore.restore(
-            from: backup, to: other, key: key, RestoreOptions(now: .at(100)))
+        try database.restore(backup, to: other, .init(now: .at(100)))
     }
 
     @Test("O-01 O-07 the times recorded in a backup are authenticated")
     func timesOfBackup() async throws {
         let database = try TestDatabase()
-        let key = database.keys.auditKey
         let store = try database.open()
         _ = try await store.commit([.appendEvent(.sample(1, at: 50))])
         let early = database.folder.file("early.db")
@@ -223,8 +213,7 @@ struct CopyingTests {
         for script in edits {
             try edit(backup, script)
             let thrown = #expect(throws: SQLStoreError.self, "\(script)") {
-                try SQLiteVerificationStore.restore(
-                    from: backup, to: target, key: key, RestoreOptions(now: .at(300)))
+                try database.restore(backup, to: target, .init(now: .at(300)))
             }
             guard case .store(let failure)? = thrown else {
                 Issue.record("\(script)")
@@ -235,8 +224,7 @@ struct CopyingTests {
             try database.folder.write(pristine, to: "backup.db")
             try setMode(0o600, of: backup)
         }
-        _ = try SQLiteVerificationStore.restore(
-            from: backup, to: target, key: key, RestoreOptions(now: .at(300)))
+        try database.restore(backup, to: target, .init(now: .at(300)))
     }
 
     @Test(

@@ -72,8 +72,7 @@ struct MigrationTests {
         earlier.close()
         try edit(database.path, "DROP TABLE challenges; PRAGMA user_version = 1")
         let restored = database.folder.file("restored.db")
-        _ = try SQLiteVerificationStore.restore(
-            from: database.path, to: restored, key: key, RestoreOptions(now: .at(100)))
+        try database.restore(database.path, to: restored, .init(now: .at(100)))
         let store = try SQLiteVerificationStore(opening: restored, key: key)
         #expect(try store.challenge(digest: ChallengeRow.sample(1).digest) == nil)
         #expect(try store.audit().findings == [])

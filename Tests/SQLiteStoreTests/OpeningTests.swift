@@ -140,9 +140,8 @@ struct OpeningTests {
             try SQLiteVerificationStore.audit(at: database.path, key: key)
         }
         #expect(throws: refusal) {
-            try SQLiteVerificationStore.restore(
-                from: backup, to: database.folder.file("restored.db"), key: key,
-                RestoreOptions(now: .at(3)))
+            try database.restore(
+                backup, to: database.folder.file("restored.db"), .init(now: .at(3)))
         }
     }
 

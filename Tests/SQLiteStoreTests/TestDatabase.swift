@@ -1,3 +1,4 @@
+import SQLStore
 import SQLiteStore
 import StoreContract
 import TestSupport
@@ -19,5 +20,12 @@ struct TestDatabase {
     func open(timeout: Duration = .seconds(20)) throws -> SQLiteVerificationStore {
         // Longer than in production, because the machine may be busy with other tests.
         try SQLiteVerificationStore(opening: path, key: keys.auditKey, timeout: timeout)
+    }
+
+    /// Restores a backup that has this database's key.
+    @discardableResult func restore(
+        _ backup: String, to path: String, _ options: RestoreOptions
+    ) throws -> RestoreReport {
+        try SQLiteVerificationStore.restore(from: backup, to: path, key: keys.auditKey, options)
     }
 }

@@ -30,6 +30,12 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
             self.bytes = bytes
             self.expiry = expiry
         }
+
+        /// The digest of a ticket, which takes the place of a challenge and states no expiry.
+        fileprivate init(digest: [UInt8]) {
+            bytes = digest
+            expiry = 0
+        }
     }
 
     /// Where a signature is valid, and under which circumstances it was made.
@@ -69,8 +75,8 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
     ) -> DeviceKeyTranscript {
         DeviceKeyTranscript(
             "enrol", scope, credential: "",
-            challenge: ticket.withBytes { text in sha256(text) },
-            context: sha256(point.span), expiry: 0)
+            challenge: Challenge(digest: ticket.withBytes { text in sha256(text) }),
+            context: sha256(point.span))
     }
 
     /// Signs in with `credential`.
@@ -78,8 +84,7 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
         _ scope: Scope, credential: String, challenge: Challenge
     ) -> DeviceKeyTranscript {
         DeviceKeyTranscript(
-            "sign-in", scope, credential: credential, challenge: challenge.bytes, context: [],
-            expiry: challenge.expiry)
+            "sign-in", scope, credential: credential, challenge: challenge, context: [])
     }
 
     /// Confirms text that was shown.
@@ -96,18 +101,17 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
         _ scope: Scope, credential: String, challenge: Challenge, textDigest: [UInt8]
     ) -> DeviceKeyTranscript {
         DeviceKeyTranscript(
-            "confirm", scope, credential: credential, challenge: challenge.bytes,
-            context: textDigest, expiry: challenge.expiry)
+            "confirm", scope, credential: credential, challenge: challenge, context: textDigest)
     }
 
     private init(
-        _ purpose: StaticString, _ scope: Scope, credential: String, challenge: [UInt8],
-        context: [UInt8], expiry: UInt64
+        _ purpose: StaticString, _ scope: Scope, credential: String, challenge: Challenge,
+        context: [UInt8]
     ) {
         var bytes: [UInt8] = []
         for field in [
             Array("watchword device key 1".utf8), Array(purpose.description.utf8),
-            Array(scope.audience.utf8), Array(credential.utf8), challenge, context,
+            Array(scope.audience.utf8), Array(credential.utf8), challenge.bytes, context,
         ] {
             precondition(field.count <= Int(UInt16.max), "a field fits its length")
             bytes.append(UInt8(field.count >> 8))
@@ -116,7 +120,7 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
         }
         bytes.append(scope.presence.rawValue)
         for shift in stride(from: UInt64(56), through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: expiry >> shift))
+            bytes.append(UInt8(truncatingIfNeeded: challenge.expiry >> shift))
         }
         self.bytes = bytes
     }
