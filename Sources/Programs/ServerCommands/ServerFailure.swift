@@ -83,7 +83,7 @@ extension ServerFailure {
                 .system)
         case let failure as SystemCallFailure:
             FailureReport(ServerMessages.sentence(for: failure), .system)
-        default: preconditionFailure("there is no sentence for \(type(of: error))")
+        default: FailureReport(unexpected: error)
         }
     }
 }

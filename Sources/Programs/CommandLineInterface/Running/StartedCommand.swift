@@ -106,6 +106,12 @@ package struct FailureReport {
         self.facts = facts
     }
 
+    /// An error that the program's table lacks, which is a bug.
+    package init(unexpected error: any Error) {
+        assertionFailure("there is no sentence for \(type(of: error))")
+        self.init("this error is a bug, please report it: \(type(of: error))", .system)
+    }
+
     /// What is printed instead of a result if `--json` is given.
     var json: JSONValue { exitCode.json(sentence, facts) }
 }

@@ -34,7 +34,7 @@ extension FailureReport {
         case let failure as ClipboardFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as CryptographyFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as SystemCallFailure: self.init(Messages.sentence(for: failure), .system)
-        default: preconditionFailure("there is no sentence for \(type(of: error))")
+        default: self.init(unexpected: error)
         }
     }
 }
