@@ -100,8 +100,8 @@ struct AgentEndTests {
             withExtendedLifetime(lock) {}
         }
         worker?.join()
-        // It is saved only if it gets the lock before the vaults are closed, and answered only if it
-        // ends before the agent gives up waiting.
+        // It is saved only if it gets the lock before the vaults are closed, and answered only if
+        // it ends before the agent gives up waiting.
         let answer = try #require(response.withLock { $0 })
         #expect(["notHeld", "edited(removed)", "noAnswer"].contains(answer), "\(answer)")
         try agent.shell("timeout 60 sh -c 'while [ -e \(Self.run)/agent.sock ]; do :; done'")

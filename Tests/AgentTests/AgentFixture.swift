@@ -116,8 +116,8 @@ final class AgentFixture {
             """)
     }
 
-    /// Puts a program `pinentry` into `fake`, which records each command in `log`, and answers GETPIN
-    /// with the next of `answers`, in which `\n` separates lines of the protocol.
+    /// Puts a program `pinentry` into `fake`, which records each command in `log`, and answers
+    /// GETPIN with the next of `answers`, in which `\n` separates lines of the protocol.
     func installPinEntry(_ answers: [String], greeting: String = "OK hello") throws {
         let program = """
             #!/bin/sh

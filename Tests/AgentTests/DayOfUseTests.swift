@@ -8,7 +8,8 @@ struct DayOfUseTests {
     private let agent: AgentFixture
     private static let suspended = ".local/share/watchword/suspended"
 
-    /// A session of a user with three entries; the agent runs on a machine that the test can suspend.
+    /// A session of a user with three entries; the agent runs on a machine that the test can
+    /// suspend.
     init() throws {
         agent = try AgentFixture([
             "GitHub:ann --secret-file key.txt", "Mail:ann --secret-file key.txt",

@@ -147,7 +147,8 @@ struct FingerprintTests {
             try agent.keep(["Bank:me --presence per-use:pam"], of: user)
             try agent.run("unlock --passphrase-file pass.txt", as: user)
         }
-        // The first has an enrolled finger, but the login manager reports no seat for either of them.
+        // The first has an enrolled finger, but the login manager reports no seat for either of
+        // them.
         for user in [SystemAgentFixture.User.games, .man] {
             let refused = try agent.terminal("code Bank --at 59", as: user)
             #expect(try refused.end() == 4)

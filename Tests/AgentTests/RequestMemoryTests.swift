@@ -47,8 +47,8 @@ struct RequestMemoryTests {
             #expect(listing.entries.count > RequestMemoryTests.entries)
         }
 
-        /// The most memory that the agent takes while it answers the requests, beyond that before it
-        /// held the vault.
+        /// The most memory that the agent takes while it answers the requests, beyond that before
+        /// it held the vault.
         func peak(of requests: [AgentRequest], atOnce: Bool = false) throws -> Int {
             // This also resets the peak (proc(5)).
             try SystemAgentFixture.root("echo 5 >/proc/\(process)/clear_refs")

@@ -94,7 +94,8 @@ final class SystemAgentFixture {
             alias.map {
                 "mkdir \($0); setsid unshare -m sh -c 'mount --bind state \($0); exec \"$@\"' sh"
             } ?? "setsid"
-        // The launcher closes all open files that it inherits; Foundation mistakes this for its end.
+        // The launcher closes all open files that it inherits; Foundation mistakes this for its
+        // end.
         let started = try root(
             """
             cd '\(path)'

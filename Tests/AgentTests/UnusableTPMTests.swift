@@ -7,7 +7,8 @@ import TestSupport
 import Testing
 import WatchwordCryptography
 
-/// Device keys in a TPM that cannot be opened, or does not answer: through the agent, and without it.
+/// Device keys in a TPM that cannot be opened, or does not answer: through the agent, and without
+/// it.
 @Suite(.serialized, .enabled(if: TPMTools.areInstalled, "needs swtpm and tpm2-tools"))
 struct UnusableTPMTests {
     /// A device with an agent, a key in a TPM, and the server that knows it.

@@ -6,8 +6,8 @@ import Testing
 @testable import Commands
 @testable import ServerCommands
 
-/// The help pages and manual pages of both programs, which their tables of commands and their documents
-/// generate.
+/// The help pages and manual pages of both programs, which their tables of commands and their
+/// documents generate.
 struct HelpTests {
     @Test(
         "every help page of watchword starts with valid examples, and has one line per option",

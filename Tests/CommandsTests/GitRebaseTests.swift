@@ -44,7 +44,8 @@ struct GitRebaseTests {
         #expect(listed.count == 6)
         let replaced = try fixture.run("cat older >here/vault; \(list)").text
         #expect(replaced.contains("the vault is older") && replaced.contains(Self.alarm))
-        // The merge driver prints a note about the older file, and the next unlock reports it again.
+        // The merge driver prints a note about the older file, and the next unlock reports it
+        // again.
         let merged = try fixture.run(
             """
             cd here; cp -p vault ours; git show HEAD:vault >theirs; chmod 600 theirs

@@ -8,8 +8,8 @@ import Testing
 /// standard error if they begin with `! `. A line such as `= 3` is its exit status, 0 by default.
 /// `…` matches anything within a line, and `#` begins a comment.
 ///
-/// On a terminal, `> question|answer` is a question and what the user types, and `>* question|answer`
-/// is one without echo.
+/// On a terminal, `> question|answer` is a question and what the user types, and
+/// `>* question|answer` is one without echo.
 struct Transcript {
     struct Step {
         let line: Int

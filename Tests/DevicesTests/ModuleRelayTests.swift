@@ -7,8 +7,8 @@ import WatchwordSystem
 
 /// Messages between the system's modules and a person who leaves.
 struct ModuleRelayTests {
-    /// The verdict of modules that send these frames, to a person who has left, and answers as `ask`
-    /// does.
+    /// The verdict of modules that send these frames, to a person who has left, and answers as
+    /// `ask` does.
     private func verdict(
         _ frames: [ModuleFrame],
         asking ask: (Int, Moment) throws(PAMCheckFailure) -> Void

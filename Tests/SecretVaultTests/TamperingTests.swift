@@ -257,8 +257,8 @@ struct TamperingTests {
         let failures = try #require(try vault.attempts().vault)
         #expect(failures.refused == 3 && failures.undecided == (isPassphrase ? 1 : 0))
         guard isPassphrase else { return }
-        // The owner's passphrase does not open this file, and costs a wait, because the added slot has
-        // refused it. The recovery key opens the genuine file during that wait.
+        // The owner's passphrase does not open this file, and costs a wait, because the added slot
+        // has refused it. The recovery key opens the genuine file during that wait.
         #expect(throws: VaultError.damaged(.header)) { try vault.unlock() }
         try vault.put(document.bytes)
         #expect(try Vault.lockOut(at: vault.path).seconds > 0)

@@ -103,7 +103,8 @@ final class TestVault {
         try Attempts.read(VaultLocation(path), of: VaultDocument(parsing: bytes()).vaultID)
     }
 
-    /// Counts so many failed checks of these entries that they must be wiped, if they are set to be.
+    /// Counts so many failed checks of these entries that they must be wiped, if they are set to
+    /// be.
     func countFailures(of ids: Set<RecordID>) throws {
         let document = try VaultDocument(parsing: bytes())
         let counter = try AttemptCounter(VaultLocation(path), of: document.vaultID)

@@ -170,7 +170,8 @@ struct UndoTests {
         try open.change { try $0.remove(id, purge: false) }
         // The file with the tombstone did not become the previous generation.
         try refused(vault, .notPredecessor)
-        // It does not return if only the previous generation was changed, and something else can be undone.
+        // It does not return if only the previous generation was changed, and something else can be
+        // undone.
         let ids = try vault.unlock().entries.map(\.id)
         try vault.unlock().update { changes throws(VaultError) in
             for id in ids.prefix(2) { try changes.remove(id, purge: false) }

@@ -8,8 +8,8 @@ import WatchwordCryptography
 
 private let newVectorsFolder = ProcessInfo.processInfo.environment["WATCHWORD_NEW_VECTORS"]
 
-/// Generates files for `Vectors/vault`, and the cases to add to `vaults.json`; it also generated the
-/// existing ones.
+/// Generates files for `Vectors/vault`, and the cases to add to `vaults.json`; it also generated
+/// the existing ones.
 ///
 /// A new version of the format adds files, and never regenerates the old ones.
 @Suite(.enabled(if: newVectorsFolder != nil, "WATCHWORD_NEW_VECTORS is not set"))

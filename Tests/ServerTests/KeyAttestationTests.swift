@@ -274,7 +274,8 @@ struct KeyAttestationTests {
         let another = try #require(
             try await elsewhere.registration(ticketText)["attestation"] as? [String: Any])
         for (name, value) in evidence {
-            // Another key of the same TPM has the same certificate, endorsement and attestation keys.
+            // Another key of the same TPM has the same certificate, endorsement and attestation
+            // keys.
             for source in [foreign, another] where "\(source[name] ?? "")" != "\(value)" {
                 var changed = evidence
                 changed[name] = source[name]

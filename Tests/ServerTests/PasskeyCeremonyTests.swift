@@ -7,8 +7,8 @@ import VerificationService
 import WatchwordCoding
 import WatchwordCryptography
 
-/// What a verifier of passkeys must refuse in a sequence of requests, over HTTP and on both kinds of
-/// database.
+/// What a verifier of passkeys must refuse in a sequence of requests, over HTTP and on both kinds
+/// of database.
 struct PasskeyCeremonyTests {
     typealias Database = PasskeyServer.Database
 

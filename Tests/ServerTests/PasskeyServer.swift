@@ -90,8 +90,8 @@ final class PasskeyServer: Sendable {
             method, target, port: listener.address.port, key: fixture.keys["all"]?.text)
     }
 
-    /// Reads the body of a credential's row, and its authentication, as somebody who can write to the
-    /// database but has no key.
+    /// Reads the body of a credential's row, and its authentication, as somebody who can write to
+    /// the database but has no key.
     func row(_ credential: String) async throws -> (body: [UInt8], authentication: [UInt8]) {
         try #require(
             try await rows("credentials", where: "id = \(try literal(credential))").first)

@@ -209,7 +209,8 @@ struct RaceTests {
 /// Sends a request until the server decides.
 ///
 /// After a 503, which a busy machine may cause, nothing is known about the outcome. The repeated
-/// request has the same `Idempotency-Key`, so the server returns the decision that it may have made.
+/// request has the same `Idempotency-Key`, so the server returns the decision that it may have
+/// made.
 private func decision(
     _ target: String, _ body: String, number: Int, port: UInt16, key: String
 ) async throws -> PasskeyDriver.Reply {

@@ -152,8 +152,8 @@ final class ServerProcess: Sendable {
     }
 }
 
-/// A client that opens a connection for each request, because the server closes one that is idle for
-/// long.
+/// A client that opens a connection for each request, because the server closes one that is idle
+/// for long.
 struct Asker: Sendable {
     let key: String?
     private let port: UInt16

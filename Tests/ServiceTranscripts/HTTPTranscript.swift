@@ -13,8 +13,8 @@ internal import WatchwordCoding
 /// In `answer`, `*` matches any text, `→name` matches any text and stores it, and `→name=` matches
 /// the stored text; objects have exactly these members. In requests, `{{name}}` is the stored text,
 /// `{{code:name}}` is the code of a stored key URI, `{{code:name:2}}` is the code two steps later,
-/// and `{{wrong:name}}` is a wrong code. `{{created:name}}` and `{{signed:name}}` are what a browser
-/// returns for a stored challenge, with the transcript's passkey.
+/// and `{{wrong:name}}` is a wrong code. `{{created:name}}` and `{{signed:name}}` are what a
+/// browser returns for a stored challenge, with the transcript's passkey.
 /// With the device key of a person, `{{point:person}}` is the public key,
 /// `{{enrolment:person:ticket}}` its signature for a stored ticket,
 /// `{{sign-in:person:credential:challenge:expiry}}` for a stored challenge, and

@@ -5,8 +5,8 @@ package struct AttestationVector: Codable, Sendable {
     package let name: String
     /// The attestation object.
     package let object: Data
-    /// How the statement is verified: `none`, `self`, `certified`, `weak` (with SHA-1), `unknown`, or why
-    /// it is denied.
+    /// How the statement is verified: `none`, `self`, `certified`, `weak` (with SHA-1), `unknown`,
+    /// or why it is denied.
     package let verdict: String
     /// How the certificates chain to the anchor; `anchored` if they do.
     package let chain: String?

@@ -42,8 +42,8 @@ public struct ForeignProgram: Sendable {
         }
     }()
 
-    /// Whether Python and its package `cryptography` are installed, which the independent readers in
-    /// `Scripts` need.
+    /// Whether Python and its package `cryptography` are installed, which the independent readers
+    /// in `Scripts` need.
     public static let canReadIndependently: Bool = {
         do {
             return try ForeignProgram("python3")?.run(["-c", "import cryptography"]).status == 0

@@ -2,8 +2,8 @@
 ///
 /// A test that kills the program before each call of a trace cannot notice a call that is missing.
 public struct PowerFailure {
-    /// The options of `strace` that log what is needed, to be followed by a file for the log and by the
-    /// program.
+    /// The options of `strace` that log what is needed, to be followed by a file for the log and by
+    /// the program.
     public static let options = [
         "-y", "-qq", "-e",
         "trace=openat,write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,linkat,unlinkat,mkdirat",
@@ -16,8 +16,8 @@ public struct PowerFailure {
     private var omissions: [String] = []
 
     /// Describes each file below `folder` that gets another name or loses one before its content is
-    /// on disk, or is overwritten before its name is, and whatever is not on disk at the end; a name
-    /// that is removed need not be, and neither need that of a lock.
+    /// on disk, or is overwritten before its name is, and whatever is not on disk at the end; a
+    /// name that is removed need not be, and neither need that of a lock.
     public static func omissions(in log: [UInt8], below folder: String) -> [String] {
         var state = PowerFailure(folder: folder)
         for line in String(decoding: log, as: UTF8.self).split(separator: "\n") {

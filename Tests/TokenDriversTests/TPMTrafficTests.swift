@@ -28,8 +28,8 @@ struct TPMTrafficTests {
             .carryOut(request, with: &person)
     }
 
-    /// Seals, unseals, makes keys, signs, attests and activates; returns every secret that was used,
-    /// and a public key.
+    /// Seals, unseals, makes keys, signs, attests and activates; returns every secret that was
+    /// used, and a public key.
     private func useEverything() throws -> (secrets: [SecretForms], point: [UInt8]) {
         let pin = SecretBytes(text: Self.pin)
         let sealed = Randomness.secret(count: 32)
@@ -134,8 +134,8 @@ private struct Command {
         return bytes[position..<position + count].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Whether `TPM2_StartAuthSession` names a key, has a salt that is encrypted with it, and chooses
-    /// AES.
+    /// Whether `TPM2_StartAuthSession` names a key, has a salt that is encrypted with it, and
+    /// chooses AES.
     var isSaltedAndEncrypting: Bool {
         let nonce = Int(number(at: 18, bytes: 2))
         let salt = Int(number(at: 20 + nonce, bytes: 2))

@@ -6,8 +6,8 @@ import WatchwordCoding
 
 @testable import VerificationService
 
-/// What an application chooses when it lets somebody create a passkey: both in its own page, and with
-/// a ticket for the server's page.
+/// What an application chooses when it lets somebody create a passkey: both in its own page, and
+/// with a ticket for the server's page.
 struct PasskeyEnrolmentTests {
     /// A registration that was begun by the application or, with a ticket, on the server's page.
     private struct Attempt {

@@ -102,8 +102,8 @@ struct PasskeyLimitTests {
             try await fixture.ask(
                 "POST", "/v1/assertions", body, headers: ["Idempotency-Key": "one"])
         }
-        // The second request decides while the first one is between its look for a recorded response
-        // and its look for the challenge.
+        // The second request decides while the first one is between its look for a recorded
+        // response and its look for the challenge.
         let second = Mutex<String?>(nil)
         fixture.store.interruptNextAnswer {
             let said = try? await ask().response.body.text

@@ -106,8 +106,8 @@ struct GuessingOddsTests {
         }
     }
 
-    /// The guesses of a stranger within a year, who never pauses, while the owner signs in from a known
-    /// device.
+    /// The guesses of a stranger within a year, who never pauses, while the owner signs in from a
+    /// known device.
     private func guessesBesideKnownDevice(dailyLogins logins: Int64) -> Int {
         let limits = GuessLimits(.standard)
         var throttle = Throttle()

@@ -17,7 +17,8 @@ struct PasskeyTrustTests {
         anchors = try AnchorVector.all().mapValues { try TrustAnchors([Certificate($0)]) }
     }
 
-    /// What a relying party with this trust records about the vector's passkey, or why it denies it.
+    /// What a relying party with this trust records about the vector's passkey, or why it denies
+    /// it.
     private func result(
         _ vector: AttestationVector, _ trust: AttestationTrust,
         under policy: PasskeyPolicy.Attestation = .any
@@ -134,8 +135,8 @@ struct PasskeyTrustTests {
 }
 
 extension AttestationVector {
-    /// What is recorded about a passkey with this statement under this policy, if the vector's anchor
-    /// is trusted; or the reason why it is denied.
+    /// What is recorded about a passkey with this statement under this policy, if the vector's
+    /// anchor is trusted; or the reason why it is denied.
     fileprivate func expectation(_ policy: PasskeyPolicy.Attestation) -> String {
         let kind: String
         switch verdict {

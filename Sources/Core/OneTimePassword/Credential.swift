@@ -126,16 +126,16 @@ extension Credential {
 
     /// The code at a Unix time.
     ///
-    /// - Throws: ``OneTimePasswordError/otherMovingFactor`` for HOTP, ``OneTimePasswordError/beforeStart`` for a time
-    ///   before T0.
+    /// - Throws: ``OneTimePasswordError/otherMovingFactor`` for HOTP,
+    ///   ``OneTimePasswordError/beforeStart`` for a time before T0.
     public func code(atUnixTime unixTime: Int64) throws(OneTimePasswordError) -> Code {
         code(at: try step(atUnixTime: unixTime))
     }
 
     /// The time step of a Unix time, for ``CodeGenerator``.
     ///
-    /// - Throws: ``OneTimePasswordError/otherMovingFactor`` for HOTP, ``OneTimePasswordError/beforeStart`` for a time
-    ///   before T0.
+    /// - Throws: ``OneTimePasswordError/otherMovingFactor`` for HOTP,
+    ///   ``OneTimePasswordError/beforeStart`` for a time before T0.
     public func step(atUnixTime unixTime: Int64) throws(OneTimePasswordError) -> UInt64 {
         guard case .time(let timeStep) = movingFactor else { throw .otherMovingFactor }
         guard let step = timeStep.step(at: unixTime) else { throw .beforeStart }

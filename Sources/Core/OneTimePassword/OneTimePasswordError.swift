@@ -15,7 +15,8 @@ public enum OneTimePasswordError: Error, Hashable, Sendable {
     // A credential.
     /// The key is empty or, in a URI, missing.
     case emptyKey
-    /// The issuer or the account begins or ends with a space of any kind, which a key URI does not preserve.
+    /// The issuer or the account begins or ends with a space of any kind, which a key URI does not
+    /// preserve.
     case spaceAround(KeyURIPart)
     /// A URI is longer than ``KeyURI/maximumCount``, or that of the credential could be.
     case tooLong

@@ -8,7 +8,9 @@ public struct TimeStep: Hashable, Sendable {
     /// Thirty-second steps that start at the Unix epoch, which almost every service uses.
     public static let standard = TimeStep(checkedPeriod: 30, start: 0)
 
-    /// Uses a period of at least one second, or returns `nil`, and a start, which may be before 1970.
+    /// Steps of this period; `nil` if it is shorter than a second.
+    ///
+    /// The start may be before 1970.
     public init?(period: Int64, start: Int64 = 0) {
         guard period >= 1 else { return nil }
         self.init(checkedPeriod: period, start: start)

@@ -42,8 +42,8 @@ extension Confinement {
     /// one thread.
     ///
     /// - Parameter emulator: the TCP ports of the device if it is an emulator, which needs a new
-    ///   connection for each message. Then the process can make TCP connections: before Linux 6.7 to
-    ///   any port, and to any address.
+    ///   connection for each message. Then the process can make TCP connections: before Linux 6.7
+    ///   to any port, and to any address.
     public static func enterWithDevice(
         _ limits: Limits, emulator: [UInt16]?
     ) throws(SystemCallFailure) {

@@ -7,8 +7,8 @@ extension Confinement {
     /// Confines this process, which holds keys.
     ///
     /// It dies with its parent, cannot be dumped or traced, reaches only the files below `folders`
-    /// (where the kernel has Landlock), and can neither start a program nor open a connection. It can
-    /// accept connections on a socket that it has, and start threads.
+    /// (where the kernel has Landlock), and can neither start a program nor open a connection. It
+    /// can accept connections on a socket that it has, and start threads.
     ///
     /// Everything else that it needs from the file system must already be loaded. The process must
     /// have one thread. A system call that is not allowed fails with `EPERM`: a library may try one

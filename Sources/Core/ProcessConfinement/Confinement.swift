@@ -140,8 +140,8 @@ extension Confinement {
         for call: StaticString in ["set_robust_list", "rseq", "sched_yield"] {
             try filter.allow(call)
         }
-        // For ``ProcessorTime/limited(to:_:)``. The limit cannot exceed its maximum, which cannot be
-        // raised.
+        // For ``ProcessorTime/limited(to:_:)``. The limit cannot exceed its maximum, which cannot
+        // be raised.
         try filter.allow(
             "prlimit64", when: .argument(0, is: 0),
             .argument(1, is: Int32(RLIMIT_CPU.rawValue)))

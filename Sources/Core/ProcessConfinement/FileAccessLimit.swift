@@ -2,8 +2,8 @@ internal import CLinux
 internal import Glibc
 public import WatchwordSystem
 
-/// Limits the files that this process can open for the rest of its life, where the kernel supports it
-/// (Landlock).
+/// Limits the files that this process can open for the rest of its life, where the kernel supports
+/// it (Landlock).
 public enum FileAccessLimit {
     /// Moving a file to another folder needs this version; earlier ones forbid it altogether.
     private static let leastVersion: Int32 = 2
@@ -36,13 +36,13 @@ public enum FileAccessLimit {
         "fremovexattr", "removexattrat",
     ]
 
-    /// From here on, this thread and the programs that it starts cannot open anything in `folder`, nor
-    /// trace a process that can, nor change who may open any file.
+    /// From here on, this thread and the programs that it starts cannot open anything in `folder`,
+    /// nor trace a process that can, nor change who may open any file.
     ///
-    /// Landlock knows no exceptions, so this allows what is beside the folder and beside each folder
-    /// that leads to it, by any path, as far as it exists now and this process can list it. Those folders themselves
-    /// can no longer be listed. This process gains no privileges any more. An older kernel limits
-    /// nothing.
+    /// Landlock knows no exceptions, so this allows what is beside the folder and beside each
+    /// folder that leads to it, by any path, as far as it exists now and this process can list it.
+    /// Those folders themselves can no longer be listed. This process gains no privileges any more.
+    /// An older kernel limits nothing.
     public static func leaveOut(_ folder: String) throws(SystemCallFailure) {
         let version = linux_landlock_version()
         guard version >= leastVersion else { return }
@@ -56,7 +56,8 @@ public enum FileAccessLimit {
         try SystemCallFilter.refusing(modeChanges, with: EPERM).load()
     }
 
-    /// Allows everything in a folder that is neither at the end of one of these paths nor on the way.
+    /// Allows everything in a folder that is neither at the end of one of these paths nor on the
+    /// way.
     private static func allow(
         in folder: String, beside paths: [ArraySlice<String>], by rules: borrowing FileDescriptor,
         _ version: Int32
@@ -90,8 +91,8 @@ public enum FileAccessLimit {
         return unsafe String(cString: found)
     }
 
-    /// From here on, this thread can connect over TCP only to these ports, where the kernel supports
-    /// it (Linux 6.7).
+    /// From here on, this thread can connect over TCP only to these ports, where the kernel
+    /// supports it (Linux 6.7).
     static func limitConnections(to ports: [UInt16]) throws(SystemCallFailure) {
         let version = linux_landlock_version()
         guard version >= 4 else { return }

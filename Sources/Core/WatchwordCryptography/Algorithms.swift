@@ -1,8 +1,9 @@
 internal import COpenSSL
 
-// Digests, HMAC, HKDF, AES-256-GCM and random bytes do not throw. Their input never makes them fail:
-// only a lack of memory does, or a configuration of OpenSSL without the algorithm (for example a FIPS
-// provider). The second is reported here, before the first use; everything else ends the process.
+// Digests, HMAC, HKDF, AES-256-GCM and random bytes do not throw. Their input never makes them
+// fail: only a lack of memory does, or a configuration of OpenSSL without the algorithm (for
+// example a FIPS provider). The second is reported here, before the first use; everything else ends
+// the process.
 
 /// Fetches the algorithms that are used without an error of their own: digests, HMAC, HKDF,
 /// AES-256-GCM, and random bytes.
@@ -43,8 +44,8 @@ public func prepareConfinedCryptography() throws(CryptographyFailure) {
     _ = try pbkdf2(.sha512, password: key, salt: [0].span, iterations: 1, count: 1)
 }
 
-/// Ends the process unless a call into OpenSSL succeeded that only a lack of memory makes fail, once
-/// ``fetchAlgorithms()`` has succeeded.
+/// Ends the process unless a call into OpenSSL succeeded that only a lack of memory makes fail,
+/// once ``fetchAlgorithms()`` has succeeded.
 func require(_ isDone: Bool, _ call: CryptographyFailure.Call) {
     if !isDone { endProcess(after: call) }
 }

@@ -23,7 +23,8 @@ public enum CryptographyError: Error, Hashable, Sendable {
     case scalar
     /// The key is not of the algorithm's type, or not on its curve.
     case otherAlgorithm
-    /// The point is not in its uncompressed form, or, on edwards25519, not in its canonical encoding.
+    /// The point is not in its uncompressed form, or, on edwards25519, not in its canonical
+    /// encoding.
     case pointForm
     /// The point is of small order: no secret can be agreed on, or one signature would be valid for
     /// every message.

@@ -83,8 +83,8 @@ public func kbkdfSHA256(
     }
 }
 
-/// Derives `count` bytes from a shared secret with SHA-256 in counter mode (NIST SP 800-56C, section
-/// 4.1), which TPMs call KDFe.
+/// Derives `count` bytes from a shared secret with SHA-256 in counter mode (NIST SP 800-56C,
+/// section 4.1), which TPMs call KDFe.
 ///
 /// - Throws: ``CryptographyFailure`` if OpenSSL does not offer the algorithm.
 public func sskdfSHA256(

@@ -9,9 +9,9 @@ public typealias PictureLender = ((Span<UInt8>) -> Void) -> Void
 /// Reads the symbols in pictures with `watchword-reader`, a confined process.
 ///
 /// One process reads many pictures. A picture whose format needs a library that must be loaded is
-/// read by a process that was started with this library. If a picture makes it crash, hang or exhaust its memory, only
-/// that picture is lost: the process is killed, and the next picture gets a new one. Everything
-/// that the process sends is checked, and no picture is decoded on this side.
+/// read by a process that was started with this library. If a picture makes it crash, hang or
+/// exhaust its memory, only that picture is lost: the process is killed, and the next picture gets
+/// a new one. Everything that the process sends is checked, and no picture is decoded on this side.
 ///
 /// It must be used from one thread, which must outlive it: the kernel kills the processes when that
 /// thread ends.

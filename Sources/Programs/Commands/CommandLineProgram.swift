@@ -59,8 +59,8 @@ struct Session {
         printer.outputIsTerminal && StandardStream.input.isTerminal && !wantsJSON
     }
 
-    /// Asks for confirmation before a secret is printed on a terminal, and warns before it is printed
-    /// to a file that other users can read.
+    /// Asks for confirmation before a secret is printed on a terminal, and warns before it is
+    /// printed to a file that other users can read.
     func confirmShowing(_ what: String) throws {
         printer.warnIfOthersCanRead()
         guard printer.outputIsTerminal, !arguments.has(.yes) else { return }

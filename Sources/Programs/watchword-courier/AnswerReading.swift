@@ -80,7 +80,8 @@ extension HTTPResponse {
         return .keyToActivate(credential: credential, protected)
     }
 
-    /// The key, if the server refuses the ticket, but has registered the key with an earlier request.
+    /// The key, if the server refuses the ticket, but has registered the key with an earlier
+    /// request.
     private func registeredEarlier() throws(HTTPHelperFailure) -> HelperResponse? {
         guard hasType("application/problem+json"), let problem = json(),
             problem["type"]?.string == "urn:watchword:problem:refused-ticket",

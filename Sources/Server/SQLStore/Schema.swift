@@ -1,5 +1,5 @@
-// The tables, as lists of schema steps. The steps are written out for each database, and not derived
-// from the rows' columns, because a released step never changes.
+// The tables, as lists of schema steps. The steps are written out for each database, and not
+// derived from the rows' columns, because a released step never changes.
 
 extension SQLiteDialect {
     /// The steps; `PRAGMA user_version` counts the steps that were applied to a database.

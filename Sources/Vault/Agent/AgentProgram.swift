@@ -26,8 +26,8 @@ package enum AgentProgram {
     private static let about =
         "watchword-agent holds the keys of unlocked vaults; use `watchword unlock`."
 
-    /// Runs the agent for the vaults in the folders that are given as arguments, or the system agent
-    /// with its state folder; before them, ``KeyMemory/argument``.
+    /// Runs the agent for the vaults in the folders that are given as arguments, or the system
+    /// agent with its state folder; before them, ``KeyMemory/argument``.
     package static func main(_ timing: AgentTiming = AgentTiming()) -> Never {
         var arguments = Array(CommandLine.arguments.dropFirst())
         let memory = KeyMemory(takingFrom: &arguments)

@@ -24,8 +24,8 @@ struct MemoryLimits: Sendable {
     static let timeout = Duration.seconds(30)
     /// How long it waits for its turn to begin; its sender is waiting too.
     ///
-    /// It is longer than a large request of another user computes, and its client may then delay the
-    /// end of the turn (``AgentProtocol/turnTimeout``).
+    /// It is longer than a large request of another user computes, and its client may then delay
+    /// the end of the turn (``AgentProtocol/turnTimeout``).
     static let shortTimeout = Duration.seconds(15)
 
     /// The memory of a request that needs more than this is given to one of its user at a time.
@@ -96,7 +96,8 @@ extension AgentServices {
         return try body()
     }
 
-    /// Runs `body`, which may wait for a person or a server, unless too many requests of the user do.
+    /// Runs `body`, which may wait for a person or a server, unless too many requests of the user
+    /// do.
     func asking(_ body: () throws -> AgentResponse) throws -> AgentResponse {
         guard let turn else { return try body() }
         guard let memory = try limits.beginAsking(for: turn) else { return .tooManyClients }

@@ -152,7 +152,8 @@ extension AgentServices {
         guard opened.identity.isSameVault(as: present), !opened.identity.isOlder(than: present)
         else { throw VaultError.otherVault }
         if account.moveState() != .arriving {
-            // The copy may be the only one, and whoever has its key may replace it by a later state.
+            // The copy may be the only one, and whoever has its key may replace it by a later
+            // state.
             guard try opened.includes(account.path) else { throw VaultError.otherVault }
         }
         try Vault.replace(account.path, in: present, with: opened)

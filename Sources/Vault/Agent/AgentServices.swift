@@ -46,7 +46,8 @@ struct AgentServices: Sendable {
         _ unlocking: inout UInt64?
     ) throws -> AgentResponse {
         guard reach.contains(place) else { return .outOfReach }
-        // The client sends the folder's identity and its path; the path may now name another folder.
+        // The client sends the folder's identity and its path; the path may now name another
+        // folder.
         guard FolderReach.identity(of: place.folderPath) == place.folder else {
             return .failed(.notFound)
         }
@@ -81,8 +82,8 @@ struct AgentServices: Sendable {
 
     /// Runs `body` with the vault at `place`, if it is held.
     ///
-    /// What `body` finds out is not told if the vault has been locked meanwhile; the outcome of a save
-    /// and the cost of a failure are.
+    /// What `body` finds out is not told if the vault has been locked meanwhile; the outcome of a
+    /// save and the cost of a failure are.
     func using(
         _ place: VaultPlace, _ body: (HeldVaults.Use) -> AgentResponse
     ) throws -> AgentResponse {
@@ -130,8 +131,8 @@ struct AgentServices: Sendable {
 
 // Finding the entries that a person named.
 extension AgentServices {
-    /// Lists the entries that `names` find, or all if one of them does not find exactly one, so that
-    /// the client can say why; without their last uses.
+    /// Lists the entries that `names` find, or all if one of them does not find exactly one, so
+    /// that the client can say why; without their last uses.
     ///
     /// - Parameters:
     ///   - time: the time of the code of the only entry; it is computed if the entry requires no

@@ -236,15 +236,16 @@ extension ClientConnection {
             proofs: proofs)
     }
 
-    /// The place of the vault that this connection uses: the one that was opened for it, if there is
-    /// one.
+    /// The place of the vault that this connection uses: the one that was opened for it, if there
+    /// is one.
     private func own(_ place: VaultPlace) -> VaultPlace {
         opened.contains(place) ? place.only(for: member.number) : place
     }
 }
 
 extension AgentRequest {
-    /// Whether the system's modules or a TPM may ask the person at the client before it is answered.
+    /// Whether the system's modules or a TPM may ask the person at the client before it is
+    /// answered.
     fileprivate var mayAsk: Bool {
         switch (self, presence) {
         case (.login, _), (.move(.give), _), (_, .modules): true

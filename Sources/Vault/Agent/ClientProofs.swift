@@ -35,8 +35,8 @@ struct ClientProof {
     let unlocking: UInt64
     let end: Moment
 
-    /// How long a proof counts: an import or an export may ask for further checks and for a password
-    /// in the meantime.
+    /// How long a proof counts: an import or an export may ask for further checks and for a
+    /// password in the meantime.
     static let lifetime = Duration.seconds(300)
 
     init(
@@ -59,7 +59,8 @@ struct ShownEntry {
     let id: RecordID
     /// The unlocking of the vault in which presence was checked.
     let unlocking: UInt64
-    /// The access control and the last edit at that time; after a change, presence is checked again.
+    /// The access control and the last edit at that time; after a change, presence is checked
+    /// again.
     let access: AccessControl
     let edited: EntryEdit
     /// The number of the credential, which is held with the vault.
@@ -81,8 +82,8 @@ struct UsedEntry {
 
 /// The uses of entries by one client that are not recorded yet.
 ///
-/// Saving the record takes milliseconds. If a client asks for one code after another, their uses are
-/// therefore saved together when it pauses.
+/// Saving the record takes milliseconds. If a client asks for one code after another, their uses
+/// are therefore saved together when it pauses.
 struct UnrecordedUses {
     private var uses: [RecordedUse] = []
     /// The latest of them; all are of the same vault.

@@ -17,8 +17,8 @@ final class Connections: Sendable {
         let connection: FrameConnection
         /// The client's process and user.
         let peer: LocalSocket.Peer
-        /// Whether it is beyond the limits, and may only lock vaults, ask for the status or stop the
-        /// agent.
+        /// Whether it is beyond the limits, and may only lock vaults, ask for the status or stop
+        /// the agent.
         let isReserved: Bool
         /// Whether it has sent a request.
         var hasAsked = false

@@ -116,8 +116,8 @@ extension HeldRequest {
     // The TPM asks the person.
     func pinEntry() -> AbsentPerson { AbsentPerson() }
 
-    /// Checks presence as the entry of a new key will require it, unless a check of an entry that the
-    /// key replaces was such a check.
+    /// Checks presence as the entry of a new key will require it, unless a check of an entry that
+    /// the key replaces was such a check.
     func checkForNewKey(
         _ name: EntryName, under access: AccessControl, after earlier: [ConfirmedEntry]
     ) throws -> DeviceKeyTranscript.Presence {

@@ -62,8 +62,8 @@ extension HeldVaults {
 }
 
 extension HeldVaults.State {
-    /// The clocks are not read atomically, and the kernel adjusts them; a smaller difference does not
-    /// mean a suspend.
+    /// The clocks are not read atomically, and the kernel adjusts them; a smaller difference does
+    /// not mean a suspend.
     private static let leastSuspend = Duration.seconds(1)
 
     /// Wipes the keys of vaults that are no longer held.
@@ -210,7 +210,8 @@ extension HeldVaults {
 
     /// The vaults that give way to one whose file has this size; `nil` if there is no room for it.
     ///
-    /// A vault of a single connection gives way if its user would still have more than the other one.
+    /// A vault of a single connection gives way if its user would still have more than the other
+    /// one.
     private func givingWay(
         to place: VaultPlace, size: Int64, in state: State
     ) -> Set<VaultPlace>? {

@@ -3,8 +3,8 @@ internal import Synchronization
 package import VaultService
 package import WatchwordSystem
 
-/// The vaults whose keys the agent holds, until a time limit expires, the machine is suspended, or a
-/// client locks them.
+/// The vaults whose keys the agent holds, until a time limit expires, the machine is suspended, or
+/// a client locks them.
 package final class HeldVaults: Sendable {
     /// A vault for one request.
     package struct Use {
@@ -74,8 +74,8 @@ package final class HeldVaults: Sendable {
     /// Holds a vault that has just been opened.
     ///
     /// - Parameter unlocking: the number of the unlocking that began.
-    /// - Returns: whether the vault is held; it is not if it was locked meanwhile, if its key is not
-    ///   where it may be, if there is no room for it, or if the agent is ending.
+    /// - Returns: whether the vault is held; it is not if it was locked meanwhile, if its key is
+    ///   not where it may be, if there is no room for it, or if the agent is ending.
     package func hold(
         _ vault: HeldVault, for time: HoldingTime, _ unlocking: UInt64
     ) -> Bool {
@@ -199,8 +199,8 @@ package final class HeldVaults: Sendable {
 extension HeldVaults {
     /// A vault for one request, after reading its file again if another process has changed it.
     ///
-    /// Locks the vault if its file is missing, was replaced by an older or diverged one or by another
-    /// vault, or has a new key.
+    /// Locks the vault if its file is missing, was replaced by an older or diverged one or by
+    /// another vault, or has a new key.
     ///
     /// - Parameters:
     ///   - largest: the size of the largest file that the request may read.
@@ -268,8 +268,8 @@ extension HeldVaults {
         return held.vault.vault()
     }
 
-    /// Records what a request has learned about the file of its vault, above all what it saved; locks
-    /// the vault if there is no room for it.
+    /// Records what a request has learned about the file of its vault, above all what it saved;
+    /// locks the vault if there is no room for it.
     package func learn(from use: Use, of place: VaultPlace) {
         keep(HeldVault(use.vault), nil, of: place, use.unlocking)
     }

@@ -16,8 +16,8 @@ enum KeyHolder {
     static let lockAll: UInt8 = 2
     /// The supervisor's request to lock the vaults of a user, whose ID follows (``UserNumber``).
     static let lockUser: UInt8 = 3
-    /// What the supervisor sends from time to time, so that somebody who stops it does not also stop
-    /// what locks the vaults; there is no response.
+    /// What the supervisor sends from time to time, so that somebody who stops it does not also
+    /// stop what locks the vaults; there is no response.
     static let alive: UInt8 = 5
     /// The response to both requests to lock.
     static let locked: UInt8 = 4
@@ -141,8 +141,8 @@ enum KeyHolder {
 
     /// Accepts the connections that wait, and serves each on a thread of its own.
     ///
-    /// The system agent closes those of a user that are more at once than it serves, unless they ask
-    /// to lock a vault, for example: a user who connects very often must not delay others.
+    /// The system agent closes those of a user that are more at once than it serves, unless they
+    /// ask to lock a vault, for example: a user who connects very often must not delay others.
     ///
     /// - Returns: `false` if descriptors or memory are exhausted.
     private static func accept(

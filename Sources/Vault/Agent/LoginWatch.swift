@@ -3,8 +3,8 @@ internal import WatchwordSystem
 
 /// Notices when a session is locked or the machine is about to sleep.
 ///
-/// Without a system bus, and while the bus does not answer, it notices nothing; the key holder still
-/// locks the vaults after a suspend.
+/// Without a system bus, and while the bus does not answer, it notices nothing; the key holder
+/// still locks the vaults after a suspend.
 struct LoginWatch: ~Copyable {
     /// The vaults that must be locked.
     enum Scope: Equatable {

@@ -3,8 +3,8 @@ internal import WatchwordSystem
 
 /// Limits how much memory the requests of all users take at the same time.
 ///
-/// Those who have the least memory come first; among them those whose last turn began longest ago, and
-/// then those who have waited longest.
+/// Those who have the least memory come first; among them those whose last turn began longest ago,
+/// and then those who have waited longest.
 final class MemoryTurns: Sendable {
     fileprivate struct Waiting {
         let number: UInt64

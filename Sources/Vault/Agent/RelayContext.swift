@@ -82,8 +82,8 @@ struct RelayedCourier: RequestSender {
 
 /// Asks the system's modules in a process that the supervisor starts.
 ///
-/// The client only shows their messages and passes the answers on: the verdict does not pass through
-/// it.
+/// The client only shows their messages and passes the answers on: the verdict does not pass
+/// through it.
 ///
 /// The check is ``Advisory`` if the modules run as the same user as the client, and ``Enforced`` in
 /// the system agent.

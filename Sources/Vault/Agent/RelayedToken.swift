@@ -115,8 +115,8 @@ struct AbsentPerson: TokenHelper.Person {
 /// Limits the wrong PINs that the users of the system agent give the TPM, which counts those of all
 /// users together, and then refuses every PIN.
 ///
-/// A restart forgets the counts. Then the TPM's own count remains, of which `watchword-token` spares a
-/// part.
+/// A restart forgets the counts. Then the TPM's own count remains, of which `watchword-token`
+/// spares a part.
 final class PINLimit: Sendable {
     /// After this time, one wrong PIN is forgotten; a TPM often does the same.
     private static let time = Duration.seconds(7200)

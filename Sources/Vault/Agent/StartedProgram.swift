@@ -32,7 +32,8 @@ final class StartedProgram {
     }
 
     private struct KilledProgram: @unchecked Sendable {
-        // `@unchecked Sendable`: the main thread does not use it after it has started the other one.
+        // `@unchecked Sendable`: the main thread does not use it after it has started the other
+        // one.
         let child: ChildProcess
 
         func reap() { child.end() }

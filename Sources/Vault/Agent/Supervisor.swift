@@ -2,8 +2,8 @@ internal import ProcessConfinement
 internal import VaultService
 internal import WatchwordSystem
 
-/// The process that starts the others: the key holder, and the programs that the key holder's sandbox
-/// forbids it to start.
+/// The process that starts the others: the key holder, and the programs that the key holder's
+/// sandbox forbids it to start.
 ///
 /// It never sees a key or a client's data.
 struct Supervisor: ~Copyable {
@@ -120,7 +120,8 @@ struct Supervisor: ~Copyable {
         return true
     }
 
-    /// Ends the key holder, which wipes its keys when the connection closes, and removes the socket.
+    /// Ends the key holder, which wipes its keys when the connection closes, and removes the
+    /// socket.
     private consuming func end() {
         // If this fails, the next agent removes it.
         _ = ifPossible(try post.removeSocket())

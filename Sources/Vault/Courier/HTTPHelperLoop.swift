@@ -4,8 +4,8 @@ public import WatchwordSystem
 /// The helper's side: read the request, connect, give up all other privileges, send, reply.
 ///
 /// A copy of the process that is made before the request is read looks up the server's name and
-/// connects. So whatever a name server answers, no process that knows a secret reads it before it is
-/// confined.
+/// connects. So whatever a name server answers, no process that knows a secret reads it before it
+/// is confined.
 public enum HTTPHelperLoop {
     /// The resources that the helper may use.
     public static let limits = Confinement.Limits(addressSpace: 1 << 30, processorSeconds: 20)

@@ -10,8 +10,8 @@ public struct HelperRequest: Sendable {
         case enrolment(ticket: SecretBytes, deviceName: String)
         /// Sign in.
         case login(Login)
-        /// Register the device key with this public key of 65 bytes, whose private key is in a TPM or
-        /// in the vault.
+        /// Register the device key with this public key of 65 bytes, whose private key is in a TPM
+        /// or in the vault.
         case keyRegistration(KeyRegistration, point: [UInt8], isInTPM: Bool)
         /// Complete the registration of an attested key, with what the TPM revealed, in base64url.
         case keyActivation(credential: Token, secret: SecretBytes)

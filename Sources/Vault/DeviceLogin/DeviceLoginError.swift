@@ -26,8 +26,8 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     case stale
     /// The text does not have the form of an enrolment ticket.
     case badTicket
-    /// The entry with this name holds the enrolment of this ticket already, perhaps in a later state,
-    /// or held it. Nothing was stored.
+    /// The entry with this name holds the enrolment of this ticket already, perhaps in a later
+    /// state, or held it. Nothing was stored.
     case alreadyEnrolled(as: String)
     /// The vault threw this error.
     case vault(VaultError)

@@ -39,8 +39,8 @@ public struct EnrolledLogin {
     ///   - sender: Sends requests to the server. It must guarantee that responses come from the
     ///     server (TLS, or this machine only).
     ///   - now: Unix seconds, stored with the secret.
-    /// - Throws: ``DeviceLoginError``. ``DeviceLoginError/stale`` is thrown before anything is sent.
-    ///   After ``DeviceLoginError/wiped(_:)`` the secret is gone;
+    /// - Throws: ``DeviceLoginError``. ``DeviceLoginError/stale`` is thrown before anything is
+    ///   sent. After ``DeviceLoginError/wiped(_:)`` the secret is gone;
     ///   after every other error the next sign-in resumes where this one stopped.
     public mutating func signIn(
         turn: borrowing LoginLock, over sender: inout some RequestSender, now: Int64

@@ -87,11 +87,11 @@ extension Enrolment {
         return state
     }
 
-    /// The name of the entry that holds an enrolment already: another entry, or an earlier one under
-    /// this name that has advanced.
+    /// The name of the entry that holds an enrolment already: another entry, or an earlier one
+    /// under this name that has advanced.
     ///
-    /// The server sends the response to a ticket again for some time. To store it again would present
-    /// a secret twice, which the server treats as theft.
+    /// The server sends the response to a ticket again for some time. To store it again would
+    /// present a secret twice, which the server treats as theft.
     private func holder(
         of form: SecretBytes, in vault: UnlockedVault
     ) throws(DeviceLoginError) -> String? {

@@ -32,7 +32,8 @@ internal import Devices
 
     deinit { unsafe pam_end(handle, lastResult) }
 
-    /// Lets the modules know that the person is not at this machine; where that person is, is unknown.
+    /// Lets the modules know that the person is not at this machine; where that person is, is
+    /// unknown.
     mutating func setRemote() throws(PAMCheckFailure) {
         lastResult = unsafe "remote".withCString { unsafe pam_set_item(handle, PAM_RHOST, $0) }
         guard lastResult == PAM_SUCCESS else {

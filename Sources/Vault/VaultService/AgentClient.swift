@@ -231,8 +231,8 @@ package enum SystemAgent {
     ///
     /// The socket is in a folder that belongs to root and that only root can write to, so only root
     /// can have put it there. In addition, the kernel must say that root listens on it (systemd
-    /// does, and passes the socket on) or that the owner of ``stateFolder`` does; an ordinary caller is
-    /// never the owner.
+    /// does, and passes the socket on) or that the owner of ``stateFolder`` does; an ordinary
+    /// caller is never the owner.
     package static func connect() throws(AgentFailure) -> AgentClient? {
         guard let socket = try socket() else { return nil }
         let connection = FrameConnection(socket)

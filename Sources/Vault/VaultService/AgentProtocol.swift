@@ -5,8 +5,8 @@ package import WatchwordSystem
 // watchword → agent, each: the version (one byte) and a request
 // agent → watchword, each: a response
 //
-// The agent answers each request with one response. Before it, it may send messages and questions of
-// the system's modules, and a TPM's question for a PIN; the client answers each question.
+// The agent answers each request with one response. Before it, it may send messages and questions
+// of the system's modules, and a TPM's question for a PIN; the client answers each question.
 
 /// The limits of the protocol.
 package enum AgentProtocol {

@@ -23,8 +23,8 @@ package enum AgentRequest: Sendable {
     /// Lists the entries that these names find, or all if one of them does not find exactly one;
     /// no timer is reset.
     ///
-    /// No name occurs twice. If a single name finds a time-based entry that requires no check at each use, its code for
-    /// this time is also computed, as by ``code(_:_:_:_:)``.
+    /// No name occurs twice. If a single name finds a time-based entry that requires no check at
+    /// each use, its code for this time is also computed, as by ``code(_:_:_:_:)``.
     case find(VaultPlace, [String], CodeTime?)
     /// Computes a code.
     case code(VaultPlace, RecordID, CodeTime, AgentPresence)
@@ -47,8 +47,8 @@ package enum AgentRequest: Sendable {
     ///
     /// - Parameter isUse: whether to record that the entries were used.
     case contents(VaultPlace, [RecordID], AgentPresence, isUse: Bool)
-    /// Carries out a task of `login` or `key`, in the encoding of `DeviceLogin`; ``confirm(_:_:_:)``
-    /// confirms the entries that an enrolment replaces.
+    /// Carries out a task of `login` or `key`, in the encoding of `DeviceLogin`;
+    /// ``confirm(_:_:_:)`` confirms the entries that an enrolment replaces.
     case login(VaultPlace, SecretBytes, AgentPresence)
     /// A step of moving a vault to or from the system agent.
     case move(VaultMove)
@@ -165,7 +165,8 @@ extension AgentRequest {
     }
 
     /// Whether a frame that begins with these bytes needs almost no memory, and is therefore
-    /// answered whatever other requests take: it locks vaults, says what is held, or ends the agent.
+    /// answered whatever other requests take: it locks vaults, says what is held, or ends the
+    /// agent.
     package static func isAlwaysAnswered(_ frame: Span<UInt8>) -> Bool {
         frame.count > 1
             && [Kind.lock, .lockAll, .status, .stop].map(\.rawValue).contains(frame[1])

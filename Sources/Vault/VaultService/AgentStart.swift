@@ -6,8 +6,8 @@ package enum AgentStart {
 
     /// Starts the agent, which can reach vaults in `folders`, and connects to it.
     ///
-    /// If another process starts an agent at the same time, this connects to that one; if an agent is
-    /// ending, this starts one after it.
+    /// If another process starts an agent at the same time, this connects to that one; if an agent
+    /// is ending, this starts one after it.
     ///
     /// - Parameter unlockedMemory: whether it may hold keys where no memory can be locked.
     package static func run(

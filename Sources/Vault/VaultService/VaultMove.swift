@@ -3,12 +3,13 @@ package import WatchwordSystem
 
 /// A step of moving the vault of the client's user to or from the system agent.
 ///
-/// Each requires what opens the vault, except ``confirm(_:)``, which reveals nothing. While the vault is being moved, the agent keeps its copy, but
-/// nobody can use it.
+/// Each requires what opens the vault, except ``confirm(_:)``, which reveals nothing. While the
+/// vault is being moved, the agent keeps its copy, but nobody can use it.
 package enum VaultMove: Sendable {
     /// Stores a copy that cannot be used yet.
     case receive(VaultParcel, VaultOpener, ceiling: Int)
-    /// Confirms that the agent has the vault in this state, so that the client can erase its own copy.
+    /// Confirms that the agent has the vault in this state, so that the client can erase its own
+    /// copy.
     case confirm(VaultIdentity)
     /// Makes the stored copy the user's vault, after the client has erased its own.
     case activate(VaultOpener, ceiling: Int)

@@ -7,7 +7,8 @@ package struct VaultPlace: Hashable, Sendable {
     package let name: String
     /// The path of the file without symbolic links in its folder's path.
     package let path: String
-    /// In the agent: the only connection for which the vault was opened; 0 if it was unlocked for all.
+    /// In the agent: the only connection for which the vault was opened; 0 if it was unlocked for
+    /// all.
     ///
     /// It is never sent.
     package private(set) var connection: UInt64 = 0

@@ -50,7 +50,8 @@ private var indexOutside: Int { Int(getpid()) }
 
 /// Recurses until the stack overflows.
 ///
-/// Each call lets libc write to its frame, so that the optimiser cannot make a loop of the recursion.
+/// Each call lets libc write to its frame, so that the optimiser cannot make a loop of the
+/// recursion.
 private func sink(_ depth: Int) -> Int {
     unsafe withUnsafeTemporaryAllocation(byteCount: 64, alignment: 8) { frame in
         guard let start = frame.baseAddress else { return 0 }

@@ -2,8 +2,8 @@ internal import CSeccomp
 internal import Glibc
 internal import WatchwordSystem
 
-/// A list of allowed system calls; the kernel kills the process for any other call (seccomp), or makes
-/// the call fail.
+/// A list of allowed system calls; the kernel kills the process for any other call (seccomp), or
+/// makes the call fail.
 ///
 /// The names are libseccomp's, so that one list works for x86-64 and arm64.
 @safe struct SystemCallFilter: ~Copyable {
@@ -11,7 +11,8 @@ internal import WatchwordSystem
 
     /// Creates a filter that allows nothing.
     ///
-    /// - Parameter failure: the error number of calls that are not allowed; `nil` kills the process.
+    /// - Parameter failure: the error number of calls that are not allowed; `nil` kills the
+    ///   process.
     init(failingWith failure: Int32? = nil) throws(SystemCallFailure) {
         try self.init(
             otherwise: failure.map(SystemCallFilter.error) ?? SCMP_ACT_KILL_PROCESS)

@@ -61,7 +61,8 @@ public enum ChainRefusal: Hashable, Sendable {
     ///
     /// This checks signatures, validity periods, who may issue certificates, path lengths, critical
     /// extensions, and that no key or hash function has less than 112 bits of strength. Nothing is
-    /// fetched, and revocation is not checked. Certificates that the path does not need are ignored.
+    /// fetched, and revocation is not checked. Certificates that the path does not need are
+    /// ignored.
     ///
     /// - Parameter time: Unix seconds.
     public func check(

@@ -1,8 +1,8 @@
-/// What a TPM says about a device key that it has made: its structures, as the device sends them and
-/// the server checks them.
+/// What a TPM says about a device key that it has made: its structures, as the device sends them
+/// and the server checks them.
 public struct KeyAttestation: Hashable, Sendable {
-    /// The certificate of the endorsement key, followed by those of its issuers that the TPM has, in
-    /// DER.
+    /// The certificate of the endorsement key, followed by those of its issuers that the TPM has,
+    /// in DER.
     public let certificates: [[UInt8]]
     /// The endorsement key: `TPMT_PUBLIC`.
     public let endorsementKey: [UInt8]
@@ -50,8 +50,8 @@ public struct KeyAttestation: Hashable, Sendable {
 public struct KeyActivation: Hashable, Sendable {
     /// The protected secret: `TPM2B_ID_OBJECT` without its length.
     public let blob: [UInt8]
-    /// The seed that protects it, encrypted to the endorsement key: `TPM2B_ENCRYPTED_SECRET` without
-    /// its length.
+    /// The seed that protects it, encrypted to the endorsement key: `TPM2B_ENCRYPTED_SECRET`
+    /// without its length.
     public let seed: [UInt8]
 
     /// The maximum size of a blob in bytes: two digests, and the lengths of both.

@@ -103,8 +103,8 @@ internal import Synchronization
 /// The public keys on a curve that are not in use, to be given another point.
 ///
 /// When OpenSSL makes a key from its values, it computes the constants of the curve again, which
-/// takes half as long as a signature check. A copy of a key without a point takes a quarter of that,
-/// and a new point for a key a twentieth.
+/// takes half as long as a signature check. A copy of a key without a point takes a quarter of
+/// that, and a new point for a key a twentieth.
 final class SpareKeys: Sendable {
     private let empty: KeyHandle?
     private let spare = Mutex<[KeyHandle]>([])

@@ -135,8 +135,9 @@ extension PublicKey {
             guard case .ellipticCurve = self else {
                 return unsafe EVP_PKEY_public_check(context) == 1
             }
-            // The full check also multiplies the point by the curve's order. That is redundant here:
-            // the order of these curves is prime, so it is also that of each point but infinity.
+            // The full check also multiplies the point by the curve's order. That is redundant
+            // here: the order of these curves is prime, so it is also that of each point but
+            // infinity.
             return unsafe EVP_PKEY_public_check_quick(context) == 1
         }
     }
@@ -163,7 +164,8 @@ extension PublicKey {
     deinit { unsafe BN_free(number) }
 }
 
-/// Whether the y-coordinate of an encoded point is less than p = 2^255 − 19 (RFC 8032, section 5.1.3).
+/// Whether the y-coordinate of an encoded point is less than p = 2^255 − 19 (RFC 8032, section
+/// 5.1.3).
 ///
 /// Only a y-coordinate of 0 to 18 has a second encoding. (If x is 0, its sign is another one; these
 /// points are of small order.)
@@ -171,8 +173,8 @@ private func isCanonical(_ point: [UInt8]) -> Bool {
     point[0] < 0xed || point[31] & 0x7f != 0x7f || point[1..<31].contains { $0 != 0xff }
 }
 
-/// Whether an encoded point of edwards25519 decodes: whether x² = (y² − 1) / (d·y² + 1) has a solution
-/// modulo p (RFC 8032, section 5.1.3).
+/// Whether an encoded point of edwards25519 decodes: whether x² = (y² − 1) / (d·y² + 1) has a
+/// solution modulo p (RFC 8032, section 5.1.3).
 private func isOnEdwards25519(_ point: [UInt8]) -> Bool {
     var encoded = point
     encoded[31] &= 0x7f
@@ -208,8 +210,8 @@ private let edwards25519: (prime: [UInt8], d: [UInt8]) = (
 
 /// Whether a point of edwards25519 is one of the eight whose order divides 8.
 ///
-/// OpenSSL accepts such keys. The list has each y-coordinate in every encoding; the sign of x is the
-/// highest bit.
+/// OpenSSL accepts such keys. The list has each y-coordinate in every encoding; the sign of x is
+/// the highest bit.
 private func isOfSmallOrder(_ point: [UInt8]) -> Bool {
     var y = point
     y[31] &= 0x7f

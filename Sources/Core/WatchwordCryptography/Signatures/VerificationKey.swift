@@ -47,8 +47,8 @@ public final class VerificationKey: Sendable {
         try isValid(signature, of: message, algorithm.digestName)
     }
 
-    /// Whether `signature` is one with RSA and SHA-1, which is weak: nothing may be trusted because of
-    /// it.
+    /// Whether `signature` is one with RSA and SHA-1, which is weak: nothing may be trusted because
+    /// of it.
     ///
     /// - Parameter digestName: the digest; only a test passes another one than SHA-1.
     /// - Returns: `nil` if OpenSSL refuses to verify such signatures, as it does where the system's

@@ -14,8 +14,8 @@ public struct FileLock: ~Copyable, Sendable {
 
     /// Creates the file `name` in `folder` if it does not exist, and locks it.
     ///
-    /// If somebody may remove the file, ``isHeld(as:in:)`` must follow: otherwise two processes could
-    /// lock two different files.
+    /// If somebody may remove the file, ``isHeld(as:in:)`` must follow: otherwise two processes
+    /// could lock two different files.
     ///
     /// - Parameters:
     ///   - sharing: whether to acquire a shared lock; an exclusive lock has only one holder.

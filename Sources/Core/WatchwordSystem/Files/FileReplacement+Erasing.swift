@@ -79,7 +79,8 @@ extension FileReplacement {
 
     /// Overwrites and removes the file itself.
     ///
-    /// Call ``eraseAllButCurrent(in:besides:noting:)`` first; it also completes an interrupted call.
+    /// Call ``eraseAllButCurrent(in:besides:noting:)`` first; it also completes an interrupted
+    /// call.
     public func eraseCurrent(
         in folder: borrowing Folder, besides own: borrowing Folder,
         noting linked: inout [LinkedFile]
@@ -159,7 +160,8 @@ extension FileReplacement {
         do throws(SystemCallFailure) {
             if let facts = try own.facts(of: leftover), facts.st_size > beginning.count {
                 if facts.st_nlink == 1 {
-                    // Otherwise a power failure could give the overwritten file its former name back.
+                    // Otherwise a power failure could give the overwritten file its former name
+                    // back.
                     try own.synchronize()
                     try overwrite(leftover, in: own)
                 } else if try !isSameFile(leftover, in: own, name, in: folder),

@@ -65,11 +65,12 @@ public struct FileReplacement: Sendable {
         /// It is kept as the previous generation, in place of the generation before it.
         case kept
         /// It must be erased: the previous generation is overwritten now. The old file is erased
-        /// later by ``eraseAllButCurrent(in:besides:noting:)`` or, if the process is killed, by the next
-        /// writer.
+        /// later by ``eraseAllButCurrent(in:besides:noting:)`` or, if the process is killed, by the
+        /// next writer.
         case purged
         /// It must be erased, and the previous generation stays as it is. The old file is erased
-        /// later by ``eraseLeftovers(in:besides:noting:)`` or, if the process is killed, by the next writer.
+        /// later by ``eraseLeftovers(in:besides:noting:)`` or, if the process is killed, by the
+        /// next writer.
         case discarded
     }
 

@@ -38,8 +38,8 @@ public struct InputFile: ~Copyable {
 public enum OutputFile {
     /// Creates the file at `path` (mode 0600) with the content `bytes`.
     ///
-    /// A failure leaves nothing behind. Interrupting signals take effect once the file is complete, so
-    /// they leave no part of it, and no second copy, behind.
+    /// A failure leaves nothing behind. Interrupting signals take effect once the file is complete,
+    /// so they leave no part of it, and no second copy, behind.
     ///
     /// - Parameter replacing: whether an existing file is replaced; otherwise it causes
     ///   ``FileError/exists``.

@@ -4,7 +4,8 @@ internal import Glibc
 public enum RuntimeFolder {
     /// Why it cannot be used.
     public enum Failure: Hashable, Sendable {
-        /// The system provides none: XDG_RUNTIME_DIR is not set, and `/run/user/UID` does not exist.
+        /// The system provides none: XDG_RUNTIME_DIR is not set, and `/run/user/UID` does not
+        /// exist.
         case missing
         /// Other users can access the folder at this path, or it is not a folder.
         case notPrivate(String)
@@ -107,7 +108,8 @@ public struct OpenRuntimeFolder: ~Copyable, Sendable {
 }
 
 extension Folder {
-    /// Opens the folder at `path`; `nil` if it belongs to another user, or other users can access it.
+    /// Opens the folder at `path`; `nil` if it belongs to another user, or other users can access
+    /// it.
     public static func openPrivate(_ path: String) throws(SystemCallFailure) -> Folder? {
         let folder = try Folder(opening: path)
         guard try folder.isPrivate() else { return nil }
@@ -162,7 +164,8 @@ extension Folder {
 public enum SystemFolder {
     /// Whether `path` is a folder that belongs to root and that only root can write to.
     ///
-    /// A symbolic link is not followed. Nobody else can then create, replace or remove a file in it.
+    /// A symbolic link is not followed. Nobody else can then create, replace or remove a file in
+    /// it.
     public static func isRoots(_ path: String) -> Bool {
         guard let facts = facts(of: path) else { return false }
         return facts.st_mode & S_IFMT == S_IFDIR && facts.st_uid == 0

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// Builds a frame whose size is not known in advance, in wiped memory.
 ///
-/// Numbers are big-endian. If memory runs out, or the frame exceeds its limit, ``finished()`` reports
-/// it.
+/// Numbers are big-endian. If memory runs out, or the frame exceeds its limit, ``finished()``
+/// reports it.
 public final class FrameWriter {
     /// The maximum size of a frame's content in bytes, unless its writer sets another one.
     public static let largestFrame = 64 << 20

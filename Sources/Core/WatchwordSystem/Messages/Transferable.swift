@@ -1,8 +1,8 @@
 /// A value that the processes of this project send to each other.
 ///
-/// All of them have the same version, so the encoding is not a stable format. Numbers are big-endian,
-/// and a string or a list is preceded by its count in four bytes. Reading allocates memory only in
-/// proportion to the number of bytes received.
+/// All of them have the same version, so the encoding is not a stable format. Numbers are
+/// big-endian, and a string or a list is preceded by its count in four bytes. Reading allocates
+/// memory only in proportion to the number of bytes received.
 ///
 /// A value lists its fields once for each direction:
 ///
@@ -21,8 +21,8 @@ package protocol Transferable {
 
     /// Reads what ``write(to:)`` appends.
     ///
-    /// This may accept values that their owner refuses, such as a name that is too long: the owner's
-    /// error then states the reason.
+    /// This may accept values that their owner refuses, such as a name that is too long: the
+    /// owner's error then states the reason.
     init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable)
 }
 
@@ -68,7 +68,8 @@ extension FieldReader {
 
     /// Reads the fields of a value in order, and makes the value from them.
     ///
-    /// - Parameter make: a case of an enum, or an initialiser; fields that it refuses are unreadable.
+    /// - Parameter make: a case of an enum, or an initialiser; fields that it refuses are
+    ///   unreadable.
     package mutating func make<Value, each Field: Transferable>(
         _ make: (repeat each Field) throws -> Value?, from bytes: Span<UInt8>
     ) throws(Unreadable) -> Value {

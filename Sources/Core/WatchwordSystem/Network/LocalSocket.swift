@@ -29,8 +29,8 @@ public enum LocalSocket {
 
     /// Creates a socket at `path`, with mode 0600, and listens on it; non-blocking.
     ///
-    /// - Throws: `bind` with `EADDRINUSE` if anything is at the path; `ENAMETOOLONG` for a path that
-    ///   does not fit into an address.
+    /// - Throws: `bind` with `EADDRINUSE` if anything is at the path; `ENAMETOOLONG` for a path
+    ///   that does not fit into an address.
     public static func listen(at path: String) throws(SystemCallFailure) -> FileDescriptor {
         let file = try make()
         let address = try Address(path)

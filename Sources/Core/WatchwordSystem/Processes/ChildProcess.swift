@@ -3,9 +3,9 @@ internal import Glibc
 
 /// A program started with pipes to its standard input and from its standard output.
 ///
-/// It receives an environment that is empty by default, its name and its arguments, `/dev/null` as standard
-/// error, default signal handling, and no other descriptor, whether ours or inherited. It is killed
-/// and reaped when the last reference is released.
+/// It receives an environment that is empty by default, its name and its arguments, `/dev/null` as
+/// standard error, default signal handling, and no other descriptor, whether ours or inherited. It
+/// is killed and reaped when the last reference is released.
 @safe public final class ChildProcess {
     /// How a child process ended.
     public enum Ending: Hashable, Sendable {
@@ -52,8 +52,8 @@ internal import Glibc
         identifier = try ChildProcess.spawn(
             Program(path: path, arguments: arguments, environment: environment),
             input: toChild.reading, output: fromChild.writing)
-        // posix_spawn returns after exec. Before exec, the child shares this process's memory, which
-        // another thread may still enlarge.
+        // posix_spawn returns after exec. Before exec, the child shares this process's memory,
+        // which another thread may still enlarge.
         ownPeakMemory = ChildProcess.peakMemory(of: RUSAGE_SELF)
         input = toChild.writing
         output = fromChild.reading
@@ -107,8 +107,8 @@ internal import Glibc
     public func beginEnd(includingItsOwn: Bool = false) {
         guard ending == nil else { return }
         if includingItsOwn { kill(-identifier, SIGKILL) }
-        // The process ID is not reused until the process is reaped (unless SIGCHLD is ignored, which
-        // ``ProcessHardening`` prevents).
+        // The process ID is not reused until the process is reaped (unless SIGCHLD is ignored,
+        // which ``ProcessHardening`` prevents).
         kill(identifier, SIGKILL)
     }
 

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// Other programs that are given their input at once, and may keep running after this process.
 ///
-/// They have a session of their own, so that closing the terminal does not end them, the folder `/`,
-/// `/dev/null` as output and standard error, and no other open files.
+/// They have a session of their own, so that closing the terminal does not end them, the folder
+/// `/`, `/dev/null` as output and standard error, and no other open files.
 public enum ProgramInput {
     /// The longest input, which a pipe holds without a reader.
     public static let limit = 4096
@@ -22,7 +22,8 @@ public enum ProgramInput {
 
     /// Runs the program at `path` until its process ends; others that it has started keep running.
     ///
-    /// - Returns: the exit status; `nil` if it was killed, here after `timeout` or by another process.
+    /// - Returns: the exit status; `nil` if it was killed, here after `timeout` or by another
+    ///   process.
     public static func run(
         _ path: String, _ arguments: [String], input: Span<UInt8>, environment: [String],
         timeout: Duration
@@ -86,8 +87,8 @@ public enum ProgramOutput {
     ///   - environment: the names of the variables that it inherits.
     ///   - limit: how many bytes it may write.
     ///   - timeout: after this time, it is killed.
-    /// - Returns: `nil` if it takes too long or writes too much, or if an interrupting signal that the
-    ///   caller holds back arrives in the meantime.
+    /// - Returns: `nil` if it takes too long or writes too much, or if an interrupting signal that
+    ///   the caller holds back arrives in the meantime.
     public static func of(
         _ path: String, _ arguments: [String], environment: [String], limit: Int,
         timeout: Duration

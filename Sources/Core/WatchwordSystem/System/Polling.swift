@@ -46,8 +46,8 @@ public enum Polling {
 extension Polling {
     /// Waits like ``wait(for:timeout:)``; `nil` waits indefinitely.
     ///
-    /// - Returns: for each interest, whether it is ready; a closed descriptor counts as ready. After
-    ///   an interruption by a signal, none is.
+    /// - Returns: for each interest, whether it is ready; a closed descriptor counts as ready.
+    ///   After an interruption by a signal, none is.
     public static func ready(
         of interests: [Interest], timeout: Duration?
     ) throws(SystemCallFailure) -> [Bool] {

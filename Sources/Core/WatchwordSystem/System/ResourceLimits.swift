@@ -50,8 +50,8 @@ public enum OpenFileLimit {
     }
 }
 
-/// An amount of processor time that this process has used, for limits that do not depend on how busy
-/// the machine is.
+/// An amount of processor time that this process has used, for limits that do not depend on how
+/// busy the machine is.
 public struct ProcessorTime: Comparable, Sendable {
     /// The time used by all threads since the process started.
     public let used: Duration

@@ -99,8 +99,8 @@ package func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
 
 /// The result of `work`, or `nil` if it fails.
 ///
-/// Only where the reason of the failure does not matter: something is not valid, or it is missing
-/// and must not prevent anything else, such as a record that only warns or sorts.
+/// Use it only where the reason of a failure does not matter: where invalid input counts as none,
+/// or where a failure must not stop anything else, as for a record that only sorts a list.
 package func ifPossible<Result: ~Copyable>(
     _ work: @autoclosure () throws -> Result
 ) -> Result? {

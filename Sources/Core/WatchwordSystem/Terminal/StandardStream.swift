@@ -10,8 +10,8 @@ public enum StandardStream: Int32, Sendable {
     /// Whether the stream is a terminal.
     public var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// The permission bits of the file that the stream goes to, if other users can read it; `nil` for
-    /// any other file, and for a terminal or a pipe.
+    /// The permission bits of the file that the stream goes to, if other users can read it; `nil`
+    /// for any other file, and for a terminal or a pipe.
     public var modeReadableByOthers: UInt32? {
         var facts = stat()
         guard unsafe fstat(rawValue, &facts) == 0, FileKind(facts) == .file else { return nil }

@@ -100,8 +100,8 @@ extension Terminal {
 
         /// Asks `text` until `deadline`, or until `other` is readable.
         ///
-        /// - Parameter beforeSignal: called with the signal that is about to be delivered, which may
-        ///   end the process.
+        /// - Parameter beforeSignal: called with the signal that is about to be delivered, which
+        ///   may end the process.
         public init(
             _ text: String, isEchoed: Bool, until deadline: Moment? = nil,
             unless other: Polling.Interest? = nil,
@@ -117,9 +117,9 @@ extension Terminal {
 
     /// Shows `prompt` and reads one line into `answer`, without its line ending.
     ///
-    /// If a signal ends the prompt (Ctrl-C, Ctrl-\, a
-    /// hang-up, a termination request), the terminal is restored before the signal takes effect,
-    /// and the partial answer is discarded. After Ctrl-Z and `fg` the prompt is repeated.
+    /// If a signal ends the prompt (Ctrl-C, Ctrl-\, a hang-up, a termination request), the terminal
+    /// is restored before the signal takes effect, and the partial answer is discarded. After
+    /// Ctrl-Z and `fg` the prompt is repeated.
     @discardableResult public func ask(
         _ prompt: Prompt, into answer: inout OutputSpan<UInt8>
     ) throws(TerminalError) -> PromptOutcome {

@@ -4,8 +4,9 @@ internal import WatchwordCryptography
 
 /// Portable Symmetric Key Containers (RFC 6030).
 ///
-/// Signatures are not verified. Keys that are encrypted with X.509 certificates or RSA are not read.
-/// The drafts of the RFC, which makers of tokens used before it, name some elements differently.
+/// Signatures are not verified. Keys that are encrypted with X.509 certificates or RSA are not
+/// read. The drafts of the RFC, which makers of tokens used before it, name some elements
+/// differently.
 enum PSKCFormat {
     /// Reads a container.
     ///

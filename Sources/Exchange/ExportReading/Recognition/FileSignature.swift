@@ -84,7 +84,8 @@ struct ArchiveReading {
         _ source: ExportSource, password: SecretBytes?
     ) throws(ExportError) -> ExportRows {
         let file = source.file
-        // A damaged archive is recognised by the names of members, which also precede their content.
+        // A damaged archive is recognised by the names of members, which also precede their
+        // content.
         let archive = try reading(
             file.firstFormat(of: [
                 ("export.data", .onePassword), ("proton pass/data.json", .protonPass),

@@ -164,7 +164,10 @@ extension ExportRowRefusal {
             case .notANumber(.digits), .outOfRange(.digits): .badDigits
             case .notANumber(.period), .outOfRange(.period): .badPeriod
             case .notANumber(.counter), .outOfRange(.counter): .badCounter
-            default: .badKeyURI
+            case .notHexadecimal, .oddDigitCount, .notStrict, .spaceAround, .parameter, .notAKeyURI,
+                .doubled, .unknownEncoder, .notANumber, .outOfRange, .otherMovingFactor,
+                .beforeStart:
+                .badKeyURI
             }
     }
 }

@@ -127,8 +127,8 @@ private func statedMemberCount(of bytes: Span<UInt8>) -> Int {
 /// Loads what libzip would otherwise load when it reads its first archive: the time zone, and
 /// OpenSSL's configuration and algorithms.
 ///
-/// A process calls this before it is confined. Its time zone is UTC from now on: libzip converts the
-/// times of members, and the C library checks the file of any other zone each time.
+/// A process calls this before it is confined. Its time zone is UTC from now on: libzip converts
+/// the times of members, and the C library checks the file of any other zone each time.
 ///
 /// - Returns: Whether the trial archive, whose member is encrypted with AES-256, could be read.
 func prepareZipReading() throws -> Bool {

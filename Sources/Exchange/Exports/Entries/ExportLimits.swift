@@ -74,7 +74,8 @@ extension ExportError {
 }
 
 extension ExportLimit {
-    /// The raised maximum for the limit whose standard maximum is `allowed`; `nil` if it is the same.
+    /// The raised maximum for the limit whose standard maximum is `allowed`; `nil` if it is the
+    /// same.
     fileprivate func raisedMaximum(from allowed: UInt64) -> UInt64? {
         let (standard, raised) = (ExportLimits.standard, ExportLimits.raised)
         var limits: [(standard: UInt64, raised: UInt64)] = []
@@ -93,15 +94,15 @@ extension ExportLimit {
             limits = [
                 (standard.iterations, raised.iterations), (standard.rounds, raised.rounds),
             ]
-            // The maximum for Argon2's work limits its passes, depending on the memory; there is also
-            // a fixed maximum.
+            // The maximum for Argon2's work limits its passes, depending on the memory; there is
+            // also a fixed maximum.
             if allowed < ExportLimits.argon2Passes {
                 let factor = raised.argon2Work / standard.argon2Work
                 limits.append((allowed, min(allowed * factor, ExportLimits.argon2Passes)))
             }
         case .parallelism:
-            // The maximum for scrypt's work limits its parallelism in the same way. The fixed maximums
-            // are never raised.
+            // The maximum for scrypt's work limits its parallelism in the same way. The fixed
+            // maximums are never raised.
             if allowed != ExportLimits.argon2Lanes, allowed != ExportLimits.scryptParallelism,
                 allowed <= standard.scryptWork
             {

@@ -194,8 +194,8 @@ extension ExportProcess {
     }
 }
 
-// The protocol between `watchword` and `watchword-exports`. A count of bytes is little-endian, as in
-// every frame.
+// The protocol between `watchword` and `watchword-exports`. A count of bytes is little-endian, as
+// in every frame.
 //
 // exports → watchword, once:  frame: a ``HelperGreeting``
 // watchword → exports, once:  parts; the file is the last one

@@ -124,13 +124,14 @@ extension VerbTable {
 
 /// A shell's request for the possible words at the cursor.
 ///
-/// Completion scripts make it with the hidden verb `__complete SHELL INDEX WORD…`. The first WORD is
-/// the program's name, and INDEX is the position of the word to complete. The answer has one
-/// candidate per line, followed by a tab and a description if there is one. The line `\tfiles` alone
-/// asks the shell to complete file names; a candidate is never empty, so no candidate looks like
-/// that. After the line `\tnames`, the script runs a command that prints the names of entries, with
-/// the options that follow, one part a line; for bash, these begin with the word that was typed
-/// and the number of its characters to keep. An empty answer means that there is nothing to offer.
+/// Completion scripts make it with the hidden verb `__complete SHELL INDEX WORD…`. The first WORD
+/// is the program's name, and INDEX is the position of the word to complete. The answer has one
+/// candidate per line, followed by a tab and a description if there is one. The line `\tfiles`
+/// alone asks the shell to complete file names; a candidate is never empty, so no candidate looks
+/// like that. After the line `\tnames`, the script runs a command that prints the names of entries,
+/// with the options that follow, one part a line; for bash, these begin with the word that was
+/// typed and the number of its characters to keep. An empty answer means that there is nothing to
+/// offer.
 ///
 /// The verb is not in the table of verbs, so help pages, the manual page and the completions do not
 /// mention it. It uses only the table: it opens no vault and no database, and never prompts. The
@@ -223,8 +224,8 @@ package enum CompletionScript {
 
     /// The script for the shell that `word` names.
     ///
-    /// - Parameter names: the command that prints the names of entries, without the program; it never
-    ///   prompts, and prints nothing if the names are not available.
+    /// - Parameter names: the command that prints the names of entries, without the program; it
+    ///   never prompts, and prints nothing if the names are not available.
     package static func of(
         _ word: String, program: String, names: String? = nil
     ) throws(UsageError) -> String {

@@ -81,7 +81,7 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
     }
 }
 
-/// Why a program's command failed, as far as the program itself knows more than other modules.
+/// A failure that only the program itself can name.
 package protocol ProgramFailure: Error {
     /// Standard output cannot be written.
     static func standardOutput(_ failure: SystemCallFailure) -> Self

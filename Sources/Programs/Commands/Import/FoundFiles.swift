@@ -147,9 +147,9 @@ enum FileContent {
         }
     }
 
-    // Every other image file has a control character near its beginning, which text does not: even the
-    // formats that begin with letters (GIF, RIFF) have one in a size or header field. JPEG files
-    // are also recognised by their first two bytes.
+    // Every other image file has a control character near its beginning, which text does not: even
+    // the formats that begin with letters (GIF, RIFF) have one in a size or header field. JPEG
+    // files are also recognised by their first two bytes.
     private static func isText(_ head: Span<UInt8>) -> Bool {
         for index in head.indices {
             switch head[index] {

@@ -87,7 +87,7 @@ struct ImportReport {
     private static func line(for item: (finding: Finding, result: ImportResult)) -> String {
         let result = item.result
         let outcome = "\(item.finding.place): \(result.word): "
-        guard let name = result.changedName ?? item.finding.name else {
+        guard let name = result.nameInVault ?? item.finding.name else {
             return outcome + result.reason
         }
         return outcome + name.visible + (result.reason.isEmpty ? "" : " (\(result.reason))")
@@ -223,8 +223,8 @@ enum ImportResult {
         }
     }
 
-    /// The name of the entry that the result concerns.
-    var changedName: EntryName? {
+    /// The name of the entry in the vault that the result concerns.
+    var nameInVault: EntryName? {
         if case .updated(_, let twin, _, _) = self { twin } else { name }
     }
 

@@ -5,8 +5,8 @@ import VaultService
 extension [EntrySummary] {
     /// The only entry that matches `typed`.
     ///
-    /// It is also the only one in a part of the entries that contains it, so that the agent need not
-    /// send all of them.
+    /// It is also the only one in a part of the entries that contains it, so that the agent need
+    /// not send all of them.
     func one(named typed: String) throws -> EntrySummary {
         guard !EntryName.isBlank(typed) else { throw UsageError.emptyName }
         let found = matches(of: typed)
@@ -28,9 +28,9 @@ extension [EntrySummary] {
 
     /// The only entry that matches `typed`, for a change of it.
     ///
-    /// - Parameter asks: whether a person decides. Otherwise, `typed` must be the whole name, issuer,
-    ///   account or id: words in a name or a note may be those of another entry than was meant, for
-    ///   instance because that one was already removed.
+    /// - Parameter asks: whether a person decides. Otherwise, `typed` must be the whole name,
+    ///   issuer, account or id: words in a name or a note may be those of another entry than was
+    ///   meant, for instance because that one was already removed.
     func one(toChange typed: String, asks: Bool) throws -> EntrySummary {
         let entry = try one(named: typed)
         guard asks || entry.isNamed(typed) else {

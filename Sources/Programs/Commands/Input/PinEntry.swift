@@ -6,8 +6,8 @@ import WatchwordSystem
 
 /// Asks for a passphrase in a window, through GnuPG's program `pinentry`.
 ///
-/// They speak the Assuan protocol (https://www.gnupg.org/documentation/manuals/assuan/): each command
-/// and each response is a line of at most 1,000 bytes.
+/// They speak the Assuan protocol (https://www.gnupg.org/documentation/manuals/assuan/): each
+/// command and each response is a line of at most 1,000 bytes.
 final class PinEntry {
     /// Why there is no answer.
     enum Failure: Hashable, Sendable {
@@ -15,7 +15,8 @@ final class PinEntry {
         /// The person closed the window, or chose “Cancel”.
         case cancelled
         case timedOut
-        /// The program reported this error of libgpg-error, for example because it found no display.
+        /// The program reported this error of libgpg-error, for example because it found no
+        /// display.
         case refused(code: Int)
         /// The program ended, or broke the protocol.
         case malformed
@@ -25,7 +26,8 @@ final class PinEntry {
     private static let program = "pinentry"
     /// The packages that contain it, for windows.
     static let packages = ["pinentry-gtk2", "pinentry-gnome3", "pinentry-qt"]
-    /// The environment variables that it needs to find the display, and to speak the user's language.
+    /// The environment variables that it needs to find the display, and to speak the user's
+    /// language.
     private static let environment = [
         "PATH", "HOME", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
         "XDG_SESSION_TYPE", "XDG_CURRENT_DESKTOP", "DBUS_SESSION_BUS_ADDRESS", "LANG", "LC_ALL",

@@ -135,8 +135,8 @@ enum Question: Hashable, Sendable {
     }
 }
 
-/// Shows the messages of the system's modules, which the agent passes on, and answers their questions
-/// and a TPM's.
+/// Shows the messages of the system's modules, which the agent passes on, and answers their
+/// questions and a TPM's.
 final class RelayedQuestions {
     /// Why a module's question was not answered.
     private var failure: PAMCheckFailure.Reason?

@@ -19,7 +19,7 @@ enum SecretSource: Hashable, Sendable {
 
     /// Reads everything: at least one byte, and at most `limit`.
     func read(limit: Int) throws -> SecretBytes {
-        try CommandFailure.naming(name) {
+        try CommandFailure.naming(visible: name) {
             let bytes = try readAll(limit: limit)
             try SecretSource.check(bytes, limit: limit)
             return bytes
@@ -29,7 +29,7 @@ enum SecretSource: Hashable, Sendable {
     /// Reads the first line, without its line break; from standard input, reads nothing after it.
     func readFirstLine(limit: Int) throws -> SecretBytes {
         guard case .standardInput = self else { return try read(limit: limit).firstLine() }
-        return try CommandFailure.naming(name) {
+        return try CommandFailure.naming(visible: name) {
             let line = try SecretSource.read(capacity: limit + 1) {
                 (output) throws(SystemCallFailure) in
                 try StandardStream.input.readLine(into: &output)

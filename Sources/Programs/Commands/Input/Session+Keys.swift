@@ -39,14 +39,14 @@ extension Session {
     }
 
     private func hexKey(_ written: KeyText) throws -> SecretBytes {
-        try CommandFailure.naming(written.place) {
+        try CommandFailure.naming(visible: written.place) {
             try written.text.withoutLastLineEnd().withBytes { try Hexadecimal.decode($0) }
         }
     }
 
     /// Tolerates the forms in which issuers print keys.
     private func base32Key(_ written: KeyText) throws -> SecretBytes {
-        let decoded = try CommandFailure.naming(written.place) {
+        let decoded = try CommandFailure.naming(visible: written.place) {
             try written.text.withBytes { try Base32.decodeTolerantly($0) }
         }
         for tolerance in decoded.tolerances {

@@ -10,8 +10,8 @@ extension Session {
         arguments.has(.recoveryKey) || arguments.has(.recoveryKeyFile)
     }
 
-    /// The file with the passphrase: `--passphrase-file`, or `$WATCHWORD_PASSPHRASE_FILE` unless the
-    /// options select the recovery key.
+    /// The file with the passphrase: `--passphrase-file`, or `$WATCHWORD_PASSPHRASE_FILE` unless
+    /// the options select the recovery key.
     var passphraseFile: String? {
         isOpenedByRecoveryKey ? nil : arguments[.passphraseFile]
     }
@@ -34,7 +34,7 @@ extension Session {
             let source = SecretSource(path)
             let text = try source.readFirstLine(limit: Session.secretLimit)
             return .recoveryKey(
-                try CommandFailure.naming(source.name) { try RecoveryKey(parsing: text) })
+                try CommandFailure.naming(visible: source.name) { try RecoveryKey(parsing: text) })
         }
         guard slots.contains(where: \.isPassphrase) else {
             guard passphraseFile == nil else { throw CommandFailure.noPassphrase(slots) }
@@ -177,7 +177,8 @@ extension Session {
         try CommandFailure.naming(path) { try Vault.lockOut(at: path).seconds }
     }
 
-    /// Says how long the lock-out lasts, and reads one line without echo, where there is a terminal.
+    /// Says how long the lock-out lasts, and reads one line without echo, where there is a
+    /// terminal.
     ///
     /// A passphrase that is typed out of habit must not reach the shell.
     func discardAnswer(duringLockOutOf seconds: Int64) {

@@ -120,11 +120,11 @@ extension Session {
                 for: purpose, of: entry.name, among: vault.slots, openedBy: vault.openedSlot))
     }
 
-    /// What opens the vault, from the person: the device that unlocked it, or else the passphrase or
-    /// the recovery key.
+    /// What opens the vault, from the person: the device that unlocked it, or else the passphrase
+    /// or the recovery key.
     ///
-    /// - Parameter number: The slot that unlocked the vault; `nil` if it is not known. Then a device
-    ///   is used only if the vault has no passphrase.
+    /// - Parameter number: The slot that unlocked the vault; `nil` if it is not known. Then a
+    ///   device is used only if the vault has no passphrase.
     func openerAgain(
         for purpose: String, of name: EntryName, among slots: [SlotSummary],
         openedBy number: Int?
@@ -204,8 +204,8 @@ extension Session {
         return (outcome, reports)
     }
 
-    /// Changes and saves a vault that this process has opened, and prints what is reported about the
-    /// save.
+    /// Changes and saves a vault that this process has opened, and prints what is reported about
+    /// the save.
     @discardableResult func change<Result>(
         _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result
     ) throws -> Result {

@@ -135,7 +135,8 @@ extension Session {
         return listing
     }
 
-    /// Asks for what opens the vault, and sends a request with it; up to three times if it is wrong.
+    /// Asks for what opens the vault, and sends a request with it; up to three times if it is
+    /// wrong.
     func askingForOpener(
         of vault: SystemVault, mayUseWindow: Bool = false,
         _ request: (VaultOpener) -> AgentRequest

@@ -14,8 +14,8 @@ extension Session {
 
     /// The secret of the first device that is available.
     ///
-    /// - Returns: `nil` if the options choose the passphrase or the recovery key, or if no device is
-    ///   available.
+    /// - Returns: `nil` if the options choose the passphrase or the recovery key, or if no device
+    ///   is available.
     func deviceOpener(_ path: String, slots: [SlotSummary]) throws -> VaultOpener? {
         let wanted = try wantedMethod()
         // A passphrase file in the environment is only a default.
@@ -29,7 +29,8 @@ extension Session {
             throw CommandFailure.at(VisibleText.of(path), VaultError.noSuchSlot)
         }
         for (index, slot) in slots.enumerated() {
-            // With a device that the user asked for, and no other one, there is nothing else to try.
+            // With a device that the user asked for, and no other one, there is nothing else to
+            // try.
             let isOnlyChoice = wanted != nil && index == slots.count - 1
             if let opener = try opener(of: slot, orReport: !isOnlyChoice) { return opener }
         }

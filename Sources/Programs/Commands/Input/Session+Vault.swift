@@ -42,8 +42,8 @@ extension Session {
 
     /// Unlocks the vault and prints its reports.
     ///
-    /// - Parameter inMerge: whether a copy will be merged, which may have what the vault lacks: copies
-    ///   are not reported, and the caller must print the alarms.
+    /// - Parameter inMerge: whether a copy will be merged, which may have what the vault lacks:
+    ///   copies are not reported, and the caller must print the alarms.
     func unlock(inMerge: Bool = false) throws -> UnlockedVault {
         let path = try vaultPath()
         guard try systemVault() == nil else { throw CommandFailure.keptBySystem }

@@ -81,8 +81,8 @@ struct Timestamp: Hashable, Sendable {
 
 // The warning that the clock is not synchronised.
 extension Session {
-    /// Warns if the clock is not synchronised, once per boot and user; with `--at`, the clock is not
-    /// used.
+    /// Warns if the clock is not synchronised, once per boot and user; with `--at`, the clock is
+    /// not used.
     func warnAboutClock() {
         guard wantsClockWarning, !arguments.has(.at), SystemClock.isSynchronized() == false,
             ClockWarningMarker.isNew()

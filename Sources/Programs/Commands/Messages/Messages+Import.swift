@@ -200,7 +200,9 @@ extension Messages {
         case .tooDeep: "too-deep"
         case .utf16: "utf-16"
         // The other reasons concern files that are written, and the program's own files.
-        default: "unreadable"
+        case .noFolder, .exists, .namesFolder, .symbolicLink, .notReplaceable, .protected,
+            .otherOwner, .openToOthers, .busy, .inTheWay, .changed, .notConfirmed, .system:
+            "unreadable"
         }
     }
 

@@ -37,7 +37,10 @@ extension Messages {
         case .notBase32: "the key in the URI: " + sentence(for: error)
         case .emptyKey: "the URI has no key"
         case .tooLong: "the URI is too long"
-        default: sentence(for: error)
+        case .notHexadecimal, .oddDigitCount, .notStrict, .spaceAround, .parameter, .notAKeyURI,
+            .unknownType, .doubled, .unknownAlgorithm, .unknownEncoder, .notANumber, .outOfRange,
+            .otherMovingFactor, .beforeStart:
+            sentence(for: error)
         }
     }
 

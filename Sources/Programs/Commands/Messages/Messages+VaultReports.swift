@@ -197,8 +197,8 @@ extension Messages {
             """
     }
 
-    /// How to keep Watchword's own files out of the folders that Syncthing synchronises; `nil` if the
-    /// vault at `path` is not in one.
+    /// How to keep Watchword's own files out of the folders that Syncthing synchronises; `nil` if
+    /// the vault at `path` is not in one.
     static func syncthingAdvice(for path: String) -> String? {
         guard let top = top(of: OutputFile.split(path).folder, with: ".stfolder") else {
             return nil
@@ -210,8 +210,8 @@ extension Messages {
             """
     }
 
-    /// The folder or one above it that contains a file or folder with this name, such as the top of a
-    /// git work tree.
+    /// The folder or one above it that contains a file or folder with this name, such as the top of
+    /// a git work tree.
     private static func top(of folder: String, with name: String) -> String? {
         var parts = Folder.parts(of: Folder.resolvedPath(folder))
         repeat {

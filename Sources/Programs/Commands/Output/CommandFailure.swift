@@ -11,11 +11,11 @@ import WatchwordSystem
 
 /// Why a command failed.
 ///
-/// Errors of other modules pass through a command unchanged. A case names a place, made safe for a
-/// terminal, and the underlying error where there is one; it never contains any content.
+/// Errors of other modules pass through a command unchanged. A case may name entries, files and
+/// other places, made safe for a terminal, and the underlying error; it never contains any content.
 /// ``FailureReport`` says what is printed about each.
 enum CommandFailure: ProgramFailure {
-    /// The failure concerns what is at this place: a file, an input, a vault, or a helper program.
+    /// The failure concerns what has this name: a file, an input, a vault, an entry, or a helper.
     indirect case at(String, any Error)
     /// The failure concerns one of several entries, with this name.
     indirect case inEntry(String, any Error)
@@ -118,7 +118,14 @@ extension CommandFailure {
     static func naming<Result: ~Copyable>(
         _ place: String, _ body: () throws -> Result
     ) throws -> Result {
-        do { return try body() } catch { throw CommandFailure.at(VisibleText.of(place), error) }
+        try naming(visible: VisibleText.of(place), body)
+    }
+
+    /// Runs `body`; if it fails, the error names a place that is already safe for a terminal.
+    static func naming<Result: ~Copyable>(
+        visible place: String, _ body: () throws -> Result
+    ) throws -> Result {
+        do { return try body() } catch { throw CommandFailure.at(place, error) }
     }
 
     static func report(on error: any Error) -> FailureReport { FailureReport(error) }

@@ -78,7 +78,9 @@ enum AddCommand {
         let path = session.arguments[.qr] ?? ""
         let place = VisibleText.of(path)
         var symbols: [SecretBytes] = []
-        let file = try CommandFailure.naming(place) { try InputFile(path, acceptingPipes: true) }
+        let file = try CommandFailure.naming(visible: place) {
+            try InputFile(path, acceptingPipes: true)
+        }
         let outcome = try CommandFailure.naming("watchword-reader") {
             try ReaderPool().read(file.descriptor) { symbols.append(SecretBytes(copying: $0)) }
         }
@@ -127,7 +129,7 @@ extension Session {
                 try KeyURI(parsing: text)
             }
         } catch {
-            throw CommandFailure.keyURI(VisibleText.of(place), error)
+            throw CommandFailure.keyURI(place, error)
         }
         for warning in uri.warnings {
             printer.warn("\(place): \(Messages.sentence(for: warning))")

@@ -77,8 +77,8 @@ enum KeyCommand {
 
     /// Asks whether to sign the text that was shown.
     ///
-    /// - Parameter afterOpening: whether this process has opened a vault since it showed the text; its
-    ///   prompts and messages may have scrolled the text away, so it is shown again.
+    /// - Parameter afterOpening: whether this process has opened a vault since it showed the text;
+    ///   its prompts and messages may have scrolled the text away, so it is shown again.
     private static func ask(
         _ purpose: Purpose, at server: String, afterOpening: Bool, _ session: Session
     ) throws {

@@ -8,8 +8,8 @@ import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
 
-/// `login present`, which signs in and prints the ticket for the application, and `login status` and
-/// `login wipe`: the local state of an enrolment, for which the server is not contacted.
+/// `login present`, which signs in and prints the ticket for the application, and `login status`
+/// and `login wipe`: the local state of an enrolment, for which the server is not contacted.
 enum LoginCommand {
     static func present(_ session: Session) throws -> ExitCode {
         try session.requireHTTPHelper()
@@ -184,8 +184,8 @@ extension Session {
         return value
     }
 
-    /// Requires the helper process for HTTP, before any prompt: nobody types a passphrase in vain if
-    /// the program is missing.
+    /// Requires the helper process for HTTP, before any prompt: nobody types a passphrase in vain
+    /// if the program is missing.
     func requireHTTPHelper() throws {
         _ = try CommandFailure.naming("watchword-courier") { try HTTPHelper() }
     }
@@ -214,8 +214,8 @@ extension Session {
             by: vault)
     }
 
-    /// The answer to the enrolment of a device key, after the check that the new key requires, unless
-    /// a confirmation that was made before counts.
+    /// The answer to the enrolment of a device key, after the check that the new key requires,
+    /// unless a confirmation that was made before counts.
     func answer(
         toEnrol order: KeyOrder, by vault: any OpenVault, requiring presence: AccessControl.Presence
     ) throws -> LoginAnswer {
@@ -236,7 +236,8 @@ extension Session {
             to: task, in: expected(response, by: vault), about: name.visible, by: vault)
     }
 
-    /// Sends a request about an entry that does not exist yet, after the check that it will require.
+    /// Sends a request about an entry that does not exist yet, after the check that it will
+    /// require.
     private func responseAfterCheck(
         _ required: AccessControl.Presence, of name: EntryName, by vault: any OpenVault,
         for use: EntryUse, _ request: (AgentPresence) -> AgentRequest
@@ -307,6 +308,6 @@ extension Session {
 
     /// Refuses an entry without an enrolled secret; if it was wiped, the error states the reason.
     func requireEnrolledSecret(of entry: EntrySummary) throws {
-        try CommandFailure.naming(entry.name.visible) { try entry.requireEnrolledSecret() }
+        try CommandFailure.naming(visible: entry.name.visible) { try entry.requireEnrolledSecret() }
     }
 }

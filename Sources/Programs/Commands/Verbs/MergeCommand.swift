@@ -64,8 +64,8 @@ enum MergeCommand {
 
     /// Prints the alarms about the vault that the merge does not end.
     ///
-    /// During a rebase, git puts one commit's file after the other in the vault's place. A merge into
-    /// git's file uses no code and saves nothing, so it raises no alarm; the next unlock does.
+    /// During a rebase, git puts one commit's file after the other in the vault's place. A merge
+    /// into git's file uses no code and saves nothing, so it raises no alarm; the next unlock does.
     private static func printAlarms(
         of vault: UnlockedVault, merging copy: VaultCopy, _ session: Session
     ) throws {
@@ -79,8 +79,8 @@ enum MergeCommand {
         }
     }
 
-    /// Whether to take the entries of the copy of which the vault's history cannot tell whether they
-    /// are newer.
+    /// Whether to take the entries of the copy of which the vault's history cannot tell whether
+    /// they are newer.
     private static func takesOldEdits(
         of plan: MergePlan, _ other: String, _ session: Session
     ) throws -> Bool {

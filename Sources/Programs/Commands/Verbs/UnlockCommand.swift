@@ -19,8 +19,8 @@ enum UnlockCommand {
             try session.correctPermissions(of: path)
         }
         let place = try session.place(of: path)
-        // Before the prompt, so that a failure costs no typing, and the passphrase is sent only to a
-        // process that has answered like this agent.
+        // Before the prompt, so that a failure costs no typing, and the passphrase is sent only to
+        // a process that has answered like this agent.
         let client = try session.startedAgent(for: place)
         try session.expectLimits(of: client, for: place)
         switch try client.send(.list(place)) {

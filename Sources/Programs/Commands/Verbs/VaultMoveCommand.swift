@@ -75,7 +75,8 @@ private struct VaultMoving {
         _ = try own.send(.lock(place))
     }
 
-    /// Erases the vault in the user's own folder after the agent has confirmed that it has the same.
+    /// Erases the vault in the user's own folder after the agent has confirmed that it has the
+    /// same.
     private func eraseOwn(in state: VaultIdentity) throws {
         try send(.confirm(state))
         try purgeOwn(in: state)

@@ -48,8 +48,7 @@ extension ServerMessages {
             "“\(name)” beside it was not created by watchword-server; move it away"
         case .changed: "another program has just replaced it; try again"
         case .noFolder, .forbidden, .exists, .namesFolder, .notReplaceable, .pipe, .protected,
-            .empty, .utf16, .nameNotUTF8,
-            .tooDeep:
+            .empty, .utf16, .nameNotUTF8, .tooDeep:
             sentence(forInput: error)
         case .notConfirmed(let failure), .system(let failure): sentence(for: failure)
         }
@@ -118,7 +117,12 @@ extension ServerMessages {
         case .tooManyDenials: "too many requests were denied in this minute; try again later"
         case .tooManyChallenges: "too many sign-ins have been started; try again later"
         case .keyRing(let fault): sentence(for: fault)
-        case .malformedCode, .enrolment, .attestation, .outOfRange: "a value is refused"
+        // The service answers requests with these, and the commands state their own reasons: a
+        // sentence is needed only if a check is missing elsewhere.
+        case .malformedCode: "a code is malformed"
+        case .enrolment: "the standards do not allow the enrolment"
+        case .attestation: "the TPM's attestation of the device key is refused"
+        case .outOfRange: "a value of the policy is out of range"
         }
     }
 

@@ -171,9 +171,11 @@ extension CurlHandle {
 
 /// One request with a JSON body to one server.
 ///
-/// The strings must be valid in a URL or in a header field, respectively; they are not checked here.
+/// The strings must be valid in a URL or in a header field, respectively; they are not checked
+/// here.
 struct HTTPRequest {
-    /// The server; with plain HTTP, the caller must ensure that nobody can intercept the connection.
+    /// The server; with plain HTTP, the caller must ensure that nobody can intercept the
+    /// connection.
     let server: ServerAddress
     /// The path after the address, including the leading slash.
     let path: String

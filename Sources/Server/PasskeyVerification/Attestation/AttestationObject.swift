@@ -68,8 +68,8 @@ public enum AttestationVerdict: Sendable {
     case selfAttested
     /// The owner of a certificate signed it.
     case certified(AttestationCertificates)
-    /// The owner of a certificate signed it with SHA-1, so that the maker cannot be trusted. Everything
-    /// else about it is valid. If OpenSSL refuses SHA-1, the signature is not checked.
+    /// The owner of a certificate signed it with SHA-1, so that the maker cannot be trusted.
+    /// Everything else about it is valid. If OpenSSL refuses SHA-1, the signature is not checked.
     case weaklyCertified(AttestationCertificates)
     /// It is in a format that is unknown here, and was not verified.
     case unknownFormat

@@ -60,7 +60,8 @@ struct AssertionCheck {
 
 /// The public keys with which the signatures of passkeys that do not exist are checked, in COSE.
 ///
-/// With one key for all of them, the time of the check would reveal a passkey with another algorithm.
+/// With one key for all of them, the time of the check would reveal a passkey with another
+/// algorithm.
 enum DummyPasskeyKey {
     /// The algorithm of a passkey that does not exist: mostly ES256, like those that do.
     ///
@@ -134,7 +135,8 @@ public enum CounterFinding: String, CaseIterable, Hashable, Sendable {
 /// What a correct signature means under the ceremony's policy.
 struct AssertionPolicy: Hashable, Sendable {
     let policy: PasskeyPolicy
-    /// Whether the passkey could be copied when it was registered, or in an accepted ceremony since.
+    /// Whether the passkey could be copied when it was registered, or in an accepted ceremony
+    /// since.
     let wasEverBackupEligible: Bool
     /// The flags of the last accepted ceremony.
     let stored: PasskeyFlags

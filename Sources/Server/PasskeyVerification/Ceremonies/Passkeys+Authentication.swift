@@ -164,8 +164,8 @@ extension Passkeys {
 
     /// Whether the browser should no longer offer a passkey with this id.
     ///
-    /// A made-up id is treated as that of a passkey that exists, so that nobody can find out whether
-    /// a subject does.
+    /// A made-up id is treated as that of a passkey that exists, so that nobody can find out
+    /// whether a subject does.
     private func isForgotten(
         _ record: CredentialRecord?, _ id: [UInt8], _ context: DecisionContext
     ) -> Bool {
@@ -183,8 +183,8 @@ extension Passkeys {
         guard record.state == .active else {
             return record.state == .revoked ? .revoked : .unknown
         }
-        // A passkey that was registered after the ceremony began cannot take part in it. The clocks of
-        // two nodes may differ a little, and a time in the future was written by a wrong clock.
+        // A passkey that was registered after the ceremony began cannot take part in it. The clocks
+        // of two nodes may differ a little, and a time in the future was written by a wrong clock.
         guard let confirmedAt = record.confirmedAt,
             confirmedAt <= challenge.createdAt.adding(milliseconds: Policy.clockSkew)
                 || confirmedAt > context.now,

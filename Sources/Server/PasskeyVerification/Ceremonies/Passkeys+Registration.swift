@@ -1,7 +1,7 @@
 public import Verification
 internal import WatchwordCryptography
 
-/// What an application enrols a passkey for.
+/// A request to enrol a passkey.
 public struct PasskeyEnrolment: Sendable {
     /// The owner of the passkey.
     public let subject: Subject

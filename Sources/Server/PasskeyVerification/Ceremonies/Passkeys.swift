@@ -114,7 +114,8 @@ public enum RegistrationOutcome: Hashable, Sendable {
         public let isBackedUp: Bool
         /// Whether its user was verified.
         public let isUserVerified: Bool
-        /// What is known about its authenticator's maker: `none`, `self`, `unverified` or `trusted`.
+        /// What is known about its authenticator's maker: `none`, `self`, `unverified` or
+        /// `trusted`.
         public let attestation: String
         /// Its authenticator's model (AAGUID): 16 bytes; `nil` if unknown.
         public let model: [UInt8]?
@@ -129,8 +130,8 @@ public struct AssertionOutcome: Sendable {
     public let verification: VerificationID
     /// Whether the signature was accepted.
     public let result: Result
-    /// The ticket with which the application learns who signed in; `nil` unless it was requested and
-    /// the signature is valid.
+    /// The ticket with which the application learns who signed in; `nil` unless it was requested
+    /// and the signature is valid.
     public var login: LoginTicket?
     /// The relying party's ID, if the browser should no longer offer the passkey, because it was
     /// never registered or has been revoked.

@@ -22,7 +22,8 @@ public struct RelyingParty: Sendable {
     /// - Parameters:
     ///   - origins: origins whose host is an ID or a subdomain of one, and names of Android apps
     ///     (`android:apk-key-hash:…`).
-    ///   - relatedOrigins: other origins that may use the first ID (WebAuthn Level 3, section 5.11).
+    ///   - relatedOrigins: other origins that may use the first ID (WebAuthn Level 3, section
+    ///     5.11).
     public init(
         ids: [String], name: String, origins: [String], relatedOrigins: [String] = [],
         topOrigins: [String] = [], algorithms: [SignatureAlgorithm] = [.es256, .rs256],
@@ -49,8 +50,8 @@ public struct RelyingParty: Sendable {
 }
 
 extension RelyingParty {
-    /// The ID of passkeys that can be used on a page of this origin; the first ID for an origin outside
-    /// the domains.
+    /// The ID of passkeys that can be used on a page of this origin; the first ID for an origin
+    /// outside the domains.
     public func id(for origin: String) -> String {
         let host = WebOrigin.host(of: origin) ?? ""
         return ids.first { host == $0 || host.hasSuffix("." + $0) } ?? ids[0]

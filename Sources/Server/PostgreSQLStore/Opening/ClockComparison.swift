@@ -5,9 +5,9 @@ internal import WatchwordSystem
 /// Compares this machine's clock with the database's, which all servers share.
 ///
 /// A wait that one server imposes must not be over for another one, so a server whose clock differs
-/// does not use the database. Each new connection compares the clocks, and so do reads, at most once
-/// every ``interval``, in the same round trip. A jump of this machine's clock makes the next read
-/// compare them.
+/// does not use the database. Each new connection compares the clocks, and so do reads, at most
+/// once every ``interval``, in the same round trip. A jump of this machine's clock makes the next
+/// read compare them.
 final class ClockComparison: Sendable {
     /// The largest permitted difference, in milliseconds.
     ///

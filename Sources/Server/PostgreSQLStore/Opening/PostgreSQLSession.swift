@@ -29,8 +29,8 @@ final class PostgreSQLSession: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - failsFast: whether to fail quickly, because a caller is waiting.
-    ///   - steps: the number of schema steps that the statements need. Only an audit reads a database
-    ///     of an earlier release.
+    ///   - steps: the number of schema steps that the statements need. Only an audit reads a
+    ///     database of an earlier release.
     init(
         _ context: Context, _ statements: [StoreStatement], failsFast: Bool = false,
         steps: Int = PostgreSQLDialect.steps.count

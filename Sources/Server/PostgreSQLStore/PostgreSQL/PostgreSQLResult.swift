@@ -178,7 +178,8 @@ struct PostgreSQLRow: RowReader {
 struct RefusedCommand {
     /// The server's five-character SQLSTATE, or `connection` if libpq has none.
     let failure: StoreFailure
-    /// Whether the connection is lost, too; it is then unknown whether pending commands took effect.
+    /// Whether the connection is lost, too; it is then unknown whether pending commands took
+    /// effect.
     let endsConnection: Bool
     /// The table whose constraint was violated.
     let table: String

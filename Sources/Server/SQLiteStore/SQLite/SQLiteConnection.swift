@@ -222,6 +222,9 @@ extension StoreFailure {
     static let moved = StoreFailure(.unavailable, code: "file-gone")
 
     /// A row that this program cannot have written.
+    ///
+    /// It equals a call's failure with `SQLITE_CORRUPT`, and operators see the same code. Where it is
+    /// caught, only columns are read, and that throws no failure of a call.
     static let invalidRow = StoreFailure(sqlite: SQLITE_CORRUPT)
 
     /// The file system does not support shared memory between processes, which WAL mode needs.

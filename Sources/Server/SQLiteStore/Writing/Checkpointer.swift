@@ -98,7 +98,9 @@ final class Checkpointer: Sendable {
     }
 
     private func open() throws(StoreFailure) -> SQLiteSession {
-        // No lock timeout: another process that holds the lock is running a checkpoint itself.
+        // The writer has opened the file, so opening it again writes nothing that the disk would have
+        // to confirm. No lock timeout: another process that holds the lock is running a checkpoint
+        // itself.
         let connection = try SQLiteConnection(path: path, .readWrite, timeout: .zero)
         try connection.execute("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;")
         return SQLiteSession(connection)

@@ -31,8 +31,8 @@ package struct Decision<Outcome: Sendable>: Sendable {
 
     /// Whether an application's request is denied without a check, and changes nothing.
     ///
-    /// The response is then not recorded, so that codes made up by strangers do not fill the disk, but
-    /// the same work is done (V-06).
+    /// The response is then not recorded, so that codes made up by strangers do not fill the disk,
+    /// but the same work is done (V-06).
     var isUnchecked: Bool {
         denial?.sender.isApplication == true && !changes.contains(where: \.hasCondition)
     }

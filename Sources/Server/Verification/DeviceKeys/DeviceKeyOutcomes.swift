@@ -30,7 +30,7 @@ public struct DeviceKeyChallenge: Sendable {
     public let expiresAt: UnixTime
 }
 
-/// What an application enrols a device's key for.
+/// A request to enrol a device's key.
 public struct DeviceKeyEnrolment: Sendable {
     /// The owner of the key.
     public let subject: Subject

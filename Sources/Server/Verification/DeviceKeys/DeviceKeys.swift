@@ -65,9 +65,10 @@ public struct DeviceKeys: Sendable {
 
     /// Registers a device's key with its ticket.
     ///
-    /// A denial does not spend the ticket, which only its holder can present. If the ticket does not
-    /// exist, but the key is already active, the outcome is ``DeviceKeyRegistration/repeated(_:_:)``,
-    /// so that a device that lost the response to its registration does not drop the key.
+    /// A denial does not spend the ticket, which only its holder can present. If the ticket does
+    /// not exist, but the key is already active, the outcome is
+    /// ``DeviceKeyRegistration/repeated(_:_:)``, so that a device that lost the response to its
+    /// registration does not drop the key.
     ///
     /// - Parameters:
     ///   - name: replaces the name given at enrolment; `nil` keeps it.
@@ -176,7 +177,8 @@ extension DeviceKeys {
         } catch { return nil }
     }
 
-    /// The enrolment that the device signed, for one of the server's addresses; `nil` if it did not.
+    /// The enrolment that the device signed, for one of the server's addresses; `nil` if it did
+    /// not.
     func transcript(
         of sent: SentDeviceKey, signedWith key: VerificationKey, _ ticket: Token
     ) throws(VerifierError) -> DeviceKeyTranscript? {

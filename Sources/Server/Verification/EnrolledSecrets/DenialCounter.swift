@@ -7,11 +7,12 @@ package import WatchwordSystem
 /// application whose codes are denied without a check. For each sender, one denial
 /// per minute is written immediately, with its decision. The other denials are counted, and one
 /// event per reason, with the count, is written a minute later. A device with more denials per
-/// minute than ``Policy/maximumDenials`` is told to wait; nothing is written then but what the denial
-/// spends. Accepted requests are not counted, so an attacker cannot lock anybody out.
+/// minute than ``Policy/maximumDenials`` is told to wait; nothing is written then but what the
+/// denial spends. Accepted requests are not counted, so an attacker cannot lock anybody out.
 ///
-/// With many senders, at most ``maximumEvents`` events per minute are written immediately and as many
-/// later; the other counts are added up to one event per reason. Holders of a secret are exempt.
+/// With many senders, at most ``maximumEvents`` events per minute are written immediately and as
+/// many later; the other counts are added up to one event per reason. Holders of a secret are
+/// exempt.
 ///
 /// Each process keeps its own counts in memory. They only decide which events are written and which
 /// senders have to wait.
@@ -177,8 +178,8 @@ extension DenialCounter.Sender {
     /// Senders without a valid secret cannot increase the number of holders.
     fileprivate var isHolder: Bool { if case .holder = self { true } else { false } }
 
-    /// The sender of a request without a valid secret; `nil` if an application sent it, whose address
-    /// many users share, or if the verifier is not given addresses.
+    /// The sender of a request without a valid secret; `nil` if an application sent it, whose
+    /// address many users share, or if the verifier is not given addresses.
     package init?(strangerAt origin: Origin) {
         guard origin.client == nil, !origin.address.isEmpty else { return nil }
         self = NetworkAddress(origin.address).map { .stranger($0.sender) } ?? .others
@@ -186,8 +187,8 @@ extension DenialCounter.Sender {
 }
 
 extension DenialCounter.Sender {
-    /// The application that a denial is counted for; `nil` if something was checked, or if the event
-    /// is no denial, so that it is always written.
+    /// The application that a denial is counted for; `nil` if something was checked, or if the
+    /// event is no denial, so that it is always written.
     ///
     /// Anybody can make up unknown subjects and tickets, so those have one sender for each
     /// application.
@@ -256,9 +257,9 @@ extension Decision {
 extension Decision {
     /// Counts the denial, if there is one, and adds its events if they are due.
     ///
-    /// - Returns: the number of seconds that the sender has to wait. The decision holds nevertheless:
-    ///   a challenge that it spends stays spent. Only the dummy row is left out, because the sender
-    ///   learns no result.
+    /// - Returns: the number of seconds that the sender has to wait. The decision holds
+    ///   nevertheless: a challenge that it spends stays spent. Only the dummy row is left out,
+    ///   because the sender learns no result.
     mutating func enterDenial(at verifier: Verifier) -> Int? {
         guard let denial else { return nil }
         let isApplication = denial.sender.isApplication

@@ -125,8 +125,8 @@ struct LoginAttempt: Sendable {
         return Decision(
             outcome: LoginOutcome(
                 verification: handedOut.verification, result: .accepted(acceptance)),
-            // Nothing is written to the row, so that repetitions do not conflict with each other. If
-            // the credential is revoked in the meantime, so is what the response contains.
+            // Nothing is written to the row, so that repetitions do not conflict with each other.
+            // If the credential is revoked in the meantime, so is what the response contains.
             changes: [context.event(.repeated, of: record)], secretsOf: record.id)
     }
 

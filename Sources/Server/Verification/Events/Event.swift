@@ -192,7 +192,8 @@ public struct Event: Hashable, Sendable {
         case endorsementCertificate
         /// The TPM's attestation key could sign what the TPM did not generate, or can leave it.
         case attestationKey
-        /// The device key can leave the TPM, was not made in it, or is not the one to be registered.
+        /// The device key can leave the TPM, was not made in it, or is not the one to be
+        /// registered.
         case keyAttributes
         /// The TPM certified another key, or certified it for another enrolment.
         case certification

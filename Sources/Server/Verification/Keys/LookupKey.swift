@@ -98,7 +98,8 @@ package struct LookupKey: Sendable {
         return PasskeyDescriptor(id: half + madeUpTail(half), transports: kind.transports)
     }
 
-    /// The lengths of ids and the transports of common authenticators, which made-up passkeys imitate.
+    /// The lengths of ids and the transports of common authenticators, which made-up passkeys
+    /// imitate.
     ///
     /// Most people use the passkeys of a phone or a password manager.
     private static let madeUpKinds: [(count: Int, transports: [String])] =

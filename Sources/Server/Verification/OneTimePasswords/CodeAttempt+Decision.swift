@@ -116,7 +116,8 @@ extension CodeAttempt {
             changes: changes, secretsOf: holder?.id)
     }
 
-    /// Changes the known devices of a credential, whose record is added if it is not changed otherwise.
+    /// Changes the known devices of a credential, whose record is added if it is not changed
+    /// otherwise.
     private func change(
         _ holder: CredentialRecord, in records: inout [CredentialRecord],
         _ body: (inout KnownDevices) -> Void

@@ -52,8 +52,8 @@ public struct Policy: Hashable, Sendable {
     public static let maximumDenials = 60
     /// The maximum number of clients that may redeem an enrolled secret's logins.
     public static let maximumAudience = 16
-    /// How far the clocks of two nodes may differ, in milliseconds: each of them by ten seconds from
-    /// that of the database.
+    /// How far the clocks of two nodes may differ, in milliseconds: each of them by ten seconds
+    /// from that of the database.
     package static let clockSkew: Int64 = 20_000
     /// The number of consecutive failures that revoke an enrolled secret.
     public static let secretFailures = 3
@@ -126,8 +126,8 @@ public struct GuessBound: Hashable, Sendable {
         self.millionths = millionths
     }
 
-    /// Parses a percentage with at most four decimal places, such as `0.5%`; `nil` if it is malformed
-    /// or out of range.
+    /// Parses a percentage with at most four decimal places, such as `0.5%`; `nil` if it is
+    /// malformed or out of range.
     public init?(percentage: String) {
         guard percentage.hasSuffix("%") else { return nil }
         let parts = percentage.dropLast().split(separator: ".", omittingEmptySubsequences: false)
@@ -155,7 +155,8 @@ extension Policy {
         case lifetime
         /// 1 to 100.
         case maximumCredentials
-        /// Large enough for twice as many guesses of every kind of credential as make attempts wait.
+        /// Large enough for twice as many guesses of every kind of credential as make attempts
+        /// wait.
         case guessBound
     }
 }

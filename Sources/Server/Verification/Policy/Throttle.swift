@@ -106,8 +106,8 @@ struct Throttle: Hashable, Sendable {
             .adding(milliseconds: limits.interval)
     }
 
-    /// Forgives failures after a success (NIST SP 800-63B-4, section 3.2.2): all of them, or as many
-    /// as the guessing bound permits.
+    /// Forgives failures after a success (NIST SP 800-63B-4, section 3.2.2): all of them, or as
+    /// many as the guessing bound permits.
     ///
     /// - Parameter isKnown: whether a known device presented the code. It does not end the wait of
     ///   strangers, or each login of the owner would give them more guesses.
@@ -193,8 +193,8 @@ struct GuessLimits: Hashable, Sendable {
 
     /// The limits of recovery codes.
     ///
-    /// Nobody can guess one of 80 bits, so wrong ones never disable a set or delay it for long. A limit
-    /// is required below 64 bits (NIST SP 800-63B-4, section 3.1.2.2).
+    /// Nobody can guess one of 80 bits, so wrong ones never disable a set or delay it for long. A
+    /// limit is required below 64 bits (NIST SP 800-63B-4, section 3.1.2.2).
     init(ofRecoveryCodes policy: Policy) {
         freeFailures = policy.freeFailures
         disablingFailures = .max
@@ -202,11 +202,11 @@ struct GuessLimits: Hashable, Sendable {
         longestWait = 30_000
     }
 
-    /// The limits of a credential whose codes have that many digits, and of which `codes` are valid at
-    /// any moment.
+    /// The limits of a credential whose codes have that many digits, and of which `codes` are valid
+    /// at any moment.
     ///
-    /// A guessing bound permits a number of guesses a year. The credential is disabled after half of
-    /// them at the latest, and the rest is forgiven in the course of a year.
+    /// A guessing bound permits a number of guesses a year. The credential is disabled after half
+    /// of them at the latest, and the rest is forgiven in the course of a year.
     init(_ policy: Policy, codes: Int, digits: Int) {
         let most = Int64(policy.disablingFailures)
         let guesses = policy.guessBound.map { Self.guesses($0, codes: codes, digits: digits) }

@@ -157,8 +157,8 @@ extension ChallengeRegister.State {
 extension Verifier {
     /// Commits a decision, within the limits on strangers' open challenges.
     ///
-    /// - Throws: ``VerifierError/tooManyChallenges(retryAfter:)`` if the sender has too many; nothing
-    ///   is committed then.
+    /// - Throws: ``VerifierError/tooManyChallenges(retryAfter:)`` if the sender has too many;
+    ///   nothing is committed then.
     func commit(
         _ changes: [StoreChange], from origin: Origin, at now: UnixTime
     ) async throws(VerifierError) -> CommitOutcome {

@@ -105,7 +105,8 @@ package struct PasskeyState: Hashable, Sendable {
         return state
     }
 
-    /// Whether the passkey could be copied when it was registered, or in an accepted ceremony since.
+    /// Whether the passkey could be copied when it was registered, or in an accepted ceremony
+    /// since.
     package func wasEverBackupEligible(_ passkey: RegisteredPasskey) -> Bool {
         // Rows of earlier versions have only the flags.
         wasBackupEligible || flags.isBackupEligible || passkey.flags.isBackupEligible

@@ -12,8 +12,8 @@ struct SpentChallenges: Hashable, Sendable {
 
     /// The maximum number of recent challenges.
     ///
-    /// A further one raises the floor, so that an answer to an even older challenge is denied, which
-    /// costs its sender another ceremony.
+    /// A further one raises the floor, so that an answer to an even older challenge is denied,
+    /// which costs its sender another ceremony.
     static let maximumCount = 16
 
     fileprivate struct Spent: Hashable, Sendable {
@@ -96,7 +96,8 @@ protocol OpenUse: Hashable, Sendable {
 
 /// The uses of a credential whose login tickets have not been redeemed yet, oldest first.
 ///
-/// The credential's own row records them, so that nobody who can write to the database can open one.
+/// The credential's own row records them, so that nobody who can write to the database can open
+/// one.
 struct OpenUses<Use: OpenUse>: Hashable, Sendable {
     private var uses: [Use] = []
 

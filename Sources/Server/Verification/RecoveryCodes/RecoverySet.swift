@@ -113,8 +113,8 @@ enum RecoveryCode {
         grouped(Base32.encode(randomness.secret(byteCount)))
     }
 
-    /// A code as it was shown, from its characters in upper or lower case; `nil` if they are not those
-    /// of a code.
+    /// A code as it was shown, from its characters in upper or lower case; `nil` if they are not
+    /// those of a code.
     static func shown(_ characters: SecretBytes) -> SecretBytes? {
         let isCode = characters.withBytes { characters in
             characters.count == characterCount
@@ -160,8 +160,8 @@ final class RecoveryHashing: Sendable {
     private let waiting = Mutex<[ClientID?: Int]>([:])
     private let limit: Int
 
-    /// - Parameter limit: the maximum number of codes that are being hashed or waiting, half of them
-    ///   from one client; any more are refused.
+    /// - Parameter limit: the maximum number of codes that are being hashed or waiting, half of
+    ///   them from one client; any more are refused.
     init(limit: Int = 64) { self.limit = limit }
 
     /// Hashes a code.

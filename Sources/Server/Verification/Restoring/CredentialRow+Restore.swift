@@ -56,8 +56,8 @@ extension CredentialRow {
 }
 
 extension CredentialRecord.Material {
-    /// The material without anything that may have been spent by `now`; `nil` if nothing limits what
-    /// may have been spent.
+    /// The material without anything that may have been spent by `now`; `nil` if nothing limits
+    /// what may have been spent.
     fileprivate func afterRestoring(at now: UnixTime) -> CredentialRecord.Material? {
         switch self {
         case .time(var password):

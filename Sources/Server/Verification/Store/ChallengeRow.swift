@@ -1,9 +1,9 @@
 /// An open authentication ceremony, as stored: good for one decision.
 ///
 /// A challenge is a row, and not a signed token with a list of spent ones, because a missing row
-/// leads to a denial. If a row is pruned too early, a commit is lost or strangers have too many rows
-/// (``ChallengeRegister``), the ceremony has to be repeated; a lost entry in a list of spent tokens
-/// would let a recorded response be replayed.
+/// leads to a denial. If a row is pruned too early, a commit is lost or strangers have too many
+/// rows (``ChallengeRegister``), the ceremony has to be repeated; a lost entry in a list of spent
+/// tokens would let a recorded response be replayed.
 public struct ChallengeRow: Hashable, Sendable {
     /// What a challenge may be used for.
     public enum Purpose: String, CaseIterable, Hashable, Sendable {
@@ -23,7 +23,8 @@ public struct ChallengeRow: Hashable, Sendable {
     public let subject: Subject?
     /// The credential that has to answer; `nil` if any credential may.
     public let credential: CredentialID?
-    /// All other data, in Verification's own versioned encoding; at most ``maximumBodyCount`` bytes.
+    /// All other data, in Verification's own versioned encoding; at most ``maximumBodyCount``
+    /// bytes.
     public let body: [UInt8]
     /// When the ceremony began.
     public let createdAt: UnixTime

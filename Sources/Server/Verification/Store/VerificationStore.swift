@@ -213,10 +213,10 @@ extension VerificationStore {
     ///
     /// If the clock is ahead, everything looks old, and deleted data does not come back when the
     /// clock is corrected. Nothing is therefore deleted unless the events confirm the time
-    /// (``confirmsClock(_:keepingEventsFor:key:)``), apart from challenges, with a tolerance that depends on the lifetime
-    /// of the data. A caller that can also check the clock in another way, for example by asking
-    /// the kernel, does so first. Nothing that is in use is ever deleted because of its age: an
-    /// expired secret is denied, and its credential stays unchanged.
+    /// (``confirmsClock(_:keepingEventsFor:key:)``), apart from challenges, with a tolerance that
+    /// depends on the lifetime of the data. A caller that can also check the clock in another way,
+    /// for example by asking the kernel, does so first. Nothing that is in use is ever deleted
+    /// because of its age: an expired secret is denied, and its credential stays unchanged.
     ///
     /// - Parameters:
     ///   - eventLifetime: milliseconds for which events are kept; `nil` keeps all.

@@ -90,7 +90,8 @@ extension OneTimePasswordEnrolment {
 
     /// The part of an enrolment that the standards do not allow.
     public enum Fault: Hashable, Sendable {
-        /// The key has fewer than 128 bits (RFC 4226, section 4, R6), or fewer than an import allows.
+        /// The key has fewer than 128 bits (RFC 4226, section 4, R6), or fewer than an import
+        /// allows.
         case keyTooShort
         /// The key has more than 256 bytes.
         case keyTooLong
@@ -101,9 +102,9 @@ extension OneTimePasswordEnrolment {
         /// The counter starts at 2^64 - 1, which is never accepted (NIST SP 800-63B-4, section
         /// 3.1.4.1).
         case counter
-        /// The text has more than 256 bytes; or the issuer or account starts or ends with a space of
-        /// any kind, which a key URI does not preserve; or both are empty, which would leave the key
-        /// URI without a label.
+        /// The text has more than 256 bytes; or the issuer or account starts or ends with a space
+        /// of any kind, which a key URI does not preserve; or both are empty, which would leave the
+        /// key URI without a label.
         case text(Text)
     }
 }

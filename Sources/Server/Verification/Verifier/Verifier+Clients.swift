@@ -59,8 +59,8 @@ extension Verifier {
     /// A key with a wrong mark costs no read. A key without a mark may be one that an older version
     /// issued.
     ///
-    /// - Parameter isLimited: whether the sender has sent too many invalid keys. Keys without a mark
-    ///   are then compared with those of all applications, which are read once a second.
+    /// - Parameter isLimited: whether the sender has sent too many invalid keys. Keys without a
+    ///   mark are then compared with those of all applications, which are read once a second.
     public func client(
         presenting key: Token, isLimited: Bool = false
     ) async throws(VerifierError) -> ClientRow? {
@@ -119,8 +119,8 @@ extension DecisionContext {
 /// The digests of all active API keys, read at most once a second, so that a sender of many made-up
 /// keys without a mark cannot make the server read the database for each of them.
 ///
-/// No such key is issued any more, so the list contains all of them, however old it is. It only says
-/// which keys are not looked up: a key that it contains is looked up as always.
+/// No such key is issued any more, so the list contains all of them, however old it is. It only
+/// says which keys are not looked up: a key that it contains is looked up as always.
 final class UnmarkedKeys: Sendable {
     private struct Content {
         var digests: Set<[UInt8]>?

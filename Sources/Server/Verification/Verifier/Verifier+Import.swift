@@ -103,8 +103,8 @@ extension Verifier {
 }
 
 extension OneTimePasswordImport {
-    /// Whether the last used step is beyond the window, so that the authenticator's next codes would
-    /// be refused.
+    /// Whether the last used step is beyond the window, so that the authenticator's next codes
+    /// would be refused.
     fileprivate func isUsedInFuture(_ now: UnixTime, _ profile: WindowProfile) -> Bool {
         guard case .time(let period, let lastUsedStep?) = factor else { return false }
         guard let step = now.step(ofPeriod: period) else { return true }

@@ -113,8 +113,8 @@ public struct Verifier: Sendable {
         throw .contended
     }
 
-    /// Waits for a random time, so that many requests for one credential do not keep each other from
-    /// being decided: up to a quarter of a second.
+    /// Waits for a random time, so that many requests for one credential do not keep each other
+    /// from being decided: up to a quarter of a second.
     private static func pause(_ round: Int, _ random: VerificationID) async {
         let longest = 1 << min(round, 8)
         let chosen = longest * Int(random.bytes[0]) / 256
@@ -131,8 +131,8 @@ public struct Verifier: Sendable {
         return try decoded(row)
     }
 
-    /// Decodes a row; if there is none, a dummy row, so that the response time does not reveal which
-    /// ids exist (V-06).
+    /// Decodes a row; if there is none, a dummy row, so that the response time does not reveal
+    /// which ids exist (V-06).
     func decoded(_ row: CredentialRow?) throws(VerifierError) -> CredentialRecord? {
         meter?.count(.rows)
         let record = try CredentialRecord(row ?? CredentialRecord.nobody)
@@ -204,8 +204,8 @@ extension Verifier {
         }
     }
 
-    /// The row that records the response to a decision, sealed because it may contain secrets that are shown
-    /// only once.
+    /// The row that records the response to a decision, sealed because it may contain secrets that
+    /// are shown only once.
     package func record<Outcome>(
         _ decision: Decision<Outcome>, _ recorder: Recorder<Outcome>, _ context: DecisionContext
     ) throws(VerifierError) -> AnswerRow {

@@ -173,8 +173,8 @@ package struct AddressRate: Hashable, Sendable {
 /// Notices codes that are denied for many different subjects in a short time: somebody tries a few
 /// codes each on many subjects, so that no credential's limit is reached.
 ///
-/// It only reports this. The subjects are those whose codes this process denied, whatever the reason,
-/// so that nothing depends on whether a subject exists.
+/// It only reports this. The subjects are those whose codes this process denied, whatever the
+/// reason, so that nothing depends on whether a subject exists.
 final class DeniedSubjects: Sendable {
     private struct Period {
         var number: Int64 = 0

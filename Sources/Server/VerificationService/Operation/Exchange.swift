@@ -22,6 +22,8 @@ struct Exchange: Sendable {
 extension Exchange {
     /// Whether anyone could cause this response any number of times: neither an API key, nor a
     /// secret, ticket or passkey was accepted.
+    ///
+    /// An ``Access/unprovenDevice`` has proved nothing: its only success is a challenge (“made”).
     fileprivate func isUnauthenticated(_ status: Status, _ outcome: String) -> Bool {
         guard client == nil else { return false }
         let isProof = [.device, .browser].contains(route?.access) && outcome != "made"
@@ -90,8 +92,8 @@ extension Service {
 
     /// A year (RFC 6797): long enough for people who sign in rarely.
     ///
-    /// Subdomains and the browsers' preload lists are up to the owner of the domain. Without TLS, the
-    /// field would be ignored (section 8.1), and a proxy that terminates TLS decides.
+    /// Subdomains and the browsers' preload lists are up to the owner of the domain. Without TLS,
+    /// the field would be ignored (section 8.1), and a proxy that terminates TLS decides.
     private static let strictTransport = HTTPField("Strict-Transport-Security", "max-age=31536000")
 
     private func note(

@@ -93,9 +93,11 @@ package struct PolicyFloor: Hashable, Sendable {
 
     /// The policy of a request.
     ///
-    /// A member that is missing has its default, or the weakest permitted value if that is stronger.
+    /// A member that is missing has its default, or the weakest permitted value if that is
+    /// stronger.
     ///
-    /// - Throws: A ``Refusal`` with ``Problem/weakPolicy`` if a chosen value is weaker than permitted.
+    /// - Throws: A ``Refusal`` with ``Problem/weakPolicy`` if a chosen value is weaker than
+    ///   permitted.
     func policy(_ chosen: JSONValue?) throws(Refusal) -> PasskeyPolicy {
         var values: [PolicyMember: String] = [:]
         for member in PolicyMember.allCases {

@@ -3,7 +3,8 @@ internal import Verification
 
 // The fields and shapes that the routes for applications and those for browsers share.
 extension Field {
-    /// What `toJSON()` returns after `navigator.credentials.create` (WebAuthn Level 3, section 5.1).
+    /// What `toJSON()` returns after `navigator.credentials.create` (WebAuthn Level 3, section
+    /// 5.1).
     static let created = response(
         "Created",
         [

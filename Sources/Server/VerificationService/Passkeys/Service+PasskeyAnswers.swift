@@ -29,8 +29,8 @@ extension Service {
             var members: [(String, JSONValue)] = [("result", .text("denied"))]
             if tellsReasons { members.append(("reason", .text(reason.rawValue))) }
             members.append(("retry", .flag(!reason.isAboutAuthenticator)))
-            // A passkey that was registered before must not be removed. After the other reasons, the
-            // next attempt replaces the passkey.
+            // A passkey that was registered before must not be removed. After the other reasons,
+            // the next attempt replaces the passkey.
             if reason.isAboutAuthenticator, reason != .credentialKnown {
                 members.append(signal(settings.relyingParty.ids[0], id))
             }

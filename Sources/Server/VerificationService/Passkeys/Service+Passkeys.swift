@@ -121,8 +121,8 @@ extension Service {
         let (ids, position) = (passkeySettings.relyingParty.ids, Int(call.query["rp"] ?? 0))
         guard ids.indices.contains(position) else { throw Refusal(.malformedQuery) }
         let signal = try await deciding(await passkeys.signal(for: subject, at: ids[position]))
-        // Authenticators hide passkeys that are not listed, so nothing may be signalled while one is
-        // being registered.
+        // Authenticators hide passkeys that are not listed, so nothing may be signalled while one
+        // is being registered.
         guard let members = signal.json?.members else { return Answer(.refusedByState) }
         return .answered(members, outcome: "listed")
     }

@@ -7,8 +7,8 @@ internal import WatchwordCryptography
 extension KeyEnrolment {
     /// The registration of a key, as it was signed.
     ///
-    /// - Parameter idempotencyKey: by default, the same for each attempt, so that the server sends a
-    ///   recorded response again.
+    /// - Parameter idempotencyKey: by default, the same for each attempt, so that the server sends
+    ///   a recorded response again.
     func request(
         _ key: EnrolledKey, idempotencyKey: String? = nil
     ) throws(DeviceLoginError) -> HelperRequest {
@@ -163,8 +163,8 @@ extension KeyEnrolment {
         }
     }
 
-    /// A key that an earlier run with another ticket made for this server, and for which it received
-    /// no response.
+    /// A key that an earlier run with another ticket made for this server, and for which it
+    /// received no response.
     static func unanswered(
         for enrolment: Enrolment, in earlier: [RecordID: EntryContent]
     ) -> Pending? {

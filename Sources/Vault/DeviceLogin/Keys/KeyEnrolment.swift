@@ -7,11 +7,11 @@ internal import WatchwordSystem
 /// The enrolment of a device key: makes a key, stores it, and registers it with a ticket.
 ///
 /// The key and the request are stored before the request is sent. A key that the server registered
-/// earlier, or an enrolled secret, is kept, and can be used, until the server has registered the new
-/// key; then it is purged in the save that stores the response. A run that was killed is repeated with
-/// the same ticket: it sends the stored request again. A run with another ticket also sends it first:
-/// if the server has registered that key and the device dropped it, it would stay active, although
-/// nobody has its private half.
+/// earlier, or an enrolled secret, is kept, and can be used, until the server has registered the
+/// new key; then it is purged in the save that stores the response. A run that was killed is
+/// repeated with the same ticket: it sends the stored request again. A run with another ticket also
+/// sends it first: if the server has registered that key and the device dropped it, it would stay
+/// active, although nobody has its private half.
 package struct KeyEnrolment: Sendable {
     let order: KeyOrder
     /// The TPM that the order names.
@@ -22,8 +22,8 @@ package struct KeyEnrolment: Sendable {
     package enum Outcome: Sendable {
         /// It was registered with the ticket.
         case registered(EnrolledKey)
-        /// It is the key of an earlier run, registered with that run's ticket. It is in use now, and
-        /// this ticket was not sent.
+        /// It is the key of an earlier run, registered with that run's ticket. It is in use now,
+        /// and this ticket was not sent.
         case adopted(EnrolledKey)
     }
 
@@ -81,8 +81,8 @@ package struct KeyEnrolment: Sendable {
     ///   - turn: proves that no other process uses the key.
     ///   - sender: sends requests to the server.
     ///   - now: Unix seconds.
-    /// - Throws: ``DeviceLoginError``. After an error, a run with the same ticket continues; after a
-    ///   refusal by the vault or the server, it starts again. After
+    /// - Throws: ``DeviceLoginError``. After an error, a run with the same ticket continues; after
+    ///   a refusal by the vault or the server, it starts again. After
     ///   ``DeviceLoginError/adoptedElsewhere``, the key of an earlier run is in use.
     package func register(
         replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault,
@@ -159,8 +159,8 @@ package struct KeyEnrolment: Sendable {
             })
     }
 
-    /// Makes a key, signs its registration, and stores both: beside an enrolment that can be used, or
-    /// else in the place of earlier ones.
+    /// Makes a key, signs its registration, and stores both: beside an enrolment that can be used,
+    /// or else in the place of earlier ones.
     private func make(
         replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault, now: Int64
     ) throws(DeviceLoginError) -> Pending {

@@ -182,7 +182,8 @@ public struct KeyConfirmation: Sendable {
     /// The first line is the challenge, the second one `expires_ms`, and the rest is the text. One
     /// line feed at the end is not part of the text.
     ///
-    /// - Returns: `nil` if the lines have another form, or if the text is blank or has too many lines.
+    /// - Returns: `nil` if the lines have another form, or if the text is blank or has too many
+    ///   lines.
     public init?(parsing file: String) {
         let parts = file.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let token = Token(String(parts[0])), token.text.hasPrefix("wwx_"),

@@ -4,8 +4,8 @@ package import WatchwordSystem
 
 /// Clears the clipboard after some time, if it still holds the same content.
 ///
-/// `watchword-clipboard` does this in a small process without a terminal, which outlives the command
-/// that wrote the clipboard. It holds a digest of the content, not the content.
+/// `watchword-clipboard` does this in a small process without a terminal, which outlives the
+/// command that wrote the clipboard. It holds a digest of the content, not the content.
 package struct ClipboardClearing {
     /// The helper program's name.
     package static let program = "watchword-clipboard"
@@ -33,7 +33,8 @@ package struct ClipboardClearing {
         }
     }
 
-    /// Reads what ``start(_:)`` has written to the helper's standard input; `nil` if it is malformed.
+    /// Reads what ``start(_:)`` has written to the helper's standard input; `nil` if it is
+    /// malformed.
     package static func read() throws(SystemCallFailure) -> ClipboardClearing? {
         let request = try WipedBuffer(capacity: byteCount + 1)
         try request.append { output throws(SystemCallFailure) in

@@ -122,8 +122,8 @@ package enum ClipboardFailure: Error, Hashable, Sendable {
 
 /// The clipboard of the terminal, which an escape sequence sets (OSC 52 of xterm).
 ///
-/// Few terminals let a program read it, so Watchword cannot find out whether it still holds a code, and
-/// does not clear it.
+/// Few terminals let a program read it, so Watchword cannot find out whether it still holds a code,
+/// and does not clear it.
 package enum TerminalClipboard {
     /// Puts `text` on the clipboard.
     package static func write(_ text: Span<UInt8>) throws(ClipboardFailure) {

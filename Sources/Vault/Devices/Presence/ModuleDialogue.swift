@@ -64,8 +64,8 @@ struct ModuleDialogue {
         case .granted: return true
         case .denied: return false
         case .failed(.failed(let failure)) where isAnswered && failure.cause != .moduleNotLoaded:
-            // One module may have refused the answer, and another one failed: unless a module cannot
-            // run at all, a guess counts.
+            // One module may have refused the answer, and another one failed: unless a module
+            // cannot run at all, a guess counts.
             return false
         case .failed(let reason):
             // The user was authenticated, so this was not an attempt to guess.
@@ -110,8 +110,8 @@ package final class ModuleRelay {
 
     /// Passes messages between the modules and the person until there is a verdict: yes or no.
     ///
-    /// Once the modules have an answer, they decide, whatever becomes of the person: nobody can guess
-    /// and leave before the refusal. Further questions then get an empty answer.
+    /// Once the modules have an answer, they decide, whatever becomes of the person: nobody can
+    /// guess and leave before the refusal. Further questions then get an empty answer.
     ///
     /// - Parameters:
     ///   - person: becomes ready when the person's program ends while nothing is asked.

@@ -44,8 +44,8 @@ public struct PAMCheckFailure: PresenceFailure, Hashable {
         case programNotFound
         /// The program has a different version.
         case otherVersion
-        /// The agent already checks this user's presence, for this entry or purpose: one answer or touch
-        /// must not satisfy several checks.
+        /// The agent already checks this user's presence, for this entry or purpose: one answer or
+        /// touch must not satisfy several checks.
         case alreadyAsking(for: String)
         /// A system call in this process failed.
         case system(SystemCallFailure)
@@ -140,12 +140,14 @@ extension PAMCheckFailure {
 }
 
 extension PAMCheckFailure.Reason {
-    /// Whether the program that runs the modules reports it; the others are found out in the process
-    /// that started it.
+    /// Whether the program that runs the modules reports it; the others are found out in the
+    /// process that started it.
     var isReportedByModules: Bool {
         switch self {
         case .noServiceFile, .noUserName, .accountRefused, .failed: true
-        default: false
+        case .timedOut, .cancelled, .noTerminal, .answerTooLong, .terminal, .ended, .talksTooMuch,
+            .nonsense, .programNotFound, .otherVersion, .alreadyAsking, .system:
+            false
         }
     }
 }

@@ -1,8 +1,8 @@
 internal import WatchwordCryptography
 package import WatchwordSystem
 
-/// A key pair on P-256 that a TPM has made, as the vault keeps it: only that TPM can load it, and it
-/// signs only for somebody who knows its authorization value and, if it has one, the PIN.
+/// A key pair on P-256 that a TPM has made, as the vault keeps it: only that TPM can load it, and
+/// it signs only for somebody who knows its authorization value and, if it has one, the PIN.
 public struct TPMKey: Hashable, Sendable {
     /// The TPM's structure `TPM2B_PUBLIC`.
     public let publicArea: [UInt8]

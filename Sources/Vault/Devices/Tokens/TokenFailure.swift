@@ -66,7 +66,11 @@ extension TokenFailure {
     package var isReportedByHelper: Bool {
         switch self {
         case .helper, .timedOut, .badAnswer: false
-        default: true
+        case .noDevice, .noPermission, .busy, .otherDevice, .wrongPIN, .noPIN, .failed,
+            .notConfined, .badDeviceAnswer, .badRequest, .lockedOut, .changedPCR7, .noPCR7,
+            .ownerPassword, .noCertificate, .blockedPIN, .needsReinsertion, .noPINSet, .notTouched,
+            .declined, .notSupported, .severalDevices:
+            true
         }
     }
 

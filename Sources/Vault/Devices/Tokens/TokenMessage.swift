@@ -6,8 +6,8 @@ package import WatchwordSystem
 //
 // helper → watchword, first: ready
 // watchword → helper, once:  a ``TokenRequest``
-// helper → watchword, each:  asksPIN or touch; after asksPIN, the helper waits for the answer before
-//                            it sends the next frame
+// helper → watchword, each:  asksPIN or touch; after asksPIN, the helper waits for the answer
+//                            before it sends the next frame
 // watchword → helper, each:  the PIN, or nothing to cancel
 // helper → watchword, last:  done or refused
 

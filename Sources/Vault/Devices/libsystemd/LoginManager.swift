@@ -2,8 +2,8 @@ internal import CSystemd
 internal import Glibc
 package import WatchwordSystem
 
-/// The login manager (logind), which announces on the system bus that a session is locked or that the
-/// machine is about to sleep.
+/// The login manager (logind), which announces on the system bus that a session is locked or that
+/// the machine is about to sleep.
 ///
 /// No call waits for the bus. It is used by one thread.
 @safe package final class LoginManager {

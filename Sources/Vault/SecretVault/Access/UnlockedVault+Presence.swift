@@ -36,8 +36,8 @@ extension UnlockedVault {
 
     /// Reuses an earlier successful check to open the entry `id`.
     ///
-    /// The caller knows that the check succeeded with the entry's current access control, within its
-    /// reuse time. A failure since then ends the reuse. An earlier proof for the entry becomes
+    /// The caller knows that the check succeeded with the entry's current access control, within
+    /// its reuse time. A failure since then ends the reuse. An earlier proof for the entry becomes
     /// invalid.
     ///
     /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``.
@@ -86,9 +86,9 @@ extension UnlockedVault {
     /// way that may conceal a guess; it costs a wait, but never the entry. After five attempts in a
     /// row the entry is locked out; an entry that is set to be wiped is wiped when its refused
     /// attempts reach the limit. A passphrase counts against the vault, too: after five failures in
-    /// a row, none is tried until the wait is over. An earlier proof for the entry becomes invalid. If the entry does
-    /// not accept the check, the check does not run, and ``VaultError/differentCheckRequired`` is
-    /// thrown.
+    /// a row, none is tried until the wait is over. An earlier proof for the entry becomes invalid.
+    /// If the entry does not accept the check, the check does not run, and
+    /// ``VaultError/differentCheckRequired`` is thrown.
     ///
     /// - Parameter words: the purpose, as shown to the person.
     /// - Throws: why the vault did not allow the check, for example

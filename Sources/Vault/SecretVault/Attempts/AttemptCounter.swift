@@ -105,9 +105,9 @@ struct AttemptCounter: ~Copyable {
 
     /// The counts after a success in the file with these slots.
     ///
-    /// It shows nothing about a file with other slots, which may have another passphrase. What such a
-    /// file has refused stays counted while the file is there; and so does what this one has refused,
-    /// while a wipe in another file awaits its listing.
+    /// It shows nothing about a file with other slots, which may have another passphrase. What such
+    /// a file has refused stays counted while the file is there; and so does what this one has
+    /// refused, while a wipe in another file awaits its listing.
     func afterSuccess(_ attempts: Attempts, by slots: SlotsDigest) throws(VaultError) -> Attempts {
         let others = Set(attempts.refusals.keys).subtracting([slots, slots.elsewhere()])
         var kept = others.isEmpty ? [] : others.intersection(location.slotSets(of: vaultID))
@@ -136,8 +136,8 @@ struct AttemptCounter: ~Copyable {
         return true
     }
 
-    /// Removes the counts and the record of last uses; unless a check is running, also the locks and
-    /// the folder.
+    /// Removes the counts and the record of last uses; unless a check is running, also the locks
+    /// and the folder.
     func remove() throws(VaultError) {
         var names = [VaultLocation.attempts, VaultLocation.uses]
         if try isNoCheckRunning() {

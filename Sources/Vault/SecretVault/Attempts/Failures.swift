@@ -75,8 +75,8 @@ struct Failures: Hashable {
             wait: min(wait, Failures.wait(after: count - 1)), start: start)
     }
 
-    /// A copy with only so many refused attempts, and at most the wait that they cost; `nil` if there
-    /// are none.
+    /// A copy with only so many refused attempts, and at most the wait that they cost; `nil` if
+    /// there are none.
     func limited(to refused: UInt64) -> Failures? {
         guard refused > 0 else { return nil }
         return Failures(

@@ -16,8 +16,8 @@ struct PendingAttempt: ~Copyable {
 extension RecordLine {
     /// What a check for this record is counted against.
     ///
-    /// The passphrase is the same for all records, so a guess counts against the vault, too. Otherwise
-    /// each new record would allow further guesses.
+    /// The passphrase is the same for all records, so a guess counts against the vault, too.
+    /// Otherwise each new record would allow further guesses.
     func subjects(isGuess: Bool) -> [Attempts.Subject] {
         isGuess ? [subject, .vault] : [subject]
     }
@@ -46,8 +46,8 @@ extension Attempts {
         return next.restored(after: tried)
     }
 
-    /// The counts after an attempt that is no longer counted, with that of the record which made room
-    /// for it.
+    /// The counts after an attempt that is no longer counted, with that of the record which made
+    /// room for it.
     fileprivate func restored(after tried: borrowing PendingAttempt) -> Attempts {
         var next = self
         for (id, counted) in tried.before.records

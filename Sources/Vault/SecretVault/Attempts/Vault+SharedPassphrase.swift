@@ -2,16 +2,17 @@ public import WatchwordCryptography
 internal import WatchwordSystem
 
 extension Vault {
-    /// The path of a vault in use that a passphrase of `file` opens, too: `file` is a copy of it, or
-    /// an earlier or later state; `nil` if there is none.
+    /// The path of a vault in use that a passphrase of `file` opens, too: `file` is a copy of it,
+    /// or an earlier or later state; `nil` if there is none.
     ///
-    /// Trying a passphrase on such a file is a guess at that vault's passphrase, so it must first be
-    /// tried there, where it is counted: see ``confirm(_:at:)``. Only a slot with the same salt and
-    /// the same sealed secret shows this. A file that merely has the vault's ID locks nobody out.
+    /// Trying a passphrase on such a file is a guess at that vault's passphrase, so it must first
+    /// be tried there, where it is counted: see ``confirm(_:at:)``. Only a slot with the same salt
+    /// and the same sealed secret shows this. A file that merely has the vault's ID locks nobody
+    /// out.
     ///
     /// - Parameters:
-    ///   - path: where the file is; `nil` if that is unknown. The vaults in its folder are in use if
-    ///     the program keeps files about them.
+    ///   - path: where the file is; `nil` if that is unknown. The vaults in its folder are in use
+    ///     if the program keeps files about them.
     ///   - vaults: the paths of other vaults that are in use; there need not be a file.
     public static func path(
         sharingPassphraseWith file: [UInt8], at path: String?, among vaults: [String]
@@ -83,8 +84,8 @@ extension VaultLocation {
         return sets
     }
 
-    /// The records that these failures have wiped in other files of the vault in the folder, and that
-    /// no save lists yet.
+    /// The records that these failures have wiped in other files of the vault in the folder, and
+    /// that no save lists yet.
     ///
     /// This file may be the previous generation of one of them.
     func wipesElsewhere(by attempts: Attempts) throws(VaultError) -> Set<RecordID> {
@@ -97,8 +98,8 @@ extension VaultLocation {
         return wiped
     }
 
-    /// The records that these failures have wiped in this file, unless it is older than one that was
-    /// seen here.
+    /// The records that these failures have wiped in this file, unless it is older than one that
+    /// was seen here.
     private func wipes(by attempts: Attempts) throws(VaultError) -> Set<RecordID> {
         guard try isVault(attempts.vaultID) else { return [] }
         let document = try VaultDocument(parsing: read())

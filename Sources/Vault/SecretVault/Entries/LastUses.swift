@@ -72,7 +72,8 @@ struct LastUses: Hashable {
 
     /// Records uses, and forgets entries that `exists` does not know.
     ///
-    /// Each use is later than all earlier ones, even in the same second or if the clock was set back.
+    /// Each use is later than all earlier ones, even in the same second or if the clock was set
+    /// back.
     mutating func add(_ uses: [RecordedUse], keeping exists: (RecordID) -> Bool) {
         times = times.filter { exists($0.key) }
         var newest = times.values.max() ?? .min

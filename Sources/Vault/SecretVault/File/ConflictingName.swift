@@ -9,8 +9,8 @@ extension VaultLocation {
     /// vault already includes them.
     ///
     /// The folder is read once; only files with such a name are opened. Copies that the vault's key
-    /// opens come first, so that other files do not displace them. Equal files are verified once; after
-    /// `readLimit` bytes, files are reported without being read.
+    /// opens come first, so that other files do not displace them. Equal files are verified once;
+    /// after `readLimit` bytes, files are reported without being read.
     func conflictingCopies(
         of state: VaultState, with key: VaultKey, in folder: borrowing Folder,
         reading readLimit: Int = readLimit

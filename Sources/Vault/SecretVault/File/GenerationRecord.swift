@@ -1,8 +1,8 @@
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// The content of the `generation` file beside the vault: the newest generation saved or opened here,
-/// the digest of that file, and the saves that the file must contain.
+/// The content of the `generation` file beside the vault: the newest generation saved or opened
+/// here, the digest of that file, and the saves that the file must contain.
 ///
 /// It is not authenticated. It detects mistakes (a backup restored over a newer vault) and
 /// attackers who can change one file but not the other.
@@ -76,8 +76,8 @@ struct GenerationRecord: Hashable {
         return text.bytes
     }
 
-    /// What to report about a file of this vault: that it is older than the newest one seen, that it
-    /// has the same generation but different content, or that it lacks the last save here.
+    /// What to report about a file of this vault: that it is older than the newest one seen, that
+    /// it has the same generation but different content, or that it lacks the last save here.
     ///
     /// - Parameter history: the saves of the file.
     func report(on document: VaultDocument, with history: VaultHistory) -> VaultReport? {
@@ -101,7 +101,8 @@ struct GenerationRecord: Hashable {
 
     /// What to report about the key of this vault: that it is not the newest one.
     ///
-    /// A full history may have dropped the rekey, so only the key itself, or a later rekey, shows this.
+    /// A full history may have dropped the rekey, so only the key itself, or a later rekey, shows
+    /// this.
     func reportOnKey(of state: VaultState, with key: VaultKey) throws(VaultError) -> VaultReport? {
         guard vaultID == state.vaultID, let rekey else { return nil }
         guard !rekey.isMissing(in: state.history) else { return .formerKey }
@@ -137,8 +138,8 @@ struct GenerationRecord: Hashable {
         return read(in: own)
     }
 
-    /// Reads the record of this vault at `location`; if it was neither opened nor saved there yet, the
-    /// newest one under a former name.
+    /// Reads the record of this vault at `location`; if it was neither opened nor saved there yet,
+    /// the newest one under a former name.
     static func read(
         of location: VaultLocation, vaultID: [UInt8]
     ) throws(VaultError) -> GenerationRecord? {
@@ -177,10 +178,11 @@ extension GenerationRecord {
         save = KnownSave(state.history.newest)
     }
 
-    /// The record after `document`, which contains `state`, was only opened here; `nil` if it does not
-    /// follow the file with the record `former`.
+    /// The record after `document`, which contains `state`, was only opened here; `nil` if it does
+    /// not follow the file with the record `former`.
     ///
-    /// Tombstones that the manifest does not list may be forged, so a file with such is not recorded.
+    /// Tombstones that the manifest does not list may be forged, so a file with such is not
+    /// recorded.
     init?(
         of document: VaultDocument, opening state: VaultState, with key: VaultKey,
         after former: GenerationRecord?

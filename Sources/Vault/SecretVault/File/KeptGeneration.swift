@@ -32,7 +32,8 @@ struct KeptGeneration {
     ) throws(VaultError) -> Bool {
         let other = state.history
         guard let history else {
-            // The vault was given another key. Only the number can be compared, and the last save here.
+            // The vault was given another key. Only the number can be compared, and the last save
+            // here.
             guard try mark?.isFollowed(by: state, with: key) != false else { return false }
             return other.mayHaveHad(saveOfGeneration: generation)
                 || other.saves.contains { $0.generation == generation }
@@ -84,7 +85,8 @@ struct OlderFileWipe {
 
     /// The records to wipe in `older`: also those that must be wiped according to their own lines.
     ///
-    /// Anybody who can write the vault can change the lines there, so they alone decide nothing here.
+    /// Anybody who can write the vault can change the lines there, so they alone decide nothing
+    /// here.
     func records(of older: VaultDocument) -> Set<RecordID> {
         regardless(older).union(attempts.due(in: older.countedLines, by: older.slotsDigest))
     }

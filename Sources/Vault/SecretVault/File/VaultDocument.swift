@@ -173,8 +173,8 @@ extension VaultDocument {
         return try VaultDocument(parsing: text.bytes)
     }
 
-    /// The records whose failures count: those with a secret, and those whose wipe may not be listed
-    /// in the manifest.
+    /// The records whose failures count: those with a secret, and those whose wipe may not be
+    /// listed in the manifest.
     var countedLines: [RecordLine] {
         zip(records, bodies).compactMap { line, body in
             switch body {

@@ -80,7 +80,8 @@ struct VaultHistory: Hashable {
     ///
     /// - Parameters:
     ///   - previous: the history of the file that the undone save replaced.
-    ///   - isMerge: whether the undone save is a merge, which other files may contain; it is marked.
+    ///   - isMerge: whether the undone save is a merge, which other files may contain; it is
+    ///     marked.
     func undoing(to previous: VaultHistory, marking isMerge: Bool) -> VaultHistory {
         var start = Array(saves.prefix(2))
         if isMerge, let replaced { start.append(VaultHistory.mark(undoing: replaced)) }
@@ -103,8 +104,8 @@ struct VaultHistory: Hashable {
 
     /// What this history proves to a file with the history `other`.
     ///
-    /// If that file has undone a merge that this one contains, what this one removed or changed before
-    /// the end of that merge may have been undone.
+    /// If that file has undone a merge that this one contains, what this one removed or changed
+    /// before the end of that merge may have been undone.
     func proved(to other: VaultHistory) -> VaultHistory {
         let (own, others) = (Set(saves), Set(other.saves))
         var first: UInt64 = 0
@@ -152,7 +153,8 @@ struct VaultHistory: Hashable {
         !saves.contains(save) && !mayHaveDropped(savesUpTo: save.generation)
     }
 
-    /// Whether the history may have contained other saves up to this generation, but has dropped them.
+    /// Whether the history may have contained other saves up to this generation, but has dropped
+    /// them.
     func mayHaveDropped(savesUpTo generation: UInt64) -> Bool {
         guard saves.count == VaultHistory.limit else { return false }
         // The last save may be the one that a merge replaced, with a smaller generation than others
@@ -160,8 +162,8 @@ struct VaultHistory: Hashable {
         return saves.suffix(2).contains { generation <= $0.generation }
     }
 
-    /// Whether this history may have contained another save of this generation: it has dropped it or,
-    /// in a file of format 1, never recorded it.
+    /// Whether this history may have contained another save of this generation: it has dropped it
+    /// or, in a file of format 1, never recorded it.
     func mayHaveHad(saveOfGeneration generation: UInt64) -> Bool {
         guard saves.count < VaultHistory.limit else {
             return mayHaveDropped(savesUpTo: generation)

@@ -3,9 +3,9 @@ internal import WatchwordSystem
 /// The paths of a vault and of the files that the program keeps for it.
 ///
 /// Those files are in the folder `.watchword` beside the vault: files of the vault with this name
-/// in `by-name/NAME`, and counted attempts and last uses of the vault with this ID, whatever its name, in
-/// `by-id/ID`. The file `enrolled` belongs to all vaults in the folder. No vault can be created in that folder, so the name of a vault never collides with
-/// another vault's files.
+/// in `by-name/NAME`, and counted attempts and last uses of the vault with this ID, whatever its
+/// name, in `by-id/ID`. The file `enrolled` belongs to all vaults in the folder. No vault can be
+/// created in that folder, so the name of a vault never collides with another vault's files.
 struct VaultLocation {
     let folder: String
     let name: String
@@ -221,8 +221,8 @@ extension VaultLocation {
     /// The path of a file in the vault's folder or in the vault file's own folder, relative to the
     /// vault's folder.
     ///
-    /// The vault file is directly in the vault's folder; every other file is in the vault file's own
-    /// folder.
+    /// The vault file is directly in the vault's folder; every other file is in the vault file's
+    /// own folder.
     func path(of file: String) -> String {
         file == name ? file : VaultLocation.path(of: file, in: ownParts)
     }

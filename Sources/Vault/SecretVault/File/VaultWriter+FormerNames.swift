@@ -7,8 +7,8 @@ extension VaultWriter {
     ///
     /// - Parameters:
     ///   - wipe: if not `nil`, only files with secrets that it takes are erased.
-    ///   - passingOverLocked: whether to skip a folder that another process has locked. Otherwise, a
-    ///     locked folder is an error, thrown after all other folders have been processed.
+    ///   - passingOverLocked: whether to skip a folder that another process has locked. Otherwise,
+    ///     a locked folder is an error, thrown after all other folders have been processed.
     mutating func eraseUnderFormerNames(
         of vaultID: [UInt8], ifWipedBy wipe: OlderFileWipe? = nil, passingOverLocked: Bool
     ) throws(VaultError) {
@@ -61,8 +61,8 @@ extension VaultWriter {
         return !(kept.map(wipe.records) ?? wipe.regardless(nil)).isEmpty
     }
 
-    /// Whether this is the newest file that was saved or opened here, under the vault's present or, if
-    /// it was neither since, a former name.
+    /// Whether this is the newest file that was saved or opened here, under the vault's present or,
+    /// if it was neither since, a former name.
     ///
     /// Nobody without the key has changed such a file.
     func isLastSaved(_ document: VaultDocument) throws(VaultError) -> Bool {
@@ -79,8 +79,8 @@ extension VaultWriter {
 }
 
 extension VaultLocation {
-    /// The newest generation record of the vault under former names that no file has now; `nil` if none
-    /// can be read.
+    /// The newest generation record of the vault under former names that no file has now; `nil` if
+    /// none can be read.
     ///
     /// If a file still has the name, the record belongs to it.
     func formerRecord(of vaultID: [UInt8]) -> GenerationRecord? {

@@ -94,9 +94,11 @@ struct VaultWriter: ~Copyable {
 
     /// Replaces secrets with tombstones in the previous generation.
     ///
-    /// Under former names, older files of the vault are erased if any of their secrets must be wiped.
+    /// Under former names, older files of the vault are erased if any of their secrets must be
+    /// wiped.
     ///
-    /// - Returns: whether the previous generation may be erased where there is no room for two files.
+    /// - Returns: whether the previous generation may be erased where there is no room for two
+    ///   files.
     @discardableResult mutating func wipePrevious(
         _ wipe: OlderFileWipe, of vaultID: [UInt8], leaving tombstone: Tombstone
     ) throws(VaultError) -> Bool {
@@ -195,9 +197,9 @@ extension VaultWriter {
     /// Replaces these records' secrets with tombstones in the vault and in its previous generation,
     /// without the vault key.
     ///
-    /// In each file, the failures must require it according to the record's own line there. Only the
-    /// file that was last saved here, whose lines nobody has changed, also decides about older ones.
-    /// After an interruption, the whole operation can be repeated.
+    /// In each file, the failures must require it according to the record's own line there. Only
+    /// the file that was last saved here, whose lines nobody has changed, also decides about older
+    /// ones. After an interruption, the whole operation can be repeated.
     ///
     /// - Throws: ``VaultError/notConfirmed(_:)`` and ``VaultError/previousNotErased(_:)`` if the
     ///   secrets are wiped, but perhaps not in every file.

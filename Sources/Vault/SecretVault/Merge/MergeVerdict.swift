@@ -89,14 +89,14 @@ public enum VaultKeyOrder: Hashable, Sendable {
     case older
     /// The other file's key is newer.
     case newer
-    /// Both were rekeyed separately, or by an earlier version, or so many saves ago that the files no
-    /// longer show the order.
+    /// Both were rekeyed separately, or by an earlier version, or so many saves ago that the files
+    /// no longer show the order.
     case unknown
 }
 
 extension VaultState {
-    /// The save that gave the vault its present key; `nil` if it is the first key, or if the history
-    /// does not show it.
+    /// The save that gave the vault its present key; `nil` if it is the first key, or if the
+    /// history does not show it.
     func rekey(to key: VaultKey) throws(VaultError) -> VaultHistory.Save? {
         let id = try key.rekeySave()
         return history.saves.first { $0.id == id }

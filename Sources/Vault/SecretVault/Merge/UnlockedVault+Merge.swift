@@ -13,8 +13,8 @@ extension UnlockedVault {
 
     /// Opens another file of this vault, which has another key, with its passphrase.
     ///
-    /// A guess at the passphrase of a vault in use is counted there. Other failures are not counted,
-    /// because the file can be copied.
+    /// A guess at the passphrase of a vault in use is counted there. Other failures are not
+    /// counted, because the file can be copied.
     ///
     /// - Parameter vaults: the paths of vaults that are in use, besides those in the file's folder.
     public func copy(
@@ -46,7 +46,8 @@ extension UnlockedVault {
     /// - Parameters:
     ///   - accepted: the entries of ``MergePlan/declinedWipes`` that the owner allows to be wiped.
     ///   - takesOld: whether the owner allows ``MergePlan/oldEdits`` to be merged.
-    /// - Throws: ``VaultError/copyHasNewerKey``: this file can be merged into the other one instead.
+    /// - Throws: ``VaultError/copyHasNewerKey``: this file can be merged into the other one
+    ///   instead.
     public func planOfMerge(
         with copy: VaultCopy, accepting accepted: Set<RecordID> = [],
         takingOldEdits takesOld: Bool = false,
@@ -78,7 +79,8 @@ extension UnlockedVault {
     /// Merges the entries of another file of this vault into this one, in one save.
     ///
     /// - Parameters:
-    ///   - plan: the result of ``planOfMerge(with:accepting:takingOldEdits:comparing:now:)``, as the owner has seen it.
+    ///   - plan: the result of ``planOfMerge(with:accepting:takingOldEdits:comparing:now:)``, as
+    ///     the owner has seen it.
     ///   - confirmed: entries that require a check at each use, and whose owner has confirmed the
     ///     change.
     /// - Throws: ``VaultError/busy`` if another process has changed the vault since the plan was
@@ -213,18 +215,19 @@ public struct MergePlan: Sendable {
     /// Whether this file already contains everything that was saved in the other one.
     public let isIncluded: Bool
     /// The entries that were wiped in the other file without the vault key, which anybody who can
-    /// write it can do, or before that file had seen an edit here that may have changed the key; they
-    /// are kept unless the owner accepts that they are wiped.
+    /// write it can do, or before that file had seen an edit here that may have changed the key;
+    /// they are kept unless the owner accepts that they are wiped.
     public let declinedWipes: [RecordID]
-    /// The entries of the other file that are not merged, because their secrets were wiped, there or
-    /// here, without the vault key or before an edit on the other side that may have changed the key.
+    /// The entries of the other file that are not merged, because their secrets were wiped, there
+    /// or here, without the vault key or before an edit on the other side that may have changed the
+    /// key.
     ///
     /// If there are any, the other file does not count as merged.
     public let unmerged: [EntrySummary]
     /// The entries that the owner accepts to be wiped.
     let acceptedWipes: Set<RecordID>
-    /// The entries of the other file that differ here, and whose edits are older than the saves that
-    /// this vault records: they may have been replaced or removed here since.
+    /// The entries of the other file that differ here, and whose edits are older than the saves
+    /// that this vault records: they may have been replaced or removed here since.
     public let oldEdits: [EntrySummary]
     /// Whether such edits are merged like others; if not, they count as replaced here.
     let takesOldEdits: Bool

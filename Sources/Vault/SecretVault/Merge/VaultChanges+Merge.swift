@@ -4,8 +4,8 @@ extension VaultChanges {
     /// Merges the entries of `copy` into this vault.
     ///
     /// - Parameters:
-    ///   - accepted: the entries that the owner allows to be wiped because they were wiped in the copy
-    ///     without the vault key.
+    ///   - accepted: the entries that the owner allows to be wiped because they were wiped in the
+    ///     copy without the vault key.
     ///   - takesOld: whether the owner allows edits that the history may have dropped.
     /// - Returns: what happens to the entries, in list order.
     mutating func merge(
@@ -124,8 +124,8 @@ extension VaultChanges {
         return VaultCopy(state: theirs, key: copy.key)
     }
 
-    /// Leaves out the entries of `theirs` that are wiped on one side, and may have another key on the
-    /// other side, which the wiping side has not seen.
+    /// Leaves out the entries of `theirs` that are wiped on one side, and may have another key on
+    /// the other side, which the wiping side has not seen.
     ///
     /// A wipe covers the secret that it replaced. Wiping another key cannot be undone, so the owner
     /// decides; and a wiped entry returns only after its owner has removed it.
@@ -150,8 +150,8 @@ extension VaultChanges {
         }
     }
 
-    /// The record of `copy`, sealed for this vault, if it has its secret, and an edit that follows the
-    /// last one of `record`, which has vanished here.
+    /// The record of `copy`, sealed for this vault, if it has its secret, and an edit that follows
+    /// the last one of `record`, which has vanished here.
     private func newer(
         _ their: VaultState.Record, than record: VaultState.Record, in copy: VaultCopy
     ) throws(VaultError) -> VaultState.Record? {

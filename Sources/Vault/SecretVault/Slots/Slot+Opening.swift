@@ -15,7 +15,8 @@ enum NewSlotOpener {
 extension TrustedSlot {
     /// Creates a slot that `opener` opens, and seals the vault key to it.
     ///
-    /// Each slot gets its own key pair, so no private key outlives the passphrase that protected it.
+    /// Each slot gets its own key pair, so no private key outlives the passphrase that protected
+    /// it.
     static func sealing(
         _ key: VaultKey, under opener: NewSlotOpener, number: Int, created now: Int64
     ) throws(VaultError) -> TrustedSlot {
@@ -137,8 +138,8 @@ extension VaultDocument {
 
     /// Tries the slots that `opener` may open, within the cost `ceiling`.
     ///
-    /// Anybody can add a slot that opens with a passphrase of their own. Its key does not authenticate
-    /// the vault, so such a slot counts as damaged.
+    /// Anybody can add a slot that opens with a passphrase of their own. Its key does not
+    /// authenticate the vault, so such a slot counts as damaged.
     func outcome(of opener: VaultOpener, ceiling: Int) -> SlotsOutcome {
         let plan = UnlockPlan(of: slots, for: opener, ceiling: ceiling)
         var isRejected = false

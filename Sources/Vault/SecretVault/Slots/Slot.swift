@@ -136,8 +136,8 @@ struct SlotsDigest: Hashable {
         bytes = sha256(text.bytes.span)
     }
 
-    /// What stands for these slots while refusals by them cost only waits, because the file was last
-    /// opened or saved here with other ones.
+    /// What stands for these slots while refusals by them cost only waits, because the file was
+    /// last opened or saved here with other ones.
     func elsewhere() -> SlotsDigest {
         SlotsDigest(sha256((Array("watchword other slots".utf8) + bytes).span))
     }
@@ -282,11 +282,12 @@ public struct SlotSummary: Hashable, Sendable {
     }
 }
 
-/// The `slots` file: the slots of the vault file when it was last opened or saved here with its key.
+/// The `slots` file: the slots of the vault file when it was last opened or saved here with its
+/// key.
 ///
-/// If a program that synchronises folders puts a file with other slots there, its owner may not know
-/// which passphrase opens it. The file is written only once the slots have changed; without it,
-/// nothing is known.
+/// If a program that synchronises folders puts a file with other slots there, its owner may not
+/// know which passphrase opens it. The file is written only once the slots have changed; without
+/// it, nothing is known.
 enum SlotsRecord {
     private static let firstLine = "watchword-slots 1\n"
     private static let sizeLimit = 1024

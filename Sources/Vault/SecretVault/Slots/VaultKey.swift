@@ -88,8 +88,8 @@ struct VaultKey: Sendable {
 
     /// The ID of the save that gives a vault this key in place of another one.
     ///
-    /// Only whoever has the key can compute it, so it shows which of two keys is newer: only files that
-    /// were saved since contain it.
+    /// Only whoever has the key can compute it, so it shows which of two keys is newer: only files
+    /// that were saved since contain it.
     func rekeySave() throws(VaultError) -> SaveID {
         try derived(for: .rekey).withBytes { SaveID($0.extracting(first: SaveID.count)) }
     }

@@ -28,8 +28,8 @@ package struct HeldVault: Sendable {
     /// The key, without what is known of the vault.
     package var heldKey: HeldKey { HeldKey(key: slot.key) }
 
-    /// The stamp of the file that ``UnlockedVault/refresh()`` reads; `nil` if it is missing or cannot
-    /// be accessed.
+    /// The stamp of the file that ``UnlockedVault/refresh()`` reads; `nil` if it is missing or
+    /// cannot be accessed.
     package func stamp() -> FileStamp? { FileStamp(of: location.folder + "/" + location.name) }
 
     /// The size of the file whose state this knows, in bytes.

@@ -136,10 +136,11 @@ public final class UnlockedVault {
         func isUnmerged(_ state: VaultState) throws(VaultError) -> Bool {
             try previous?.isIncluded(in: state, with: key, after: mark) == false
         }
+        let keepsPrevious = try isUnmerged(current)
         var changes = try VaultChanges(
             current, key: key, after: mark, joining: other, listing: wiped)
         changes.provesPresence = unlockingProvesPresence
-        changes.keepsPrevious = try isUnmerged(current)
+        changes.keepsPrevious = keepsPrevious
         let result = try change(&changes)
         guard changes.isChanged else {
             state = current
@@ -189,8 +190,8 @@ public final class UnlockedVault {
         state = read.state
     }
 
-    /// The state in a file that was read again, and what to report about it; `nil` if the file lacks
-    /// what is known here or what was saved here last, so that nothing is saved on top of it.
+    /// The state in a file that was read again, and what to report about it; `nil` if the file
+    /// lacks what is known here or what was saved here last, so that nothing is saved on top of it.
     ///
     /// A file that was opened as such may be used.
     ///
@@ -209,11 +210,12 @@ public final class UnlockedVault {
 
     /// Reads the file again, which another process has changed.
     ///
-    /// - Returns: whether the file contains what was known, and what was saved here last. If it does
-    ///   not, nothing is changed here.
+    /// - Returns: whether the file contains what was known, and what was saved here last. If it
+    ///   does not, nothing is changed here.
     /// - Throws: ``VaultError/replaced`` or ``VaultError/rekeyed`` if this key no longer opens it.
     package func refresh() throws(VaultError) -> Bool {
-        // Read the generation record first, as ``Vault/unlock(at:with:ceiling:mode:reading:)`` does.
+        // Read the generation record first, as ``Vault/unlock(at:with:ceiling:mode:reading:)``
+        // does.
         let mark = try GenerationRecord.read(of: location, vaultID: state.vaultID)
         let document = try VaultDocument(parsing: location.read(upTo: largestFile))
         guard document.vaultID == state.vaultID else { throw .replaced }
@@ -256,11 +258,12 @@ public final class UnlockedVault {
         clearsFailures = false
     }
 
-    /// The records that were wiped without the vault key and whose failures have reached their limit.
+    /// The records that were wiped without the vault key and whose failures have reached their
+    /// limit.
     ///
-    /// Anybody who can write the file can write a tombstone. One without such failures proves nothing,
-    /// and neither does one in an older file that somebody put back: the entry's access control may
-    /// have been changed since.
+    /// Anybody who can write the file can write a tombstone. One without such failures proves
+    /// nothing, and neither does one in an older file that somebody put back: the entry's access
+    /// control may have been changed since.
     private func genuineWipes(in state: VaultState) throws(VaultError) -> Set<RecordID> {
         guard state.hasUnlistedTombstones,
             try GenerationRecord.read(of: location, vaultID: state.vaultID)?

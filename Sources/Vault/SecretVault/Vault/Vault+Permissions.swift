@@ -7,7 +7,8 @@ public struct VaultExposure: Hashable, Sendable {
     public let mode: UInt32?
     /// Whether other users can access the program's own files in `.watchword`.
     public let includesOwnFiles: Bool
-    /// Whether other users can also write to the vault's folder, which is this user's and not sticky.
+    /// Whether other users can also write to the vault's folder, which is this user's and not
+    /// sticky.
     public let includesFolder: Bool
     /// Whether other users can enter the vault's folder at all.
     public let isInReach: Bool
@@ -78,8 +79,8 @@ extension VaultLocation {
             .flatMap(VaultEnvelope.vaultID(inBeginning:))
     }
 
-    /// Calls `body` with each existing folder in `.watchword` that has files of this vault, and with
-    /// the names that those files can have.
+    /// Calls `body` with each existing folder in `.watchword` that has files of this vault, and
+    /// with the names that those files can have.
     ///
     /// A vault that is itself in such a folder has none.
     fileprivate func forEachOwnFolder(

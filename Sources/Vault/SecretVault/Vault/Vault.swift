@@ -16,7 +16,7 @@ public enum VaultOpener: Sendable {
     }
 }
 
-/// Whether a vault may be saved when it is unlocked.
+/// How a vault is unlocked: whether attempts are counted, and whether it may be saved.
 public enum UnlockMode: Hashable, Sendable {
     /// If entries were wiped without the vault key, the vault is saved.
     case listingWipes
@@ -131,8 +131,8 @@ extension Vault {
     ///
     /// Slots are tried up to a total cost of `ceiling`, the cheapest first.
     ///
-    /// If entries were wiped without the vault key, the vault is normally saved, so that the manifest
-    /// records this and no older file can restore their secrets.
+    /// If entries were wiped without the vault key, the vault is normally saved, so that the
+    /// manifest records this and no older file can restore their secrets.
     ///
     /// - Parameters:
     ///   - ceiling: the base-2 logarithm of the maximum sum of scrypt's N over all slots that are

@@ -64,10 +64,11 @@ public struct VaultBackup: Sendable {
 
     /// Opens a vault file in memory, such as a backup, with its passphrase.
     ///
-    /// Failures are not counted, because the bytes can be copied. If the passphrase may be that of a
-    /// vault in use, try it there first: see ``Vault/path(sharingPassphraseWith:at:among:)``.
+    /// Failures are not counted, because the bytes can be copied. If the passphrase may be that of
+    /// a vault in use, try it there first: see ``Vault/path(sharingPassphraseWith:at:among:)``.
     ///
-    /// - Parameter ceiling: The maximum cost, as for ``Vault/unlock(at:with:ceiling:mode:reading:)``.
+    /// - Parameter ceiling: The maximum cost, as for
+    ///   ``Vault/unlock(at:with:ceiling:mode:reading:)``.
     /// - Throws: ``VaultError/wrongPassphrase``; the errors of a file that is not a vault.
     public init(
         opening bytes: [UInt8], passphrase: SecretBytes, ceiling: Int = Vault.defaultCeiling

@@ -96,8 +96,8 @@ extension VaultChanges {
     ///
     /// Counters, enrolled secrets, wiped entries, and the ways to open the vault stay as they are.
     ///
-    /// A merge can be made again: its saves are removed from the history, and entries regain the times
-    /// and saves of their former edits, so that the other file's edits are newer again.
+    /// A merge can be made again: its saves are removed from the history, and entries regain the
+    /// times and saves of their former edits, so that the other file's edits are newer again.
     mutating func undo(to previous: VaultState, now: Int64) throws(VaultError) -> [UndoneChange] {
         let edits = UndoneEdits(of: self, to: previous, now: now)
         state.undoSave(to: previous.history, isMerge: edits.isMerge)
@@ -338,8 +338,8 @@ extension UnlockedVault {
     /// Counters, enrolled secrets, wiped entries and the ways to open the vault stay as they are.
     /// Undoing again brings the change back.
     ///
-    /// If entries have vanished (``VaultReport/vanished(_:)``), this restores them and changes nothing
-    /// else.
+    /// If entries have vanished (``VaultReport/vanished(_:)``), this restores them and changes
+    /// nothing else.
     ///
     /// - Parameters:
     ///   - plan: the result of ``planOfUndo(now:)``, as the owner has seen it.

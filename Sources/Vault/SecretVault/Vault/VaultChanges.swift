@@ -67,8 +67,8 @@ public struct VaultChanges {
     /// The entries with the same secret as `content`, whatever their names.
     ///
     /// They are in list order, without wiped entries. No secret is opened. An entry that requires a
-    /// check at each use is not found, because the result would tell whether a guess is right; it is
-    /// found if this save gave it its secret, or after ``findChecked(_:)``.
+    /// check at each use is not found, because the result would tell whether a guess is right; it
+    /// is found if this save gave it its secret, or after ``findChecked(_:)``.
     public mutating func entries(withSecretOf content: EntryContent) throws(VaultError)
         -> [RecordID]
     {
@@ -271,8 +271,8 @@ extension VaultChanges {
         eraseCopies(of: id)
     }
 
-    /// Erases the older copies of a record: the whole previous generation, unless it may have the only
-    /// copy of an entry that has vanished, or of what the vault lacks.
+    /// Erases the older copies of a record: the whole previous generation, unless it may have the
+    /// only copy of an entry that has vanished, or of what the vault lacks.
     mutating func eraseCopies(of id: RecordID) {
         if state.hasUnlistedTombstones || keepsPrevious {
             wiped.insert(id)

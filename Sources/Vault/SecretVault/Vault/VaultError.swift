@@ -66,11 +66,11 @@ public enum VaultError: Error, Hashable, Sendable {
     /// Too many failures; the next attempt is allowed after this many seconds. A recovery key opens
     /// the vault at once.
     case lockedOut(seconds: Int64)
-    /// The attempt could not be recorded on disk, so it was not made. A recovery key opens the vault
-    /// without being counted.
+    /// The attempt could not be recorded on disk, so it was not made. A recovery key opens the
+    /// vault without being counted.
     case notCounted(SystemCallFailure)
-    /// The attempt was made, but its outcome could not be recorded on disk, so it is not reported. The
-    /// attempt stays undecided.
+    /// The attempt was made, but its outcome could not be recorded on disk, so it is not reported.
+    /// The attempt stays undecided.
     case outcomeNotRecorded(SystemCallFailure)
     /// The vault was to be opened read-only, without counting attempts, but they can be counted
     /// here.
@@ -110,16 +110,16 @@ public enum VaultError: Error, Hashable, Sendable {
     case nothingToUndo(NothingToUndo)
     /// The file belongs to another vault, with another ID.
     case otherVault
-    /// The other file of a merge has a newer key: what opened the vault before must not open what was
-    /// added there.
+    /// The other file of a merge has a newer key: what opened the vault before must not open what
+    /// was added there.
     case copyHasNewerKey
     /// The entry was wiped; only its name is left.
     case wiped
     /// The entry has lost its secret: it has vanished (``VaultReport/vanished(_:)``).
     case vanished
-    /// Entries have vanished (``VaultReport/vanished(_:)``), or the previous generation is not merged
-    /// (``VaultReport/unmergedPrevious(path:)``): it may have the only copies of what the vault lacks,
-    /// and must not be erased.
+    /// Entries have vanished (``VaultReport/vanished(_:)``), or the previous generation is not
+    /// merged (``VaultReport/unmergedPrevious(path:)``): it may have the only copies of what the
+    /// vault lacks, and must not be erased.
     case vanishedEntries
     /// A name begins or ends with a space of any kind.
     case spaceAroundName
@@ -214,8 +214,9 @@ extension VaultError {
             case .changed: throw .changedMeanwhile
             case .notConfirmed(let failure): throw .notConfirmed(failure)
             case .system(let failure): throw .system(failure)
+            case .notAFile: throw .notAFile
             // The other reasons concern files that the user named.
-            case .notAFile, .noFolder, .forbidden, .exists, .namesFolder, .notReplaceable, .pipe,
+            case .noFolder, .forbidden, .exists, .namesFolder, .notReplaceable, .pipe,
                 .protected, .empty, .utf16, .nameNotUTF8, .tooDeep:
                 throw .notAFile
             }

@@ -143,8 +143,8 @@ struct VaultOpening: ~Copyable {
         return vault
     }
 
-    /// What a refusal is counted by: it counts towards a wipe only if the file has the slots with which
-    /// it was last opened or saved here.
+    /// What a refusal is counted by: it counts towards a wipe only if the file has the slots with
+    /// which it was last opened or saved here.
     private func refuser() -> SlotsDigest {
         let slots = document.slotsDigest
         let known = SlotsRecord.read(of: location, vaultID: document.vaultID) ?? slots

@@ -1,8 +1,8 @@
 internal import WatchwordCryptography
 package import WatchwordSystem
 
-/// A vault's file, and what the program keeps about the vault on this machine: to move it to another
-/// folder.
+/// A vault's file, and what the program keeps about the vault on this machine: to move it to
+/// another folder.
 ///
 /// The previous generation is not part of it.
 package struct VaultParcel: Sendable {

@@ -5,11 +5,11 @@ public enum VaultReport: Hashable, Sendable {
     /// The file is older than one seen here before: an old copy was restored, and later changes are
     /// missing. HOTP counters may repeat.
     case olderFile(generation: UInt64, newest: UInt64)
-    /// The file differs from the one that was saved here last, or lacks this save, but is not older: a
-    /// copy that was changed elsewhere has replaced it. HOTP counters may repeat.
+    /// The file differs from the one that was saved here last, or lacks this save, but is not
+    /// older: a copy that was changed elsewhere has replaced it. HOTP counters may repeat.
     case otherFile(generation: UInt64)
-    /// The file was not saved since the newest rekey that was seen here: what opened the vault before
-    /// opens what is saved in it.
+    /// The file was not saved since the newest rekey that was seen here: what opened the vault
+    /// before opens what is saved in it.
     case formerKey
     /// The file at this path, beside the vault, is a copy of it that another program kept because
     /// both were edited. If the name is not UTF-8, the path contains U+FFFD instead.
@@ -18,8 +18,8 @@ public enum VaultReport: Hashable, Sendable {
     case rekeyedCopy(path: String)
     /// There are so many more such files.
     case moreConflictingCopies(count: Int)
-    /// The previous generation, at this path, has changes that the vault lacks, because an older or a
-    /// diverged file has replaced the vault. No save replaces it until it is merged.
+    /// The previous generation, at this path, has changes that the vault lacks, because an older or
+    /// a diverged file has replaced the vault. No save replaces it until it is merged.
     case unmergedPrevious(path: String)
     /// The entry's secret was wiped.
     case wiped(RecordID, Tombstone)
@@ -29,8 +29,8 @@ public enum VaultReport: Hashable, Sendable {
     /// An older file of the vault should have been erased, but it has a second name (a hard link),
     /// under which its content stays. This is its inode number.
     case keptUnderSecondName(inode: UInt64)
-    /// Older files of the vault were erased, but not the copy at this path, which another program put
-    /// beside it.
+    /// Older files of the vault were erased, but not the copy at this path, which another program
+    /// put beside it.
     case copyNotErased(path: String)
     /// The vault was saved, but not the `generation` file, which detects an older vault.
     case generationNotRecorded(VaultError)

@@ -209,7 +209,7 @@ extension VaultState {
 }
 
 extension VaultState {
-    /// The vault file, verified exactly as the next unlock will, and the state in it.
+    /// The new vault file and the state in it, verified as the next unlock will verify them.
     func verifiedFile(
         with key: VaultKey
     ) throws(VaultError) -> (document: VaultDocument, state: VaultState) {

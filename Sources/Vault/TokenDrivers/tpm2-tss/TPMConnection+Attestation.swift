@@ -129,8 +129,8 @@ extension TPMConnection {
 /// The endorsement keys that the makers of TPMs certify (TCG “EK Credential Profile”, section 2.2.1
 /// and annex B).
 ///
-/// The first one that has a certificate is used. P-256 comes first: the TPM derives the key twice for
-/// each enrolment, and must search for large primes to derive an RSA key.
+/// The first one that has a certificate is used. P-256 comes first: the TPM derives the key twice
+/// for each enrolment, and must search for large primes to derive an RSA key.
 enum EndorsementKind: CaseIterable {
     /// Template L-2.
     case p256

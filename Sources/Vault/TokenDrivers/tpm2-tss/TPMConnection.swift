@@ -5,8 +5,8 @@ internal import WatchwordCryptography
 
 /// A connection to a TPM.
 ///
-/// Each session that carries a secret is salted with a key of the TPM, and encrypts it, so neither a
-/// PIN nor a secret can be read on the bus between processor and chip.
+/// Each session that carries a secret is salted with a key of the TPM, and encrypts it, so neither
+/// a PIN nor a secret can be read on the bus between processor and chip.
 @safe final class TPMConnection {
     private var transport: OpaquePointer?
     private(set) var context: OpaquePointer?
@@ -62,7 +62,8 @@ internal import WatchwordCryptography
         return first.value
     }
 
-    /// The handles in the TPM, beginning with `first`, of the same type; none if it does not report them.
+    /// The handles in the TPM, beginning with `first`, of the same type; none if it does not report
+    /// them.
     func handles(from first: TPM2_HANDLE) -> [TPM2_HANDLE] {
         guard let found = capability(TPM2_CAP_HANDLES, from: first, count: 64) else { return [] }
         let list = unsafe found.handles

@@ -77,7 +77,8 @@ public enum TPMProgram {
         return .madeKey(key, point: point)
     }
 
-    /// What the TPM requires of a key's user: the authorization value, or a MAC of the PIN under it.
+    /// What the TPM requires of a key's user: the authorization value, or a MAC of the PIN under
+    /// it.
     private static func value(_ authorization: SecretBytes, _ pin: SecretBytes?) -> SecretBytes {
         guard let pin else { return authorization }
         return HMACKey(authorization).secretCode(of: pin)

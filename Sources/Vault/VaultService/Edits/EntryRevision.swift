@@ -17,8 +17,8 @@ package struct EntryRevision: Sendable {
     /// content, may weaken its access control, or change the name that the next check shows.
     package var requiresCheck: Bool { needsSecret || issuer != nil || account != nil }
 
-    /// Whether the changes alter which codes the entry's key gives: with another period or counter, it
-    /// gives those of the future now.
+    /// Whether the changes alter which codes the entry's key gives: with another period or counter,
+    /// it gives those of the future now.
     package var changesCodesOfKey: Bool { !codes.isEmpty && codes.secret == nil }
 
     /// Whether the changes are impossible after the secret was wiped.

@@ -6,8 +6,8 @@ package import WatchwordSystem
 /// Two entries are the same if they have the same codes, that is, the same key and parameters;
 /// names do not matter. If only the names are the same, the item may be a newer enrolment or
 /// another account. It is refused unless the user chose otherwise, so that no key is lost
-/// silently. The key of an entry that requires a check at each use is compared only after its check:
-/// otherwise, an import would tell whether a guess is right.
+/// silently. The key of an entry that requires a check at each use is compared only after its
+/// check: otherwise, an import would tell whether a guess is right.
 package struct ImportEdit: Sendable {
     package let items: [ImportItem]
     package let choices: DuplicateChoices

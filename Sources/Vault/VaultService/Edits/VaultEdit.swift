@@ -16,7 +16,8 @@ package enum VaultEdit: Sendable {
 
 /// The outcome of a ``VaultEdit``.
 package enum EditOutcome: Hashable, Sendable {
-    /// - Parameter twin: another entry with the same secret, unless it requires a check at each use.
+    /// - Parameter twin: another entry with the same secret, unless it requires a check at each
+    ///   use.
     case added(twin: EntryName?)
     case renamed
     case removed
@@ -47,7 +48,10 @@ package enum EditRefusal: Hashable, Sendable {
             switch error {
             case .outOfRange: .period
             case .emptyKey: .emptyKey
-            default: .tooLong
+            case .tooLong, .notBase32, .notHexadecimal, .oddDigitCount, .notStrict, .spaceAround,
+                .parameter, .notAKeyURI, .unknownType, .doubled, .unknownAlgorithm,
+                .unknownEncoder, .notANumber, .otherMovingFactor, .beforeStart:
+                .tooLong
             }
     }
 }
@@ -85,11 +89,11 @@ extension VaultEdit {
         }
     }
 
-    /// The entry that the edit changes in a way that requires the same presence check as using it; a
-    /// rehearsal of an import tells which entries it replaces.
+    /// The entry that the edit changes in a way that requires the same presence check as using it;
+    /// a rehearsal of an import tells which entries it replaces.
     ///
-    /// Removing an entry destroys its secret. Another name would mislead the person who is asked for
-    /// the next check.
+    /// Removing an entry destroys its secret. Another name would mislead the person who is asked
+    /// for the next check.
     package var confirmedEntry: RecordID? {
         switch self {
         case .add, .importing: nil
@@ -146,8 +150,8 @@ package struct Confirmations: Sendable {
         self.isAssumed = isAssumed
     }
 
-    /// Lets an import replace every entry; only for a rehearsal, which saves nothing and must reveal
-    /// nothing about these entries.
+    /// Lets an import replace every entry; only for a rehearsal, which saves nothing and must
+    /// reveal nothing about these entries.
     package static let assumed = Confirmations(isAssumed: true)
 
     /// Whether the checks permit changing the entry, given its current access control.

@@ -4,8 +4,8 @@ package import WatchwordSystem
 /// A vault that a command uses: this process has opened it (``OwnVault``), or the agent holds it
 /// (``AgentVault``).
 ///
-/// A command sends the same requests to both. The presence that a request proves is asked for in the
-/// command, before the request; only the system's modules and a TPM ask while it is performed.
+/// A command sends the same requests to both. The presence that a request proves is asked for in
+/// the command, before the request; only the system's modules and a TPM ask while it is performed.
 package protocol OpenVault: AnyObject {
     /// The place that requests name.
     var place: VaultPlace { get }
@@ -45,7 +45,8 @@ package protocol OpenVault: AnyObject {
     ) throws(AgentFailure) -> AgentResponse
     /// Becomes ready when the answer to a question is no longer needed; `nil` if it always is.
     var endOfQuestion: Polling.Interest? { get }
-    /// Records that an entry was used, after the result has been delivered; the agent does it itself.
+    /// Records that an entry was used, after the result has been delivered; the agent does it
+    /// itself.
     func recordUse(of id: RecordID, at time: Int64)
 }
 

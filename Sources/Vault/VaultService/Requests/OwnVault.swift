@@ -12,8 +12,8 @@ package final class OwnVault: OpenVault {
     package let path: String
     // Unlocking proves presence without it.
     package var opener: VaultOpener?
-    /// How presence was checked for a new key with this access control, after the vault was unlocked
-    /// by a person or a check of the entries that the key replaces.
+    /// How presence was checked for a new key with this access control, after the vault was
+    /// unlocked by a person or a check of the entries that the key replaces.
     fileprivate let checkForNewKey: (AccessControl) -> DeviceKeyTranscript.Presence
     /// The entries for which presence was checked for the next edit.
     fileprivate var confirmed: [ConfirmedEntry] = []

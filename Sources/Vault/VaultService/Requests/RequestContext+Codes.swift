@@ -76,8 +76,8 @@ extension RequestContext {
     /// Requires a check for codes of the future: a check of the entry, or else a further proof of
     /// what opens the vault.
     ///
-    /// Without one, a client gets the next code and those of the next 5 minutes, which a person needs
-    /// whose clock is wrong; not codes for a time when the vault may be locked.
+    /// Without one, a client gets the next code and those of the next 5 minutes, which a person
+    /// needs whose clock is wrong; not codes for a time when the vault may be locked.
     private func expectCheck(
         forCodesUpTo offset: UInt64, after moment: Int64, of entry: EntrySummary
     ) throws {
@@ -90,8 +90,8 @@ extension RequestContext {
         }
     }
 
-    /// Whether the code `behind` steps before `moment` is at least the previous one by this process's
-    /// clock, and that `offset` steps after it at most the next one.
+    /// Whether the code `behind` steps before `moment` is at least the previous one by this
+    /// process's clock, and that `offset` steps after it at most the next one.
     ///
     /// Without another check, a client gets only the codes that a person needs at that time.
     private func isCurrent(

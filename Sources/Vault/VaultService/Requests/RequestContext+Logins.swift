@@ -7,7 +7,8 @@ internal import WatchwordSystem
 
 // Signing in with enrolled secrets and device keys, which never leave the process with the vault.
 extension RequestContext {
-    /// Carries out a task in the encoding of `DeviceLogin`, after the check that the entry requires.
+    /// Carries out a task in the encoding of `DeviceLogin`, after the check that the entry
+    /// requires.
     func response(toLogin encoded: SecretBytes) throws -> AgentResponse {
         let task = try encoded.withBytes { bytes throws(FieldReader.Unreadable) in
             try LoginTask(parsing: bytes)
@@ -92,7 +93,8 @@ extension RequestContext {
     }
 }
 
-// Device keys. Neither a private key nor what a TPM needs to use one leaves the process with the vault.
+// Device keys. Neither a private key nor what a TPM needs to use one leaves the process with the
+// vault.
 extension RequestContext {
     /// Carries out a task, after the check that the entry requires.
     func answer(to task: KeyTask) throws -> LoginAnswer {

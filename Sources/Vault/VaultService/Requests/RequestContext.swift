@@ -8,9 +8,9 @@ internal import WatchwordSystem
 
 /// One request on an open vault, and what performing it needs.
 ///
-/// The extensions of this protocol are the only code that performs such a request, in the process of
-/// a command (``OwnVault``) and in the agent, where the vault may be locked at any moment, and where
-/// the client is not trusted: it may be any program of its user.
+/// The extensions of this protocol are the only code that performs such a request, in the process
+/// of a command (``OwnVault``) and in the agent, where the vault may be locked at any moment, and
+/// where the client is not trusted: it may be any program of its user.
 package protocol RequestContext {
     /// Sends requests to servers.
     associatedtype Sender: RequestSender

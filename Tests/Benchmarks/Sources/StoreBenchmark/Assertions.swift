@@ -3,11 +3,11 @@ import PasskeyVerification
 import Verification
 import WatchwordCryptography
 
-/// Measures the time of an assertion, from the browser's JSON to the committed decision, alternating
-/// between filled stores of different sizes.
+/// Measures the time of an assertion, from the browser's JSON to the committed decision,
+/// alternating between filled stores of different sizes.
 ///
-/// In the first store, the same rounds also measure the parts to which an assertion is compared: the
-/// verification of a code, and OpenSSL's signature check alone.
+/// In the first store, the same rounds also measure the parts to which an assertion is compared:
+/// the verification of a code, and OpenSSL's signature check alone.
 struct Assertions {
     let sizes: [(population: PasskeyPopulation, place: Place)]
     /// Each run has its own epoch, because a code can be spent only once.

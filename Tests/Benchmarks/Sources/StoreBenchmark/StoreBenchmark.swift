@@ -7,15 +7,20 @@ import WatchwordCryptography
 /// Measures the verifier on a store; prints lines “NAME NUMBER”.
 ///
 ///     fill STORE KEYS COUNT       enrols COUNT credentials with the keys that `bodies` uses
-///     fill-passkeys STORE KEYS COUNT  registers COUNT passkeys, which `assertions` and `sign` use
-///     assertions KEYS EPOCH COUNT STORE…  nanoseconds per assertion, and per code and bare signature check, alternating between filled stores
+///     fill-passkeys STORE KEYS COUNT  registers COUNT passkeys, which `assertions` and
+///                                 `sign` use
+///     assertions KEYS EPOCH COUNT STORE…  nanoseconds per assertion, and per code and bare
+///                                 signature check, alternating between filled stores
 ///     sign                        reads lines “NUMBER CHALLENGE”, and prints what a browser returns
 ///     bodies COUNT                prints request bodies with their current codes, as JSON lines
 ///     callers STORE KEYS COUNT EPOCH  nanoseconds per decision with 1, 8, 32 and 128 callers
-///     decisions STORE COUNT       nanoseconds per decision with 1 and 32 callers, and per bare update
-///     scale KEYS EPOCH COUNT STORE…  nanoseconds per decision with 1 and 32 callers, alternating between filled stores
+///     decisions STORE COUNT       nanoseconds per decision with 1 and 32 callers, and per bare
+///                                 update
+///     scale KEYS EPOCH COUNT STORE…  nanoseconds per decision with 1 and 32 callers,
+///                                 alternating between filled stores
 ///     denials STORE COUNT [wrong|unknown]  nanoseconds of COUNT wrong codes and unknown subjects
-///     signature-denials passkeys|keys STORE COUNT  the same for wrong signatures and unknown credentials
+///     signature-denials passkeys|keys STORE COUNT  the same for wrong
+///                                 signatures and unknown credentials
 ///     year STORE                  a year of logins, with daily pruning
 ///
 /// A store is a path for SQLite, or a connection string with `dbname=` for PostgreSQL. KEYS is the

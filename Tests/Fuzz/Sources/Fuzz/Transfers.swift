@@ -3,8 +3,8 @@
 @testable import VaultService
 @testable import WatchwordSystem
 
-/// Parses the bytes as each type that `watchword` and its agent send to each other; an accepted value
-/// must be written back byte for byte.
+/// Parses the bytes as each type that `watchword` and its agent send to each other; an accepted
+/// value must be written back byte for byte.
 func fuzzTransfer(_ bytes: [UInt8]) {
     expectOneForm(EntryContent.self, bytes)
     expectOneForm(EntryDetails.self, bytes)

@@ -41,7 +41,8 @@ internal import WatchwordSystem
         return true
     }()
 
-    /// The error code of a `GError`, which follows the four-byte domain; `nil` if there is no error.
+    /// The error code of a `GError`, which follows the four-byte domain; `nil` if there is no
+    /// error.
     static func code(of error: OpaquePointer?) -> Int32? {
         guard let error = unsafe error else { return nil }
         return unsafe UnsafeRawPointer(error).load(fromByteOffset: 4, as: Int32.self)

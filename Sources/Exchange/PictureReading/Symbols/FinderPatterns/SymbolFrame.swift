@@ -230,8 +230,8 @@ struct AlignmentPatch {
         return found
     }
 
-    /// The contrast of an alignment pattern at this offset from the centre, in steps: the brightness of
-    /// its light ring minus that of its dark parts.
+    /// The contrast of an alignment pattern at this offset from the centre, in steps: the
+    /// brightness of its light ring minus that of its dark parts.
     func contrast(row: Int, column: Int) -> Float {
         var light: Float = 0
         var dark: Float = 0

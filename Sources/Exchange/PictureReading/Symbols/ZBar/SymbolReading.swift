@@ -8,8 +8,8 @@ public import WatchwordSystem
 ///
 /// - Parameters:
 ///   - views: the picture.
-///   - deadline: when to stop, in processor time of this process. The current stage is finished, and
-///     no other is started. `nil` means no deadline.
+///   - deadline: when to stop, in processor time of this process. The current stage is finished,
+///     and no other is started. `nil` means no deadline.
 /// - Throws: ``ImageFileError/outOfMemory`` if zbar itself fails; a picture without a symbol is not
 ///   an error.
 public func readSymbols(

@@ -2,8 +2,8 @@ public import WatchwordCryptography
 
 /// What a TPM says about a device key, after the server has checked it.
 ///
-/// After these checks, the TPM must reveal a secret that is protected for ``attestationKeyName``: only
-/// this proves that the attestation key is in the TPM of the endorsement certificate.
+/// After these checks, the TPM must reveal a secret that is protected for ``attestationKeyName``:
+/// only this proves that the attestation key is in the TPM of the endorsement certificate.
 public struct DeviceKeyAttestation: Sendable {
     /// The endorsement key, to which the secret is encrypted.
     public let endorsementKey: EndorsementKey
@@ -107,7 +107,8 @@ extension DeviceKeyAttestation {
         case untrusted(ChainRefusal)
         /// The attestation key could sign data that the TPM did not generate, or can leave the TPM.
         case attestationKey
-        /// The device key can leave the TPM, was not made in it, or is not the one that is registered.
+        /// The device key can leave the TPM, was not made in it, or is not the one that is
+        /// registered.
         case deviceKey
         /// The TPM certified another key, or the certification was made for another transcript.
         case certification
@@ -118,8 +119,8 @@ extension DeviceKeyAttestation {
 
 /// The endorsement key of a TPM, to which only this TPM can decrypt.
 ///
-/// Its name algorithm must be SHA-256 and its cipher AES with 128 bits, as in the TCG's templates L-1
-/// and L-2; otherwise the TPM reveals nothing.
+/// Its name algorithm must be SHA-256 and its cipher AES with 128 bits, as in the TCG's templates
+/// L-1 and L-2; otherwise the TPM reveals nothing.
 public struct EndorsementKey: Sendable {
     private enum Kind {
         case rsa(EncryptionKey)
@@ -188,7 +189,8 @@ extension KeyActivation {
     /// Protects a secret, at most 32 bytes, so that only the TPM with both the endorsement key and
     /// the key with `name` reveals it (`TPM2_MakeCredential`; TPM 2.0 Library, Part 1, section 24).
     ///
-    /// The TPM reveals it with `TPM2_ActivateCredential`, which proves that both keys are in one TPM.
+    /// The TPM reveals it with `TPM2_ActivateCredential`, which proves that both keys are in one
+    /// TPM.
     public init(
         protecting secret: SecretBytes, for name: [UInt8], endorsementKey: EndorsementKey
     ) throws(CryptographyFailure) {
