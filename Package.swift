@@ -67,8 +67,8 @@ let package = Package(
             targets: [
                 "PasskeyVerification", "Verification", "WatchwordCoding", "WatchwordCryptography",
             ]),
-        .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
-        .library(name: "PostgreSQLStore", targets: ["PostgreSQLStore"]),
+        .library(name: "SQLiteStore", targets: ["SQLStore", "SQLiteStore"]),
+        .library(name: "PostgreSQLStore", targets: ["PostgreSQLStore", "SQLStore"]),
         // Only for the packages Tests/Fuzz and Tests/Benchmarks.
         .library(
             name: "InternalModules",

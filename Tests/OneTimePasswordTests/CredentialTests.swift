@@ -106,7 +106,7 @@ struct CredentialTests {
         #expect(step.remaining(at: .max) == 1)
         let long = try #require(TimeStep(period: .max, start: .min))
         #expect(long.step(at: .max) == 2)
-        #expect(long.remaining(at: .max) == .max - 1)
+        #expect(long.remaining(at: .max) == Int64.max - 1)
     }
 
     @Test("a time-based credential refuses a counter, and a counter-based one refuses a time")

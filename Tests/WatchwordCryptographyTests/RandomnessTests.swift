@@ -59,7 +59,7 @@ struct RandomnessTests {
         // An identifier that nothing else refers to.
         "let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]",
         // Calls `Randomness`.
-        "RotationNonce.random()",
+        "let nonce = RotationNonce.random()",
     ]
 
     /// The lines of a file that generate random values in a forbidden way.

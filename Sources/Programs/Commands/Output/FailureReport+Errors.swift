@@ -44,8 +44,17 @@ extension CommandFailure {
     fileprivate var facts: Record? {
         switch self {
         case .presence(let refusal): refusal.facts
-        case .at(_, let error), .inEntry(_, let error): FailureReport(error).facts
+        case .at(_, let error), .inEntry(_, let error): Self.facts(of: error)
         case .deviceKey(_, let error): error.facts
+        default: nil
+        }
+    }
+
+    private static func facts(of error: any Error) -> Record? {
+        switch error {
+        case let failure as CommandFailure: failure.facts
+        case let error as VaultError: error.facts
+        case let error as DeviceLoginError: error.facts
         default: nil
         }
     }

@@ -22,8 +22,10 @@ extension Session {
     }
 
     /// Prints a record as JSON if that is wanted, and otherwise a secret on a line of its own.
-    func print(_ record: Record, orSecret secret: SecretBytes) throws {
-        try wantsJSON ? printer.line(.object(record)) : printer.line(secret)
+    func print(
+        _ record: @autoclosure () -> Record, orSecret secret: @autoclosure () -> SecretBytes
+    ) throws {
+        try wantsJSON ? printer.line(.object(record())) : printer.line(secret())
     }
 
     /// Prints a record as JSON if that is wanted, and otherwise `note` among the messages.

@@ -108,11 +108,13 @@ extension Session {
     fileprivate func show(_ secret: SecretBytes, named name: String, of entry: EntrySummary)
         throws
     {
-        let record: Record = [
-            ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
-            JSONValue.text(named: name, secret),
-        ]
+        func record() -> Record {
+            [
+                ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
+                JSONValue.text(named: name, secret),
+            ]
+        }
         try print(
-            record.byName, orSecret: printer.outputIsTerminal ? VisibleText.of(secret) : secret)
+            record().byName, orSecret: printer.outputIsTerminal ? VisibleText.of(secret) : secret)
     }
 }
