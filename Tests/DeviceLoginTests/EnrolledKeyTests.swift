@@ -103,8 +103,8 @@ struct EnrolledKeyTests {
         func carryOut(
             _ request: TokenRequest, with person: inout some TokenHelper.Person
         ) throws(TokenFailure) -> TokenResult {
-            guard case .sign(let message, _, _, _) = request else { throw .badAnswer }
-            do { return .signature(try key.sign(message.span)) } catch { throw .badAnswer }
+            guard case .sign(let message, _, _, _) = request else { throw .badHelperAnswer }
+            do { return .signature(try key.sign(message.span)) } catch { throw .badHelperAnswer }
         }
     }
 
@@ -124,7 +124,7 @@ struct EnrolledKeyTests {
                 .sign(transcript, asking: &person)
         }
         #expect(try !sign(for: other.point).isEmpty)
-        #expect(throws: DeviceLoginError.token(.badAnswer)) { try sign(for: key.point) }
+        #expect(throws: DeviceLoginError.token(.badHelperAnswer)) { try sign(for: key.point) }
     }
 
     @Test("the longest form fits the space that is reserved for it")

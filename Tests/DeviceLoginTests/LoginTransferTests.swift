@@ -129,7 +129,7 @@ struct LoginTransferTests {
             .noCertificate,
         ]
         let tokens: [TokenFailure] =
-            [.timedOut, .badAnswer] + helpers.map(TokenFailure.helper)
+            [.timedOut, .badHelperAnswer] + helpers.map(TokenFailure.helper)
             + refusals
         errors += tokens.map(DeviceLoginError.token)
         errors += Tombstone.Reason.allCases.map(DeviceLoginError.wiped)

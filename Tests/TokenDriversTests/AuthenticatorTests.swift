@@ -35,7 +35,7 @@ struct AuthenticatorTests {
             let request = TokenRequest.makeCredential(
                 device: nil, salt: AuthenticatorTests.salt, requiresPIN: requiresPIN)
             guard case .made(let credential, let secret) = try carryOut(request, &person) else {
-                throw TokenFailure.badAnswer
+                throw TokenFailure.badHelperAnswer
             }
             return (credential, secret)
         }

@@ -93,7 +93,7 @@ struct FaultyHelperTests {
         var nobody = TestPerson()
         #expect(
             try failure(of: ready + answer, then: "exec /bin/sleep 60", asking: &nobody)
-                == .badAnswer)
+                == .badHelperAnswer)
     }
 
     @Test("a helper that asks without end is stopped")
@@ -102,7 +102,8 @@ struct FaultyHelperTests {
         let asks = frame([2, 1, 1, 0, 0, 0, 3])
         let all = (0..<20).flatMap { _ in asks }
         #expect(
-            try failure(of: ready + all, then: "exec /bin/sleep 60", asking: &person) == .badAnswer)
+            try failure(of: ready + all, then: "exec /bin/sleep 60", asking: &person)
+                == .badHelperAnswer)
         #expect(person.questions.count < 12)
     }
 

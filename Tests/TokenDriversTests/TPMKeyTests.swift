@@ -41,7 +41,7 @@ struct TPMKeyTests {
                 authorization: authorization, pin: pin.map { SecretBytes(text: $0) },
                 in: #require(TPMAddress(address))))
         guard case .madeKey(let key, let point) = result else {
-            throw TokenFailure.badAnswer
+            throw TokenFailure.badHelperAnswer
         }
         return MadeKey(key: key, point: point, authorization: authorization)
     }
@@ -54,7 +54,7 @@ struct TPMKeyTests {
             .sign(
                 message, with: key ?? made.key, authorization: authorization ?? made.authorization,
                 in: #require(TPMAddress(address))))
-        guard case .signature(let signature) = result else { throw TokenFailure.badAnswer }
+        guard case .signature(let signature) = result else { throw TokenFailure.badHelperAnswer }
         return signature
     }
 
@@ -99,7 +99,7 @@ struct TPMKeyTests {
             .sign(
                 message, with: made.key, authorization: authorization ?? made.authorization,
                 in: #require(TPMAddress(address))), asking: &person)
-        guard case .signature(let signature) = result else { throw TokenFailure.badAnswer }
+        guard case .signature(let signature) = result else { throw TokenFailure.badHelperAnswer }
         return signature
     }
 
@@ -127,12 +127,12 @@ struct TPMKeyTests {
         guard
             case .sealed(let object) = try Self.carryOut(
                 .seal(secret, pin: SecretBytes(text: "1"), isBoundToPCR7: false, in: address))
-        else { throw TokenFailure.badAnswer }
+        else { throw TokenFailure.badHelperAnswer }
         var opener = TestPerson("0", "1")
         guard
             case .secret(let found) = try Self.carryOut(
                 .unseal(object, in: address), asking: &opener)
-        else { throw TokenFailure.badAnswer }
+        else { throw TokenFailure.badHelperAnswer }
         #expect(found == secret && opener.questions.first?.left == 2)
     }
 

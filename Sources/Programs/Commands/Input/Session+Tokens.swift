@@ -69,7 +69,7 @@ extension Session {
         case .passphrase, .recoveryKey, .other: preconditionFailure("the slot has a device")
         }
         guard case .secret(let secret) = result else {
-            throw CommandFailure.token(.badAnswer, slot.token ?? .tpm)
+            throw CommandFailure.token(.badHelperAnswer, slot.token ?? .tpm)
         }
         return .device(secret, of: slot)
     }

@@ -62,7 +62,7 @@ extension Messages {
         case .timedOut:
             return "the \(device) did not answer in time; try again, and if that does not help, "
                 + (token == .tpm ? "restart the computer" : "remove it and insert it again")
-        case .badAnswer: return "watchword-token sent an invalid response"
+        case .badHelperAnswer: return "watchword-token sent an invalid response"
         case .noDevice:
             return token == .tpm
                 ? "no TPM 2 was found; enable it in the firmware, or name it with --tpm"

@@ -130,7 +130,7 @@ extension ExitCode {
     init(_ failure: TokenFailure) {
         self =
             switch failure {
-            case .helper, .timedOut, .badAnswer, .noDevice, .noPermission, .busy, .failed,
+            case .helper, .timedOut, .badHelperAnswer, .noDevice, .noPermission, .busy, .failed,
                 .notConfined, .badDeviceAnswer, .noPCR7, .ownerPassword, .noCertificate,
                 .notSupported:
                 .system

@@ -8,7 +8,7 @@ public enum TokenFailure: Error, Hashable, Sendable {
     /// The device did not answer in time.
     case timedOut
     /// The helper broke the protocol.
-    case badAnswer
+    case badHelperAnswer
 
     // Any device.
     /// There is no such device.
@@ -65,7 +65,7 @@ extension TokenFailure {
     /// Whether the helper can report it; the others are found out in the process that started it.
     package var isReportedByHelper: Bool {
         switch self {
-        case .helper, .timedOut, .badAnswer: false
+        case .helper, .timedOut, .badHelperAnswer: false
         case .noDevice, .noPermission, .busy, .otherDevice, .wrongPIN, .noPIN, .failed,
             .notConfined, .badDeviceAnswer, .badRequest, .lockedOut, .changedPCR7, .noPCR7,
             .ownerPassword, .noCertificate, .blockedPIN, .needsReinsertion, .noPINSet, .notTouched,
@@ -92,7 +92,7 @@ extension TokenFailure: Transferable {
         .noDevice, .noPermission, .busy, .otherDevice, .noPIN, .badDeviceAnswer, .badRequest,
         .changedPCR7, .noPCR7, .ownerPassword, .noCertificate,
         .blockedPIN, .needsReinsertion, .noPINSet, .notTouched, .declined, .notSupported,
-        .severalDevices, .timedOut, .badAnswer,
+        .severalDevices, .timedOut, .badHelperAnswer,
     ]
 
     package func write(to output: FrameWriter) {

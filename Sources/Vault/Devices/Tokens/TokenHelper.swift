@@ -92,7 +92,9 @@ extension TokenHelper {
         over connection: inout some HelperConnection, about request: TokenRequest,
         person: inout some Person
     ) throws(TokenFailure) -> TokenResult {
-        guard case .ready(let version) = try message(over: &connection) else { throw .badAnswer }
+        guard case .ready(let version) = try message(over: &connection) else {
+            throw .badHelperAnswer
+        }
         guard version == TokenMessage.version else { throw .helper(.otherVersion) }
         try TokenFailure.system(in: connection.send(request))
         for _ in 0...mostQuestions {
@@ -105,10 +107,10 @@ extension TokenHelper {
             case .touch(let number, let count):
                 person.touch(number: Int(number), of: Int(count))
                 connection.restartTimeout()
-            case .ready: throw .badAnswer
+            case .ready: throw .badHelperAnswer
             }
         }
-        throw .badAnswer
+        throw .badHelperAnswer
     }
 
     private static func message(
@@ -116,10 +118,10 @@ extension TokenHelper {
     ) throws(TokenFailure) -> TokenMessage {
         switch try TokenFailure.system(in: connection.receive()) {
         case .frame(let frame):
-            guard let message = frame.value(as: TokenMessage.self) else { throw .badAnswer }
+            guard let message = frame.value(as: TokenMessage.self) else { throw .badHelperAnswer }
             return message
         case .ended: throw .helper(.died(connection.ending()))
-        case .malformed: throw .badAnswer
+        case .malformed: throw .badHelperAnswer
         case .timedOut: throw .timedOut
         }
     }
