@@ -31,7 +31,7 @@ func fuzzAttempts(_ bytes: [UInt8]) {
 private func takeAttempts(_ bytes: [UInt8]) {
     do {
         let (attempts, sequence) = try Attempts.read(bytes)
-        let again = try attempts.text(sequence: sequence)
+        let again = attempts.text(sequence: sequence)
         precondition(bytes.starts(with: again), "a slot has only one form")
         let now = ClockReading(wall: 1, boot: nil, uptime: 1)
         for subject in [Attempts.Subject.vault]
@@ -103,7 +103,7 @@ private func requireOneForm(
 func fuzzRecoveryKey(_ bytes: [UInt8]) {
     do {
         let key = try RecoveryKey(parsing: SecretBytes(copying: bytes.span))
-        let text = try key.text()
+        let text = key.text()
         let again = try RecoveryKey(parsing: text).text()
         precondition(again == text, "a recovery key round-trips")
     } catch {
