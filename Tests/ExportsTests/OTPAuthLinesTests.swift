@@ -23,7 +23,7 @@ struct OTPAuthLinesTests {
         #expect(lines.map(\.number) == [3, 4, 5, 6, 7, 8])
         #expect(
             lines.map(\.summary) == [
-                "key b", "keyURI missingKey", "migration 0", "migration base64", "notAURI", "key c",
+                "key b", "keyURI emptyKey", "migration 0", "migration base64", "notAURI", "key c",
             ])
     }
 
