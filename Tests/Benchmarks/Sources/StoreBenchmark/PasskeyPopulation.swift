@@ -81,7 +81,7 @@ struct PasskeyPopulation: Sendable {
     func signature(_ message: [UInt8]) throws -> [UInt8] { try key.sign(message.span) }
 
     private func id(_ number: Int) throws -> [UInt8] {
-        Array(try digest(Array("passkey \(number)".utf8)).prefix(16))
+        Array(digest(Array("passkey \(number)".utf8)).prefix(16))
     }
 
     private func clientData(_ type: String, _ challenge: [UInt8]) -> [UInt8] {
@@ -91,7 +91,7 @@ struct PasskeyPopulation: Sendable {
     }
 
     private func authenticatorData(flags: UInt8) throws -> [UInt8] {
-        try digest(Array(Self.relyingParty.utf8)) + [flags, 0, 0, 0, 0]
+        digest(Array(Self.relyingParty.utf8)) + [flags, 0, 0, 0, 0]
     }
 
     private func digest(_ bytes: [UInt8]) -> [UInt8] { sha256(bytes.span) }

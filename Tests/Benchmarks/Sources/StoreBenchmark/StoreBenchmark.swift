@@ -151,7 +151,7 @@ struct Place: Sendable {
     static func ring(_ path: String) throws -> KeyRing {
         guard FileManager.default.fileExists(atPath: path) else {
             let ring = try KeyRing.make()
-            let text = try ring.text().withBytes { text in Data(text.indices.map { text[$0] }) }
+            let text = ring.text().withBytes { text in Data(text.indices.map { text[$0] }) }
             try text.write(to: URL(filePath: path))
             return ring
         }
