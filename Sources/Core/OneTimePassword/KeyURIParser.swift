@@ -170,7 +170,7 @@ extension KeyURIParser {
     mutating func style(
         _ type: URIType, _ issuer: String, _ query: KeyURIQuery, _ text: Span<UInt8>
     ) throws(OneTimePasswordError) -> CodeStyle {
-        let digits = try number(.digits, query, text)
+        let digits: UInt64? = try number(.digits, query, text)
         let isSteam: Bool
         switch value(.encoder, query, text)?.asciiLowercased {
         case "steam":
@@ -209,12 +209,12 @@ extension KeyURIParser {
         _ type: URIType, _ query: KeyURIQuery, _ text: Span<UInt8>
     ) throws(OneTimePasswordError) -> MovingFactor {
         guard type != .hotp else {
-            if let counter = try number(.counter, query, text) { return .counter(counter) }
+            if let counter: UInt64 = try number(.counter, query, text) { return .counter(counter) }
             warnings.append(.missingCounter)
             return .counter(0)
         }
-        let period = try number(.period, query, text) ?? 30
-        let start = try signedNumber(.start, query, text) ?? 0
+        let period: UInt64 = try number(.period, query, text) ?? 30
+        let start: Int64 = try number(.start, query, text) ?? 0
         guard let seconds = Int64(exactly: period),
             let step = TimeStep(period: seconds, start: start)
         else { throw .outOfRange(.period) }
@@ -228,21 +228,12 @@ extension KeyURIParser {
         query.values[parameter].map { name(text.extracting($0), parameter.part, plus: .space) }
     }
 
-    private mutating func number(
+    private mutating func number<Number: FixedWidthInteger>(
         _ parameter: KeyURIParameter, _ query: KeyURIQuery, _ text: Span<UInt8>
-    ) throws(OneTimePasswordError) -> UInt64? {
+    ) throws(OneTimePasswordError) -> Number? {
         guard let written = value(parameter, query, text) else { return nil }
         try checkDigits(written, parameter.part)
-        guard let number = UInt64(written) else { throw .outOfRange(parameter.part) }
-        return number
-    }
-
-    private mutating func signedNumber(
-        _ parameter: KeyURIParameter, _ query: KeyURIQuery, _ text: Span<UInt8>
-    ) throws(OneTimePasswordError) -> Int64? {
-        guard let written = value(parameter, query, text) else { return nil }
-        try checkDigits(written, parameter.part)
-        guard let number = Int64(written) else { throw .outOfRange(parameter.part) }
+        guard let number = Number(written) else { throw .outOfRange(parameter.part) }
         return number
     }
 

@@ -2,7 +2,7 @@ public import Verification
 public import WatchwordSystem
 
 /// Why a database cannot be opened, created, copied or recovered.
-public enum SQLStoreError: Error, Hashable, Sendable {
+public enum SQLStoreError: SystemCallError, Hashable, Sendable {
     /// Other users can change the files in the folder of an SQLite database.
     case exposed(FolderExposure)
     /// The SQLite file is not a regular file, or not private to its owner.

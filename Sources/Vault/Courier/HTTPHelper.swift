@@ -104,7 +104,7 @@ public struct HTTPHelper: RequestSender, Sendable {
 }
 
 /// Why there is no response.
-public enum HTTPHelperFailure: Error, Hashable, Sendable {
+public enum HTTPHelperFailure: SystemCallError, Hashable, Sendable {
     // The helper itself.
     /// The program did not do its work.
     case helper(HelperFailure)
@@ -151,12 +151,8 @@ public enum HTTPHelperFailure: Error, Hashable, Sendable {
 }
 
 extension HTTPHelperFailure {
-    /// Converts the failure of a system call in this process.
-    static func system<Result: ~Copyable>(
-        in call: @autoclosure () throws(SystemCallFailure) -> Result
-    ) throws(HTTPHelperFailure) -> Result {
-        do { return try call() } catch { throw .helper(.system(error)) }
-    }
+    /// A system call failed in this process.
+    package static func system(_ failure: SystemCallFailure) -> Self { .helper(.system(failure)) }
 }
 
 extension HTTPHelperFailure: Transferable {

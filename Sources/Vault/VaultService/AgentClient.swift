@@ -1,7 +1,7 @@
 package import WatchwordSystem
 
 /// Why the agent gave no answer.
-package enum AgentFailure: Error, Hashable, Sendable {
+package enum AgentFailure: SystemCallError, Hashable, Sendable {
     /// No agent is running.
     case notRunning
     /// There is no folder for the agent's socket, or other users can access it.
@@ -32,13 +32,6 @@ package enum AgentFailure: Error, Hashable, Sendable {
     case notStarted(SystemCallFailure)
     /// A system call in this process failed.
     case system(SystemCallFailure)
-
-    /// Converts the failure of a system call.
-    static func system<Result: ~Copyable>(
-        in call: @autoclosure () throws(SystemCallFailure) -> Result
-    ) throws(AgentFailure) -> Result {
-        do { return try call() } catch { throw .system(error) }
-    }
 }
 
 /// A connection to the agent.

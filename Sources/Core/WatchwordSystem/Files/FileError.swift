@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Why a file or folder was not read, locked or written.
-public enum FileError: Error, Hashable, Sendable {
+public enum FileError: SystemCallError, Hashable, Sendable {
     // What is at the path.
     /// The file does not exist.
     case missing
@@ -97,13 +97,6 @@ extension FileError {
 
 // Converts the failure of a system call.
 extension FileError {
-    /// The call is made on one of the program's own files.
-    @discardableResult static func system<Result: ~Copyable>(
-        in call: @autoclosure () throws(SystemCallFailure) -> Result
-    ) throws(FileError) -> Result {
-        do { return try call() } catch { throw .system(error) }
-    }
-
     /// The call waits until what was done is on disk.
     static func confirming(
         _ call: @autoclosure () throws(SystemCallFailure) -> Void

@@ -1,5 +1,5 @@
 /// Why a helper program did not do its work.
-public enum HelperFailure: Error, Hashable, Sendable {
+public enum HelperFailure: SystemCallError, Hashable, Sendable {
     /// The program is neither beside the running one nor where an installation puts it.
     case notFound
     /// The program could not be started.
@@ -14,15 +14,6 @@ public enum HelperFailure: Error, Hashable, Sendable {
     case died(ChildProcess.Ending)
     /// A system call in this process failed: no memory or no descriptors are left.
     case system(SystemCallFailure)
-}
-
-extension HelperFailure {
-    /// Converts the failure of a system call in this process.
-    package static func system<Result: ~Copyable>(
-        in call: @autoclosure () throws(SystemCallFailure) -> Result
-    ) throws(HelperFailure) -> Result {
-        do { return try call() } catch { throw .system(error) }
-    }
 }
 
 /// A helper program and the frames that are exchanged with it over pipes.

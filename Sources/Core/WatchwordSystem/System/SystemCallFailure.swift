@@ -66,6 +66,20 @@ extension SystemCallFailure {
     }
 }
 
+/// An error that a failed system call can become.
+package protocol SystemCallError: Error {
+    static func system(_ failure: SystemCallFailure) -> Self
+}
+
+extension SystemCallError {
+    /// Converts the failure of a system call.
+    @discardableResult package static func system<Result: ~Copyable>(
+        in call: @autoclosure () throws(SystemCallFailure) -> Result
+    ) throws(Self) -> Result {
+        do { return try call() } catch { throw .system(error) }
+    }
+}
+
 /// Runs a system call, which returns -1 and sets `errno` if it fails.
 ///
 /// - Parameters:
@@ -105,4 +119,13 @@ package func ifPossible<Result: ~Copyable>(
     _ work: @autoclosure () throws -> Result
 ) -> Result? {
     do { return try work() } catch { return nil }
+}
+
+/// The result of `work`; whatever error it throws, `replacement` is thrown instead.
+///
+/// Use it where the reason of a failure does not matter, such as for data that must have a form.
+package func replacingErrors<Result, Replacement: Error>(
+    of work: @autoclosure () throws -> Result, with replacement: Replacement
+) throws(Replacement) -> Result {
+    do { return try work() } catch { throw replacement }
 }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Why reading from the terminal failed.
-public enum TerminalError: Error, Hashable, Sendable {
+public enum TerminalError: SystemCallError, Hashable, Sendable {
     /// This process has no terminal.
     case none
     /// The user ended the input without an answer (Ctrl-D on an empty line).
@@ -13,15 +13,6 @@ public enum TerminalError: Error, Hashable, Sendable {
     case interrupted
     /// A system call failed.
     case system(SystemCallFailure)
-}
-
-extension TerminalError {
-    /// Converts the failure of a system call.
-    @discardableResult static func system<Result: ~Copyable>(
-        in call: @autoclosure () throws(SystemCallFailure) -> Result
-    ) throws(TerminalError) -> Result {
-        do { return try call() } catch { throw .system(error) }
-    }
 }
 
 /// The controlling terminal of this process, whatever its standard streams are.

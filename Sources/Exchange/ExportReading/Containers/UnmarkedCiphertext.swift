@@ -49,7 +49,7 @@ enum AndOTPContainer {
         _ file: SecretBytes, password: SecretBytes
     ) throws(ExportError) -> SecretBytes {
         // The first bytes of the old form are random and may look like a number of iterations.
-        if let json = try ifKeyIsRight(openNew(file, password)) ?? nil { return json }
+        if let new = try ifKeyIsRight(openNew(file, password)), let json = new { return json }
         var parts = BinaryParts(file, .andOTP)
         let nonce = try parts.take(12)
         let sealed = try parts.rest()

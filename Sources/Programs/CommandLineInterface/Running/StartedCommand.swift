@@ -109,7 +109,7 @@ package struct FailureReport {
     /// An error that the program's table lacks, which is a bug.
     package init(unexpected error: any Error) {
         assertionFailure("there is no sentence for \(type(of: error))")
-        self.init("this error is a bug, please report it: \(type(of: error))", .system)
+        self.init("unexpected error (\(type(of: error))); please report this bug", .system)
     }
 
     /// What is printed instead of a result if `--json` is given.

@@ -1,5 +1,6 @@
 public import Verification
 public import WatchwordCryptography
+internal import WatchwordSystem
 
 /// What a browser returns for a new credential (WebAuthn Level 3, section 6.5.4).
 public struct AttestationObject: Sendable {
@@ -13,8 +14,8 @@ public struct AttestationObject: Sendable {
     ///
     /// - Throws: ``DenialReason/attestationObject``, or what ``RegistrationData/init(_:)`` throws.
     public init(_ encoded: [UInt8]) throws(DenialReason) {
-        let item = try DenialReason.attestationObject.thrown(
-            unless: readCBOR(encoded, keyOrder: .any))
+        let item = try replacingErrors(
+            of: readCBOR(encoded, keyOrder: .any), with: DenialReason.attestationObject)
         guard let object = item.members, object.hasExactly("fmt", "attStmt", "authData"),
             let format = object["fmt"]?.textString, let statement = object["attStmt"]?.members,
             let data = object["authData"]?.byteString

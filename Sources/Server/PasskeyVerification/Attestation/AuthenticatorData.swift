@@ -1,5 +1,6 @@
 public import Verification
 public import WatchwordCryptography
+internal import WatchwordSystem
 
 /// What an authenticator states in a ceremony (WebAuthn Level 3, section 6.1).
 public struct AuthenticatorData: Sendable {
@@ -29,15 +30,17 @@ public struct AuthenticatorData: Sendable {
     ) throws(DenialReason) {
         self.encoded = encoded
         let malformed = DenialReason.authenticatorData
-        relyingPartyHash = try malformed.thrown(unless: fields.take(32))
-        flags = AuthenticatorFlags(UInt8(try malformed.thrown(unless: fields.number(1))))
-        signatureCount = UInt32(try malformed.thrown(unless: fields.number(4)))
+        relyingPartyHash = try replacingErrors(of: fields.take(32), with: malformed)
+        flags = AuthenticatorFlags(
+            UInt8(try replacingErrors(of: fields.number(1), with: malformed)))
+        signatureCount = UInt32(try replacingErrors(of: fields.number(4), with: malformed))
     }
 
     fileprivate static func reader(
         _ encoded: [UInt8], from position: Int
     ) throws(DenialReason) -> CBORReader {
-        try DenialReason.authenticatorData.thrown(unless: CBORReader(encoded, from: position))
+        try replacingErrors(
+            of: CBORReader(encoded, from: position), with: DenialReason.authenticatorData)
     }
 
     /// Reads the extension outputs, a map that is present if and only if its flag is set.
@@ -46,10 +49,11 @@ public struct AuthenticatorData: Sendable {
     ) throws(DenialReason) {
         let malformed = DenialReason.authenticatorData
         if flags.hasExtensions {
-            let extensions = try malformed.thrown(unless: reader.next(keyOrder: .canonical))
+            let extensions = try replacingErrors(
+                of: reader.next(keyOrder: .canonical), with: malformed)
             guard extensions.members != nil else { throw malformed }
         }
-        try malformed.thrown(unless: reader.finish())
+        try replacingErrors(of: reader.finish(), with: malformed)
     }
 
     /// Why the relying party's ID or the flags do not permit the ceremony; `nil` if they do.
@@ -96,10 +100,10 @@ public struct RegistrationData: Sendable {
         data = try AuthenticatorData(encoded, &fields)
         guard data.flags.hasCredential else { throw .authenticatorData }
         let malformed = DenialReason.authenticatorData
-        model = try malformed.thrown(unless: fields.take(16))
-        credentialID = try malformed.thrown(unless: fields.sized())
+        model = try replacingErrors(of: fields.take(16), with: malformed)
+        credentialID = try replacingErrors(of: fields.sized(), with: malformed)
         var reader = try AuthenticatorData.reader(encoded, from: fields.position)
-        let item = try malformed.thrown(unless: reader.next(keyOrder: .canonical))
+        let item = try replacingErrors(of: reader.next(keyOrder: .canonical), with: malformed)
         encodedKey = Array(encoded[fields.position..<reader.position])
         try AuthenticatorData.readEnd(data.flags, &reader)
         key = try COSEKey.read(item)
@@ -152,20 +156,21 @@ public enum COSEKey {
         alreadyChecked encoded: [UInt8]
     ) throws(DenialReason) -> VerificationKey {
         let (publicKey, algorithm) = try values(item(encoded))
-        return try DenialReason.publicKey.thrown(
-            unless: VerificationKey(alreadyChecked: publicKey, algorithm: algorithm))
+        return try replacingErrors(
+            of: VerificationKey(alreadyChecked: publicKey, algorithm: algorithm),
+            with: DenialReason.publicKey)
     }
 
     /// Reads a key, which must have exactly the parameters of its type, and checks it.
     static func read(_ item: CBORValue) throws(DenialReason) -> VerificationKey {
         let (publicKey, algorithm) = try values(item)
-        return try DenialReason.publicKey.thrown(
-            unless: VerificationKey(publicKey, algorithm: algorithm))
+        return try replacingErrors(
+            of: VerificationKey(publicKey, algorithm: algorithm), with: DenialReason.publicKey)
     }
 
     private static func item(_ encoded: [UInt8]) throws(DenialReason) -> CBORValue {
-        try DenialReason.authenticatorData.thrown(
-            unless: readCBOR(encoded, keyOrder: .canonical))
+        try replacingErrors(
+            of: readCBOR(encoded, keyOrder: .canonical), with: DenialReason.authenticatorData)
     }
 
     private static func values(

@@ -1,6 +1,7 @@
 internal import Verification
 public import WatchwordCoding
 internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// What a browser returns after it created a passkey.
 public struct RegistrationResponse: Sendable {
@@ -169,8 +170,9 @@ extension JSONValue {
     ) throws(PasskeyError) -> [UInt8] {
         let place = object + name
         guard let text = self[name]?.secretText else { throw .member(place) }
-        let bytes = try PasskeyError.member(place).thrown(
-            unless: text.withBytes { text throws(CryptographyError) in try Base64URL.decode(text) })
+        let bytes = try replacingErrors(
+            of: text.withBytes { text throws(CryptographyError) in try Base64URL.decode(text) },
+            with: PasskeyError.member(place))
         guard counts.contains(bytes.count) else { throw .member(place) }
         return bytes
     }

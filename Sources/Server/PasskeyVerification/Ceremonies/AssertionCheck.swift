@@ -1,5 +1,6 @@
 internal import Verification
 internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// A response to an authentication, and what it has to match: WebAuthn Level 3, section 7.2.
 struct AssertionCheck {
@@ -54,7 +55,8 @@ struct AssertionCheck {
 
     /// The key, with the algorithm that was stored with it; it was checked at the registration.
     private static func key(_ stored: [UInt8]) throws(VerifierError) -> VerificationKey {
-        try VerifierError.damagedRow.thrown(unless: COSEKey.read(alreadyChecked: stored))
+        try replacingErrors(
+            of: COSEKey.read(alreadyChecked: stored), with: VerifierError.damagedRow)
     }
 }
 

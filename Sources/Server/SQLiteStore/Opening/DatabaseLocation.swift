@@ -45,13 +45,6 @@ struct DatabaseLocation: Sendable {
 }
 
 extension SQLStoreError {
-    /// Converts the failure of a system call.
-    static func system<Result: ~Copyable>(
-        in call: @autoclosure () throws(SystemCallFailure) -> Result
-    ) throws(SQLStoreError) -> Result {
-        do { return try call() } catch { throw .system(error) }
-    }
-
     /// Converts the error of locking or writing a file beside the database.
     static func writing<Result: ~Copyable>(
         in call: @autoclosure () throws(FileError) -> Result

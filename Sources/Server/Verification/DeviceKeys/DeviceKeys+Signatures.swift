@@ -1,4 +1,5 @@
 internal import WatchwordCryptography
+internal import WatchwordSystem
 
 extension DeviceKeys {
     /// Creates a challenge with which a device signs in.
@@ -96,10 +97,10 @@ extension DeviceKeys {
             let signed = DeviceKeyTranscript.Challenge(
                 bytes, expiry: UInt64(clamping: challenge.expiresAt.milliseconds))
         else { return false }
-        let key = try VerifierError.damagedRow.thrown(
-            unless: VerificationKey(
+        let key = try replacingErrors(
+            of: VerificationKey(
                 alreadyChecked: .ellipticCurve(.p256, point: point ?? DummyPublicKeys.nobodysPoint),
-                algorithm: .es256))
+                algorithm: .es256), with: VerifierError.damagedRow)
         let credential = sent.credential.text
         let transcript =
             switch challenge.content {

@@ -1,4 +1,5 @@
 public import WatchwordCryptography
+internal import WatchwordSystem
 
 /// The keys that are stored outside the database.
 ///
@@ -342,10 +343,10 @@ private struct KeyFileLines {
         let start = index
         index += count
         guard take([0x0a]) else { throw .keyRing(.malformed) }
-        return try VerifierError.keyRing(.malformed).thrown(
-            unless: text.withBytes { text throws(CryptographyError) in
+        return try replacingErrors(
+            of: text.withBytes { text throws(CryptographyError) in
                 try Base64.decodeSecret(text.extracting(start..<(start + count)))
-            })
+            }, with: VerifierError.keyRing(.malformed))
     }
 
     /// Checks that only the last line is left and that its digest is correct.

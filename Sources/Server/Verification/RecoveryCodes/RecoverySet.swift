@@ -1,6 +1,7 @@
 internal import OneTimePassword
 internal import Synchronization
 internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// The stored form of a set of recovery codes.
 ///
@@ -172,7 +173,7 @@ final class RecoveryHashing: Sendable {
     ) async throws(VerifierError) -> SecretBytes {
         guard enter(client) else { throw .overloaded }
         defer { leave(client) }
-        let cost = try VerifierError.damagedRow.thrown(unless: ScryptCost(logN: logN))
+        let cost = try replacingErrors(of: ScryptCost(logN: logN), with: VerifierError.damagedRow)
         meter?.count(.hashes)
         do throws(CryptographyFailure) {
             return try await queue.hash(code, salt: salt, cost: cost)

@@ -109,12 +109,3 @@ extension VerifierError {
         }
     }
 }
-
-extension Error {
-    /// Throws this error instead of the one that a call throws.
-    package func thrown<Result>(
-        unless call: @autoclosure () throws -> Result
-    ) throws(Self) -> Result {
-        do { return try call() } catch { throw self }
-    }
-}

@@ -1,4 +1,4 @@
-public import WatchwordCoding
+internal import WatchwordCoding
 
 /// The OpenAPI 3.1 document, generated from the routes.
 ///
@@ -149,20 +149,4 @@ enum OpenAPIDocument {
     private static func content(_ type: String, _ schema: JSONValue) -> JSONValue {
         [type: ["schema": schema]]
     }
-}
-
-// OpenAPI is written like JSON.
-extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
-    ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral
-{
-    /// An object with these members, in this order.
-    public init(dictionaryLiteral members: (String, JSONValue)...) { self = .object(members) }
-    /// A list of these values.
-    public init(arrayLiteral values: JSONValue...) { self = .list(values) }
-    /// A text that is not secret.
-    public init(stringLiteral text: String) { self = .text(text) }
-    /// A whole number.
-    public init(integerLiteral number: Int64) { self = .number(number) }
-    /// A Boolean.
-    public init(booleanLiteral flag: Bool) { self = .flag(flag) }
 }

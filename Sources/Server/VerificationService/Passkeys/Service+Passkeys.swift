@@ -2,6 +2,7 @@ internal import PasskeyVerification
 internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
+internal import WatchwordSystem
 
 extension Service {
     /// `POST /v1/subjects/{subject}/credentials` with the type `passkey`.
@@ -162,7 +163,7 @@ extension Service {
         guard let value = call.fields.object("response") else {
             throw Refusal(.missingField("response"))
         }
-        return try Refusal(.invalidField("response")).thrown(unless: read(value))
+        return try replacingErrors(of: read(value), with: Refusal(.invalidField("response")))
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
+internal import WatchwordSystem
 
 extension Service {
     /// Calls the verifier and converts its errors to refusals.
@@ -100,7 +101,7 @@ extension Service {
 
     func code(_ text: SecretBytes?, field: String) throws(Refusal) -> PresentedCode {
         guard let text else { throw Refusal(.missingField(field)) }
-        return try Refusal(.invalidField(field)).thrown(unless: PresentedCode(text))
+        return try replacingErrors(of: PresentedCode(text), with: Refusal(.invalidField(field)))
     }
 
     /// The token in a required field.

@@ -1,6 +1,7 @@
 internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
+internal import WatchwordSystem
 
 extension Service {
     /// `POST /v1/subjects/{subject}/credentials` for a device key.
@@ -58,10 +59,10 @@ extension Service {
         guard let text = call.fields.secret("secret") else {
             throw Refusal(.invalidField("secret"))
         }
-        let secret = try Refusal(.invalidField("secret")).thrown(
-            unless: text.withBytes { text throws(CryptographyError) in
+        let secret = try replacingErrors(
+            of: text.withBytes { text throws(CryptographyError) in
                 try Base64URL.decodeSecret(text)
-            })
+            }, with: Refusal(.invalidField("secret")))
         return try await deciding(call, answer: Self.answer(toActivation:)) {
             recorder throws(VerifierError) in
             try await deviceKeys.activate(

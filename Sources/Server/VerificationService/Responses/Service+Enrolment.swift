@@ -3,6 +3,7 @@ internal import QRDrawing
 internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
+internal import WatchwordSystem
 
 extension Service {
     /// `POST /v1/subjects/{subject}/credentials`.
@@ -109,10 +110,10 @@ extension Service {
 
     private func key(_ text: SecretBytes?) throws(Refusal) -> SecretBytes? {
         guard let text else { return nil }
-        return try Refusal(.invalidField("key")).thrown(
-            unless: text.withBytes { text throws(OneTimePasswordError) in
+        return try replacingErrors(
+            of: text.withBytes { text throws(OneTimePasswordError) in
                 try Base32.decode(text, padding: .omitted)
-            })
+            }, with: Refusal(.invalidField("key")))
     }
 
     private func algorithm(_ name: String?) -> HashAlgorithm {

@@ -98,7 +98,7 @@ package enum ClipboardTool: UInt8, CaseIterable, Sendable {
 }
 
 /// Why the clipboard cannot be used.
-package enum ClipboardFailure: Error, Hashable, Sendable {
+package enum ClipboardFailure: SystemCallError, Hashable, Sendable {
     /// There is no desktop and no connection by SSH.
     case noDisplay
     /// No program for this desktop is installed; one of these packages has one.
@@ -111,13 +111,6 @@ package enum ClipboardFailure: Error, Hashable, Sendable {
     case noHelper
     /// A system call failed.
     case system(SystemCallFailure)
-
-    /// Converts the failure of a system call.
-    static func system<Result>(
-        in call: @autoclosure () throws(SystemCallFailure) -> Result
-    ) throws(ClipboardFailure) -> Result {
-        do { return try call() } catch { throw .system(error) }
-    }
 }
 
 /// The clipboard of the terminal, which an escape sequence sets (OSC 52 of xterm).

@@ -1,7 +1,7 @@
 public import WatchwordSystem
 
 /// Why the system's modules returned no verdict.
-public struct PAMCheckFailure: PresenceFailure, Hashable {
+public struct PAMCheckFailure: PresenceFailure, SystemCallError, Hashable {
     /// The reason.
     public let reason: Reason
     /// Whether, before the failure, a question had been answered or a module had reported an error.
@@ -131,12 +131,8 @@ extension PAMCheckFailure {
         self.init(reason)
     }
 
-    /// Converts the failure of a system call in this process.
-    package static func system<Result: ~Copyable>(
-        in call: @autoclosure () throws(SystemCallFailure) -> Result
-    ) throws(PAMCheckFailure) -> Result {
-        do { return try call() } catch { throw PAMCheckFailure(.system(error)) }
-    }
+    /// A system call failed in this process.
+    package static func system(_ failure: SystemCallFailure) -> Self { Self(.system(failure)) }
 }
 
 extension PAMCheckFailure.Reason {

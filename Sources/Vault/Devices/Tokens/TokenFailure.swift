@@ -1,7 +1,7 @@
 public import WatchwordSystem
 
 /// Why a device, or the helper that talks to it, did not do what was asked.
-public enum TokenFailure: Error, Hashable, Sendable {
+public enum TokenFailure: SystemCallError, Hashable, Sendable {
     // The helper.
     /// The helper did not do its work.
     case helper(HelperFailure)
@@ -74,12 +74,8 @@ extension TokenFailure {
         }
     }
 
-    /// Converts the failure of a system call in this process.
-    static func system<Result: ~Copyable>(
-        in call: @autoclosure () throws(SystemCallFailure) -> Result
-    ) throws(TokenFailure) -> Result {
-        do { return try call() } catch { throw .helper(.system(error)) }
-    }
+    /// A system call failed in this process.
+    package static func system(_ failure: SystemCallFailure) -> Self { .helper(.system(failure)) }
 }
 
 extension TokenFailure: Transferable {

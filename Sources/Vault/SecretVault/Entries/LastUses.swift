@@ -29,14 +29,15 @@ struct LastUses: Hashable {
             throw .damaged(.checksum)
         }
         let text = Array(bytes[LastUses.firstLine.count...].dropLast())
-        let box = try VaultError.parsing(Base64.decode(text.span), or: .damaged(.checksum))
+        let box = try replacingErrors(
+            of: Base64.decode(text.span), with: VaultError.damaged(.checksum))
         let plaintext = try SealedBox.open(
             box, under: key.derived(for: .uses), associatedData: VaultLines.vault(key.vaultID),
             or: .damaged(.checksum))
-        times = try VaultError.parsing(
-            plaintext.withBytes { bytes throws(FieldReader.Unreadable) in
+        times = try replacingErrors(
+            of: plaintext.withBytes { bytes throws(FieldReader.Unreadable) in
                 try LastUses.times(in: bytes)
-            }, or: .damaged(.checksum))
+            }, with: VaultError.damaged(.checksum))
     }
 
     private static func times(in bytes: Span<UInt8>) throws(FieldReader.Unreadable)

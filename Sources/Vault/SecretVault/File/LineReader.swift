@@ -143,7 +143,7 @@ extension LineReader {
 
     /// Decodes a Base64 word; only the canonical encoding is accepted.
     func base64(in word: Range<Int>) throws(VaultError) -> [UInt8] {
-        try VaultError.parsing(Base64.decode(bytes.span.extracting(word)), or: damaged)
+        try replacingErrors(of: Base64.decode(bytes.span.extracting(word)), with: damaged)
     }
 }
 

@@ -39,10 +39,10 @@ struct Manifest {
         let plaintext = try SealedBox.open(
             document.manifest, under: key.derived(for: .manifest),
             associatedData: document.macLine, or: .damaged(.manifest))
-        self = try VaultError.parsing(
-            plaintext.withBytes { bytes throws(FieldReader.Unreadable) in
+        self = try replacingErrors(
+            of: plaintext.withBytes { bytes throws(FieldReader.Unreadable) in
                 try Manifest(reading: bytes, former: document.formerSave)
-            }, or: .damaged(.manifest))
+            }, with: VaultError.damaged(.manifest))
     }
 
     /// The first record that is in the manifest but not in the file.

@@ -1,5 +1,6 @@
 internal import OneTimePassword
 public import WatchwordCryptography
+internal import WatchwordSystem
 
 /// 256 random bits that open the vault without the passphrase; the owner writes them down.
 public struct RecoveryKey: Sendable {
@@ -61,8 +62,8 @@ public struct RecoveryKey: Sendable {
         guard letters.count == expected else {
             throw .recoveryKeyLength(letters.count, expected: expected)
         }
-        let bytes = try VaultError.parsing(
-            letters.withBytes { try Base32.decode($0) }, or: .recoveryKeyCharacter)
+        let bytes = try replacingErrors(
+            of: letters.withBytes { try Base32.decode($0) }, with: VaultError.recoveryKeyCharacter)
         let secret = SecretBytes(capacity: RecoveryKey.count) { output in
             bytes.withBytes { output.append(copying: $0.extracting(0..<RecoveryKey.count)) }
         }

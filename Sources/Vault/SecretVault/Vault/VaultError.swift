@@ -5,7 +5,7 @@ public import WatchwordSystem
 /// Why a vault operation failed.
 ///
 /// No case carries any of the vault's content.
-public enum VaultError: Error, Hashable, Sendable {
+public enum VaultError: SystemCallError, Hashable, Sendable {
     // The file at the path.
     /// There is no vault at this path.
     case notFound
@@ -185,13 +185,6 @@ public enum VaultPart: Hashable, Sendable {
 
 // Every error of another module becomes a vault's error here.
 extension VaultError {
-    /// Converts the failure of a system call.
-    static func system<Result: ~Copyable>(
-        in call: @autoclosure () throws(SystemCallFailure) -> Result
-    ) throws(VaultError) -> Result {
-        do { return try call() } catch { throw .system(error) }
-    }
-
     /// Converts an error about a file.
     ///
     /// - Parameter path: the path of a file with this name, relative to the vault's folder.
@@ -240,13 +233,6 @@ extension VaultError {
             guard case .failed(let failure) = error else { throw refusal }
             throw .cryptography(failure)
         }
-    }
-
-    /// Throws `refusal` if something does not have the required form.
-    static func parsing<Result>(
-        _ form: @autoclosure () throws -> Result, or refusal: VaultError
-    ) throws(VaultError) -> Result {
-        do { return try form() } catch { throw refusal }
     }
 }
 

@@ -173,13 +173,14 @@ extension VaultState.Record {
     /// Opens the record's box.
     func opened(with key: VaultKey) throws(VaultError) -> RecordPayload {
         guard case .sealed(let text) = body else { throw isWipedWithoutKey ? .vanished : .wiped }
-        let box = try VaultError.parsing(Base64.decode(text.span), or: .damaged(.record(line.id)))
+        let box = try replacingErrors(
+            of: Base64.decode(text.span), with: VaultError.damaged(.record(line.id)))
         let plaintext = try SealedBox.open(
             box, under: key.derived(for: .record, of: line.id),
             associatedData: VaultLines.vault(key.vaultID) + line.text,
             or: .damaged(.record(line.id)))
-        return try VaultError.parsing(
-            RecordPayload(reading: plaintext, kind: listed.properties.traits.kind),
-            or: .damaged(.content(line.id)))
+        return try replacingErrors(
+            of: RecordPayload(reading: plaintext, kind: listed.properties.traits.kind),
+            with: VaultError.damaged(.content(line.id)))
     }
 }

@@ -1,4 +1,5 @@
 public import WatchwordCryptography
+internal import WatchwordSystem
 
 /// What a TPM says about a device key, after the server has checked it.
 ///
@@ -29,8 +30,9 @@ public struct DeviceKeyAttestation: Sendable {
             areas.device.publicKey == .ellipticCurve(.p256, point: point)
         else { throw .attestation(.deviceKey) }
         try Self.checkCertification(evidence, areas, transcript)
-        endorsementKey = try VerifierError.attestation(.malformed).thrown(
-            unless: EndorsementKey(areas.endorsement.publicKey))
+        endorsementKey = try replacingErrors(
+            of: EndorsementKey(areas.endorsement.publicKey),
+            with: VerifierError.attestation(.malformed))
         attestationKeyName = areas.attestation.name()
     }
 
@@ -68,8 +70,9 @@ public struct DeviceKeyAttestation: Sendable {
         var chain: [Certificate] = []
         for encoded in evidence.certificates {
             chain.append(
-                try VerifierError.attestation(.endorsementCertificate).thrown(
-                    unless: Certificate(encoded)))
+                try replacingErrors(
+                    of: Certificate(encoded),
+                    with: VerifierError.attestation(.endorsementCertificate)))
         }
         // tcg-kp-EKCertificate.
         guard chain[0].extendedKeyUsage.contains("2.23.133.8.1"), !chain[0].isAuthority,
@@ -88,8 +91,9 @@ public struct DeviceKeyAttestation: Sendable {
         guard areas.certified.qualifyingData == digest, areas.certified.name == name else {
             throw .attestation(.certification)
         }
-        let key = try VerifierError.attestation(.attestationKey).thrown(
-            unless: VerificationKey(areas.attestation.publicKey, algorithm: .es256))
+        let key = try replacingErrors(
+            of: VerificationKey(areas.attestation.publicKey, algorithm: .es256),
+            with: VerifierError.attestation(.attestationKey))
         let isSigned = try VerifierError.cryptography(
             in: key.isValid(evidence.signature.span, of: evidence.certification.span))
         guard isSigned else { throw .attestation(.signature) }
