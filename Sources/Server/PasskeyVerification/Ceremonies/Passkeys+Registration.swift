@@ -144,7 +144,7 @@ extension Passkeys {
                 let reason: DenialReason = record.state == .active ? .challenge : .revoked
                 return Decision(outcome: .denied(reason), changes: []).counting(
                     context.unwritten(
-                        .denied, Event.Reason(reason), subject: record.subject,
+                        .denied, reason, subject: record.subject,
                         credential: credential),
                     by: nil)
             }
@@ -235,10 +235,9 @@ extension Passkeys {
         _ record: CredentialRecord, _ reason: DenialReason, _ context: DecisionContext
     ) -> Decision<RegistrationOutcome?> {
         var record = record
-        let cause = Event.Reason(reason)
-        record.end(as: .revoked, because: cause, at: context.now)
+        record.end(as: .revoked, because: reason, at: context.now)
         return Decision(
             outcome: .denied(reason),
-            changes: record.changesAtEnd + [context.event(.denied, cause, of: record)])
+            changes: record.changesAtEnd + [context.event(.denied, reason, of: record)])
     }
 }

@@ -81,7 +81,7 @@ extension Passkeys {
                     changes: [.updateCredential(record.row)], recordsResponse: false
                 ).counting(
                     context.unwritten(
-                        .denied, Event.Reason(reason), subject: record.subject,
+                        .denied, reason, subject: record.subject,
                         credential: record.id),
                     by: DenialCounter.Sender(strangerAt: context.origin))
             }

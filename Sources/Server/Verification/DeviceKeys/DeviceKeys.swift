@@ -162,7 +162,7 @@ public struct DeviceKeys: Sendable {
     ) -> Decision<DeviceKeyRegistration> {
         Decision(outcome: .denied(reason), changes: [], recordsResponse: false).counting(
             context.unwritten(
-                .denied, cause ?? Event.Reason(reason), subject: subject, credential: credential),
+                .denied, cause ?? reason, subject: subject, credential: credential),
             by: DenialCounter.Sender(strangerAt: context.origin))
     }
 }
