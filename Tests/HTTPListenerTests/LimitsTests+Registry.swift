@@ -155,3 +155,17 @@ extension LimitsTests {
         #expect(registry.count == 0)
     }
 }
+
+extension ConnectionRegistry {
+    fileprivate convenience init(
+        limit: Int, limitPerOrigin: Int,
+        isProxy: @escaping @Sendable (String) -> Bool = { _ in false },
+        start: ContinuousClock.Instant
+    ) {
+        var limits = ListenerLimits()
+        limits.connections = limit
+        limits.connectionsPerAddress = limitPerOrigin
+        limits.isProxy = isProxy
+        self.init(limits) { start }
+    }
+}

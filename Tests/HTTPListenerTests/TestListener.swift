@@ -25,10 +25,8 @@ final class TestListener: Sendable {
         let count = Counter()
         self.count = count
         guard let parsed = ListenAddress(parsing: address) else { throw TestFailure.badAddress }
-        var limits = limits
-        limits.now = { clock?.now ?? .now }
-        listener = try Listener.start(
-            on: parsed, tls: tls, limits: limits,
+        listener = try Listener(
+            parsed, tls: tls, registry: ConnectionRegistry(limits) { clock?.now ?? .now },
             refuser: { refusal, _ in
                 HTTPResponse(status: refusal.status, text: "refused")
             },

@@ -107,7 +107,7 @@ struct AttestationVectorTests {
 
     private func name(of outcome: AttestationOutcome) -> String {
         switch outcome {
-        case .denied(let reason): reason.rawValue
+        case .denied(let reason): reason.ceremonyName
         case .verified(.none): "none"
         case .verified(.selfAttested): "self"
         case .verified(.certified): "certified"

@@ -162,7 +162,7 @@ extension PasskeyCase {
     static let registrations: [PasskeyCase] = keys + objects
 
     private static let objects: [PasskeyCase] = [
-        PasskeyCase("K-07 a get response", .type) { $0.type = "webauthn.get" },
+        PasskeyCase("K-07 a get response", .ceremonyType) { $0.type = "webauthn.get" },
         PasskeyCase("K-47 no attested credential", .authenticatorData) {
             $0.editData = { data in
                 var data = data
@@ -218,7 +218,7 @@ extension PasskeyCase {
 // What only an authentication has.
 extension PasskeyCase {
     static let authentications: [PasskeyCase] = [
-        PasskeyCase("K-08 a create response", .type) { $0.type = "webauthn.create" },
+        PasskeyCase("K-08 a create response", .ceremonyType) { $0.type = "webauthn.create" },
         PasskeyCase("K-47 an attested credential", .authenticatorData) { $0.flags |= 0x40 },
         PasskeyCase("an unknown id", .unknown) { $0.statedID = [8] },
         PasskeyCase("K-54 another user handle", .userHandle) {

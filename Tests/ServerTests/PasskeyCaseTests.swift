@@ -87,6 +87,6 @@ struct PasskeyCaseTests {
             return
         }
         #expect(reply.status == 200 && reply.result == "denied", "\(instance.name)")
-        #expect(reply.reason == reason.rawValue, "\(instance.name)")
+        #expect(reply.reason == reason.ceremonyName, "\(instance.name)")
     }
 }

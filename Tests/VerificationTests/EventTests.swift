@@ -102,6 +102,20 @@ struct EventTests {
         }
     }
 
+    @Test("a ceremony is denied for one of thirty reasons, whose names never change")
+    func ceremonyNames() {
+        #expect(
+            Event.Reason.ofCeremonies.map(\.ceremonyName) == [
+                "client-data", "type", "challenge", "expired", "origin", "cross-origin",
+                "top-origin", "attestation-object", "authenticator-data", "relying-party",
+                "user-presence", "user-verification", "backup-flags", "not-device-bound",
+                "algorithm", "public-key", "attestation-format", "attestation",
+                "attestation-untrusted", "attestation-weak", "credential-id", "credential-known",
+                "unknown", "revoked", "user-handle", "signature", "backup-eligibility-changed",
+                "counter", "audience", "presence",
+            ])
+    }
+
     @Test("every event can be decoded from its encoding, and malformed encodings are refused")
     func encoding() throws {
         for kind in Event.Kind.allCases {

@@ -12,7 +12,7 @@ struct PasskeyAuthenticationTests {
 
     private static let fields: [Change] = [
         Change("malformed client data", .clientData) { $0.hasClientData = false },
-        Change("a create response", .type) { $0.type = "webauthn.create" },
+        Change("a create response", .ceremonyType) { $0.type = "webauthn.create" },
         Change("another challenge", .challenge) {
             $0.challenge = [UInt8](repeating: 1, count: 32)
         },
@@ -75,7 +75,7 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.signIn(passkey).isAccepted)
         let event = try #require(
             try await bench.fixture.events().last { $0.verification == outcome.verification })
-        #expect(event.reason == Event.Reason(change.reason))
+        #expect(event.reason == change.reason)
         #expect(try await bench.fixture.summary(credential).failures == 0)
     }
 

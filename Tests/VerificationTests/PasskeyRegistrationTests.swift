@@ -27,7 +27,7 @@ struct PasskeyRegistrationTests {
 
     private static let fields: [Change] = [
         Change("malformed client data", .clientData) { $0.hasClientData = false },
-        Change("a get response", .type) { $0.type = "webauthn.get" },
+        Change("a get response", .ceremonyType) { $0.type = "webauthn.get" },
         Change("another challenge", .challenge) {
             $0.challenge = [UInt8](repeating: 1, count: 32)
         },
@@ -82,7 +82,7 @@ struct PasskeyRegistrationTests {
                 == .denied(change.reason))
         let event = try #require(try await bench.fixture.events().last)
         #expect(event.kind == .denied)
-        #expect(event.reason == Event.Reason(change.reason))
+        #expect(event.reason == change.reason)
     }
 
     @Test("W-07 W-12 an accepted registration says what is known about the passkey")

@@ -53,7 +53,7 @@ struct PasskeyTrustTests {
             return (facts.attestation, passkey.leafDigest, event?.reason)
         case .denied(let reason):
             #expect(event?.kind == .denied)
-            return (reason.rawValue, nil, event?.reason)
+            return (reason.ceremonyName, nil, event?.reason)
         case nil: throw BenchError.refused
         }
     }

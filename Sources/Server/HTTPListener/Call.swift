@@ -26,7 +26,7 @@ internal import WatchwordCryptography
     private var listener: Listener { context.listener }
 
     private func setDeadline(in duration: Duration?) {
-        listener.registry.setDeadline(duration.map { listener.limits.now() + $0 }, of: record)
+        listener.registry.setDeadline(duration.map { listener.registry.now() + $0 }, of: record)
     }
 
     /// The head is complete: receives the body, or refuses the request.
@@ -94,7 +94,7 @@ internal import WatchwordCryptography
             // The next request may take up to `headerTimeout` to arrive; the connection must not
             // end before that.
             let isOver = record.life.isOver(
-                by: listener.limits.now() + listener.limits.headerTimeout)
+                by: listener.registry.now() + listener.limits.headerTimeout)
             return send(response, isLast: isOver || listener.isDraining)
         case .wait: return .YES
         }

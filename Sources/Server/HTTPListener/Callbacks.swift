@@ -32,7 +32,7 @@ let connectionNotice:
         guard let context = unsafe daemonContext(context), let slot = unsafe slot else { return }
         let listener = context.listener
         if code == .CONNECTION_NOTIFY_STARTED {
-            let now = listener.limits.now()
+            let now = listener.registry.now()
             let record = unsafe ConnectionRecord(
                 socket: mhd_connection_socket(connection),
                 peer: PeerAddress(mhd_client_address(connection)),
@@ -86,7 +86,7 @@ let completionNotice:
             exchange, from: record.peer, hasFailed: code == .REQUEST_TERMINATED_WITH_ERROR)
         // Set the deadline for the next request on this connection.
         listener.registry.setDeadline(
-            listener.limits.now() + listener.limits.headerTimeout, of: record)
+            listener.registry.now() + listener.limits.headerTimeout, of: record)
     }
 
 /// Leaves percent-encoding unchanged; code that interprets the path decodes it.

@@ -85,28 +85,20 @@ final class ConnectionRegistry: Sendable {
     }
 
     private let state = Mutex(State())
-    private let limit: Int
-    private let limitPerOrigin: Int
-    private let isProxy: @Sendable (String) -> Bool
+    let limits: ListenerLimits
+    /// The clock of the deadlines.
+    let now: @Sendable () -> ContinuousClock.Instant
     private let start: ContinuousClock.Instant
 
     /// The maximum number of trusted origins; beyond it, the earliest one is forgotten.
     private static let trustedLimit = 1_024
 
-    /// - Parameters:
-    ///   - limit: the maximum number of connections, including those of replaced daemons;
-    ///     libmicrohttpd counts only its own.
-    ///   - isProxy: whether an address belongs to a proxy, which may have any number of them.
-    ///   - start: the start time, by the clock of the deadlines.
     init(
-        limit: Int, limitPerOrigin: Int,
-        isProxy: @escaping @Sendable (String) -> Bool = { _ in false },
-        start: ContinuousClock.Instant
+        _ limits: ListenerLimits, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
-        self.start = start
-        self.isProxy = isProxy
-        self.limit = limit
-        self.limitPerOrigin = limitPerOrigin
+        self.limits = limits
+        self.now = now
+        start = now()
     }
 
     /// The number of open connections.
@@ -116,13 +108,15 @@ final class ConnectionRegistry: Sendable {
     ///
     /// It may replace another one, which is then closed.
     func accepts(_ peer: PeerAddress) -> Bool {
-        state.withLock { state in
+        let limit = limits.connections
+        let limitPerOrigin = limits.connectionsPerAddress
+        return state.withLock { state in
             // Connections that have been replaced are closed a moment later, so some room is left
             // for them.
             let usable = limit - limit / 16
             let isTrusted = state.trusted[peer.origin] != nil
             guard state.connections.count < limit else { return false }
-            if !isProxy(peer.text) {
+            if !limits.isProxy(peer.text) {
                 let siteCount = isTrusted ? 0 : state.bySite[peer.site]?.count ?? 0
                 guard state.countByOrigin[peer.origin, default: 0] < limitPerOrigin,
                     siteCount < 4 * limitPerOrigin || peer.site == peer.origin
@@ -153,7 +147,7 @@ final class ConnectionRegistry: Sendable {
         }
         sites.sort { (-$0.count, $0.deadline) < (-$1.count, $1.deadline) }
         let enough = (sites.first?.count ?? 0) / 2
-        let room = max(1, limit / 64)
+        let room = max(1, limits.connections / 64)
         var count = 0
         for site in sites where count < room && site.count > enough {
             let waiting = site.records.map { record in

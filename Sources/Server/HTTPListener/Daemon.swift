@@ -30,6 +30,9 @@ final class Daemon: Sendable {
         priorities = Daemon.terminated(Array(Daemon.priorities.utf8).span)
     }
 
+    /// The number of threads that read and write.
+    private static let threadCount = 2
+
     /// TLS 1.2 and 1.3, with forward secrecy and authenticated encryption only.
     private static let priorities =
         "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:+AES-256-GCM:+AES-128-GCM"
@@ -58,7 +61,7 @@ final class Daemon: Sendable {
         let identity = ListeningSocket.Identity(of: listening)
         var items = unsafe [
             item(.LISTEN_SOCKET, Int(listening)),
-            item(.THREAD_POOL_SIZE, listener.limits.threads > 1 ? listener.limits.threads : 0),
+            item(.THREAD_POOL_SIZE, Daemon.threadCount),
             item(.CONNECTION_LIMIT, listener.limits.connections),
             item(.CONNECTION_MEMORY_LIMIT, Daemon.memory(listener.limits)),
             item(.STRICT_FOR_CLIENT, 0),

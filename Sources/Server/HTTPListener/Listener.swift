@@ -14,7 +14,6 @@ public final class Listener: Sendable {
 
     /// The address with the actual port.
     public let address: ListenAddress
-    let limits: ListenerLimits
     let handler: Handler
     let refuser: RefusalHandler
     let registry: ConnectionRegistry
@@ -34,20 +33,16 @@ public final class Listener: Sendable {
         refuser: @escaping RefusalHandler, handler: @escaping Handler
     ) throws(ListenerFailure) -> Listener {
         try Listener(
-            address, tls: tls, limits: limits, refuser: refuser, handler: handler)
+            address, tls: tls, registry: ConnectionRegistry(limits), refuser: refuser,
+            handler: handler)
     }
 
-    private init(
-        _ address: ListenAddress, tls: TLSIdentity?, limits: ListenerLimits,
+    init(
+        _ address: ListenAddress, tls: TLSIdentity?, registry: ConnectionRegistry,
         refuser: @escaping RefusalHandler, handler: @escaping Handler
     ) throws(ListenerFailure) {
-        self.limits = limits
-        let now = limits.now
         self.refuser = refuser
         self.handler = handler
-        let registry = ConnectionRegistry(
-            limit: limits.connections, limitPerOrigin: limits.connectionsPerAddress,
-            isProxy: limits.isProxy, start: now())
         self.registry = registry
         let socket = try ListeningSocket(address)
         self.address = address.with(port: socket.port)
@@ -58,8 +53,8 @@ public final class Listener: Sendable {
             // Cancelling the task also wakes it.
             while !Task.isCancelled {
                 do { try await Task.sleep(for: Listener.reaping) } catch { return }
-                registry.cutOff(at: now())
-                daemons.stopUnused(at: now())
+                registry.cutOff(at: registry.now())
+                daemons.stopUnused(at: registry.now())
             }
         }
         do throws(ListenerFailure) {
@@ -84,7 +79,7 @@ public final class Listener: Sendable {
 
     func replaceDaemon(tls: TLSIdentity?) throws(ListenerFailure) {
         try daemons.replace(
-            with: Daemon(tls: tls), at: limits.now(), lifetime: limits.retiredLifetime
+            with: Daemon(tls: tls), at: registry.now(), lifetime: limits.retiredLifetime
         ) {
             daemon, socket throws(ListenerFailure) in
             try daemon.start(self, socket: socket)
@@ -102,6 +97,7 @@ public final class Listener: Sendable {
         if hasFailed, exchange.isIncomplete { _ = refuser(.refusedByLibrary, peer.text) }
     }
 
+    var limits: ListenerLimits { registry.limits }
     var isDraining: Bool { draining.withLock { $0 } }
     var begunCount: Int { begun.withLock { $0 } }
 
@@ -135,6 +131,7 @@ public struct ListenerLimits: Sendable {
     public var headers = 16 << 10
     /// The maximum number of connections; each one is an open file and needs about 70 KB.
     ///
+    /// They include those of replaced daemons; libmicrohttpd counts only its own.
     /// When nearly as many are open, a new one replaces another one.
     public var connections = 4_096
     /// The maximum number of connections from one address (an IPv6 /64 network counts as one; the
@@ -153,11 +150,6 @@ public struct ListenerLimits: Sendable {
     public var connectionLifetime = Duration.seconds(3_600)
     /// The remaining lifetime of a connection after its certificate was replaced.
     public var retiredLifetime = Duration.seconds(300)
-
-    /// The number of threads that read and write.
-    public var threads = 2
-    /// The clock for the limits.
-    public var now: @Sendable () -> ContinuousClock.Instant = { .now }
 
     /// The default limits.
     public init() {}

@@ -24,7 +24,7 @@ public struct ClientData: Hashable, Sendable {
     func denial(
         type expected: String, challenge bytes: [UInt8], at relyingParty: RelyingParty
     ) -> DenialReason? {
-        guard type == expected else { return .type }
+        guard type == expected else { return .ceremonyType }
         let (sent, stored) = (Array(challenge.utf8), Array(Base64URL.encode(bytes.span).utf8))
         guard isEqualInConstantTime(sent.span, stored.span) else { return .challenge }
         guard relyingParty.origins.contains(exactly: origin) else { return .origin }

@@ -279,7 +279,7 @@ extension Passkeys {
         let outcome = AssertionOutcome(
             verification: context.verification, result: .denied(reason), forgottenAt: forgottenAt)
         let event = context.unwritten(
-            .denied, Event.Reason(reason), subject: record?.subject ?? challenge.subject,
+            .denied, reason, subject: record?.subject ?? challenge.subject,
             credential: record?.id)
         let sender = DenialCounter.Sender(strangerAt: context.origin)
         return Decision(
@@ -303,7 +303,7 @@ extension Passkeys {
         let outcome = AssertionOutcome(
             verification: context.verification, result: .denied(reason))
         return Decision(outcome: outcome, changes: changes, recordsResponse: false).counting(
-            context.unwritten(.denied, Event.Reason(reason), subject: nil, credential: nil),
+            context.unwritten(.denied, reason, subject: nil, credential: nil),
             by: DenialCounter.Sender(strangerAt: context.origin))
     }
 }

@@ -163,7 +163,7 @@ extension DeviceKeys {
             verification: context.verification, result: .denied(reason, wipe: wipe))
         func event(_ kind: Event.Kind) -> Event {
             context.unwritten(
-                kind, Event.Reason(reason), subject: record?.subject, credential: record?.id)
+                kind, reason, subject: record?.subject, credential: record?.id)
         }
         return Decision(outcome: outcome, changes: changes, recordsResponse: false).counting(
             event(.denied), wipe == nil ? [] : [event(.wiped)],

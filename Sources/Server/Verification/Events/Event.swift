@@ -109,7 +109,9 @@ public struct Event: Hashable, Sendable {
     }
 
     /// The reasons of events.
-    public enum Reason: String, CaseIterable, Hashable, Sendable {
+    ///
+    /// ``ofCeremonies`` lists those for which a ceremony of public-key credentials is denied.
+    public enum Reason: String, CaseIterable, Error, Hashable, Sendable {
         /// The code or secret matched no expected one.
         case wrong
         /// The code or ticket was already spent.
@@ -118,13 +120,13 @@ public struct Event: Hashable, Sendable {
         case throttled
         /// The credential is disabled.
         case disabled
-        /// There is no such subject, credential, ticket or open step-up.
+        /// There is no such subject, credential, ticket or open step-up, or not for this ceremony.
         case unknown
-        /// The request came too late.
+        /// The request came too late, or the challenge has expired.
         case expired
         /// The login ticket is for other clients.
         case otherAudience
-        /// The credential was revoked on request.
+        /// The credential was revoked.
         case revoked
         /// An earlier secret was used, or two holders used the current one.
         ///
@@ -150,43 +152,44 @@ public struct Event: Hashable, Sendable {
         case recoveryCode
         /// The imported key has fewer than 128 bits.
         case shortKey
-        /// The browser's data is malformed.
+        /// The client data is not valid JSON with members of the right types.
         case clientData
-        /// The browser's data is for another type of ceremony.
+        /// The client data is for another type of ceremony.
         case ceremonyType
         /// The challenge is unknown, spent, or made for something else.
         case challenge
         /// The page's origin is not configured.
         case origin
-        /// The page was in a frame of a page of another origin.
+        /// The page was in a frame of another origin, which is not configured.
         case crossOrigin
-        /// That page's origin is not configured.
+        /// The top-level page is not configured.
         case topOrigin
-        /// The attestation object is malformed.
+        /// The attestation object does not consist of format, statement and authenticator data, or
+        /// a structure of a device key's TPM is malformed.
         case attestationObject
         /// The authenticator data is malformed.
         case authenticatorData
         /// The authenticator data is for another relying party.
         case relyingParty
-        /// The authenticator did not check that somebody is present.
+        /// The authenticator did not check that a user is present.
         case userPresence
-        /// The authenticator did not verify the user.
+        /// The authenticator did not verify the user, although that is required.
         case userVerification
-        /// The passkey is backed up, although it cannot be.
+        /// The passkey is backed up, although it is not eligible for it.
         case backupFlags
-        /// The passkey can be copied to other devices.
+        /// The passkey can be backed up, although it must be bound to a device.
         case notDeviceBound
-        /// The key's algorithm is not permitted.
+        /// The key's algorithm was not offered, or is unknown.
         case algorithm
-        /// The public key is not valid.
+        /// The public key does not match its algorithm, or is not valid.
         case publicKey
         /// The attestation's format is unknown.
         case attestationFormat
         /// The attestation is not valid.
         case attestation
-        /// The authenticator's maker is not trusted.
+        /// The attestation does not chain to a trust anchor.
         case attestationUntrusted
-        /// The authenticator's attestation is signed with SHA-1.
+        /// The attestation is signed with SHA-1.
         case attestationWeak
         /// The certificate is not an endorsement certificate of a TPM, or is for another key.
         case endorsementCertificate
@@ -201,7 +204,7 @@ public struct Event: Hashable, Sendable {
         case credentialID
         /// The passkey is or was registered already.
         case credentialKnown
-        /// The passkey is stored for another subject.
+        /// The user handle is that of another subject, or is missing.
         case userHandle
         /// The signature is not valid.
         case signature
@@ -209,9 +212,9 @@ public struct Event: Hashable, Sendable {
         case backupEligibilityChanged
         /// The signature counter did not increase.
         case counter
-        /// The device signed for another server.
+        /// The device key signed for another address.
         case audience
-        /// The device did not check that somebody is present.
+        /// The device did not check that somebody is present as the policy requires.
         case presence
     }
 

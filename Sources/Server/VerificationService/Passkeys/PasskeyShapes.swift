@@ -43,7 +43,7 @@ extension Field {
     static let backedUp = required("backed_up", .flag)
     fileprivate static let attestation = FieldKind.choice(["none", "self", "unverified", "trusted"])
     fileprivate static let reason = optional(
-        "reason", .choice(DenialReason.allCases.map(\.rawValue)))
+        "reason", .choice(DenialReason.ofCeremonies.map(\.ceremonyName)))
 
     /// Why a passkey's signature needs a second proof.
     static let stepUpReasons = optional(

@@ -27,7 +27,7 @@ extension Service {
             return .answered(members, outcome: "accepted")
         case .denied(let reason):
             var members: [(String, JSONValue)] = [("result", .text("denied"))]
-            if tellsReasons { members.append(("reason", .text(reason.rawValue))) }
+            if tellsReasons { members.append(("reason", .text(reason.ceremonyName))) }
             members.append(("retry", .flag(!reason.isAboutAuthenticator)))
             // A passkey that was registered before must not be removed. After the other reasons,
             // the next attempt replaces the passkey.
@@ -74,7 +74,7 @@ extension Service {
     ) -> Answer {
         switch outcome.result {
         case .denied(let reason):
-            return denial(outcome, id, because: tellsReasons ? reason.rawValue : nil)
+            return denial(outcome, id, because: tellsReasons ? reason.ceremonyName : nil)
         case .signed(let signer, let stepUp):
             let result = stepUp.isEmpty ? "accepted" : "step-up"
             var members: [(String, JSONValue)] = [
