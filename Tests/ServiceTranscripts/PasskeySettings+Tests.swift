@@ -1,4 +1,4 @@
-package import PasskeyVerification
+internal import PasskeyVerification
 package import VerificationService
 package import WatchwordCryptography
 
@@ -8,14 +8,13 @@ extension PasskeySettings {
     /// - Parameter apps: names of Android apps.
     package static func forTests(
         ids: [String] = ["mill.example"], apps: [String] = [], topOrigins: [String] = [],
-        algorithms: [SignatureAlgorithm] = [.es256, .rs256],
-        trust: AttestationTrust = .none, floor: PolicyFloor = .none
+        algorithms: [SignatureAlgorithm] = [.es256, .rs256], floor: PolicyFloor = .none
     ) throws -> PasskeySettings {
         let origins = ids.map { "https://\($0)" } + ["https://login.\(ids[0]):8443"]
         return PasskeySettings(
             relyingParty: try RelyingParty(
                 ids: ids, name: "Paper Mill", origins: origins + apps,
-                topOrigins: topOrigins, algorithms: algorithms, trust: trust),
+                topOrigins: topOrigins, algorithms: algorithms, trust: .none),
             origins: origins, floor: floor)
     }
 }
