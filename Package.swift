@@ -286,7 +286,7 @@ let package = Package(
             "InstructionCounter", "OneTimePassword", "Verification"),
         tests(
             "VerificationTests", "PasskeyVerification", "Verification", "OneTimePassword",
-            "WatchwordCryptography", "StoreContract"),
+            "JSONReading", "WatchwordCoding", "WatchwordCryptography", "StoreContract"),
         tests(
             "PasskeyVerificationTests", "WatchwordCryptography", "JSONReading", "WatchwordCoding",
             "PasskeyVerification", "Verification"),
