@@ -189,7 +189,9 @@ let package = Package(
 
         // Programs
         program("watchword-clipboard", "Devices", "WatchwordSystem"),
-        program("watchword-screenshot", "Devices", "OneTimePassword", "WatchwordSystem"),
+        program(
+            "watchword-screenshot", "Devices", "OneTimePassword", "ProcessConfinement",
+            "WatchwordSystem"),
         module(
             "Programs", "CommandLineInterface", "Exports", "ProcessConfinement", "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),

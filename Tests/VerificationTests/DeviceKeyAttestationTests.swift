@@ -36,7 +36,7 @@ struct DeviceKeyAttestationTests {
         for vector in vectors {
             let transcript = try transcript(vector)
             do {
-                let attestation = try DeviceKeyAttestation(
+                let attestation = try VerifiedKeyAttestation(
                     evidence(vector), point: [UInt8](vector.point), transcript: transcript,
                     anchors: anchors, at: Self.time)
                 #expect(vector.outcome == "accepted", "\(vector.name)")
@@ -72,7 +72,7 @@ struct DeviceKeyAttestationTests {
                 var changed = parts
                 changed[keyPath: part][index] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
                 do {
-                    let attestation = try DeviceKeyAttestation(
+                    let attestation = try VerifiedKeyAttestation(
                         #require(changed.evidence), point: [UInt8](good.point),
                         transcript: transcript,
                         anchors: anchors, at: Self.time)

@@ -73,7 +73,7 @@ struct DeviceKeyTests {
             replacing id: CredentialID, _ origin: Origin, canManage: Bool = false
         ) async throws -> DeviceKeyGrant? {
             let outcome = try await keys.enrol(
-                DeviceKeyEnrolment(for: fixture.alice, replacing: id, canManage: canManage),
+                DeviceKeyEnrolment(for: fixture.alice, replacing: id), canManage: canManage,
                 origin: origin)
             switch outcome {
             case .granted(let grant): return grant

@@ -25,7 +25,7 @@ LINKED = {
     # ZBar is linked statically.
     "watchword-reader": {"libpng16", "libseccomp", "libturbojpeg", "libwebp"},
     # Needs no cryptography, but OneTimePassword, which decodes the picture's address, does.
-    "watchword-screenshot": {"libcrypto"},
+    "watchword-screenshot": {"libcrypto", "libseccomp"},
     "watchword-server": {"libcbor", "libcrypto", "libjansson", "libmicrohttpd", "libpq", "libsqlite3"},
     "watchword-token": {"libcrypto", "libfido2", "libseccomp", "libtss2-esys", "libtss2-mu", "libtss2-tctildr"},
 }

@@ -1,5 +1,6 @@
 internal import Devices
 internal import OneTimePassword
+internal import ProcessConfinement
 internal import WatchwordSystem
 
 /// Takes a screenshot through the desktop portal and writes it to standard output.
@@ -7,12 +8,15 @@ internal import WatchwordSystem
 /// `watchword` starts it, so that `watchword` itself never parses the desktop's messages. The
 /// portal stores the picture in a file, which is removed.
 @main struct Program {
+    private static let limits = Confinement.Limits(addressSpace: 1 << 30, processorSeconds: 20)
+
     static func main() {
         HelperProgram.main(
             "watchword-screenshot", hint: "use `watchword import --screen`"
         ) {
             do throws(SystemCallFailure) {
-                try send(fileAt: DesktopPortal.takeScreenshot(timeout: .seconds(60)))
+                let uri = try DesktopPortal.takeScreenshot(timeout: .seconds(60))
+                if let path = path(of: uri) { try send(fileAt: path) }
             } catch {
                 if error.isCancelled { say("refused") }
                 // Without output, `watchword` tries another tool.
@@ -22,19 +26,18 @@ internal import WatchwordSystem
         }
     }
 
-    private static func send(fileAt uri: String) throws(SystemCallFailure) {
-        let prefix = "file://"
-        guard uri.hasPrefix(prefix) else { return }
-        let path = decoded(uri.dropFirst(prefix.count))
-        let file = try FileDescriptor(reading: path)
+    private static func send(fileAt path: String) throws(SystemCallFailure) {
+        try StandardStream.input.replace(by: FileDescriptor(reading: path))
         // From here on, the picture exists only in memory.
         Folder.removeFile(at: path)
         let buffer = try WipedBuffer(capacity: 1 << 16)
-        while true {
-            let count = try buffer.append { output throws(SystemCallFailure) in
-                try file.read(into: &output)
+        // Not earlier: the portal refuses a process that it cannot inspect.
+        try Confinement.enter(limits)
+        var isFull = true
+        while isFull {
+            isFull = try buffer.append { output throws(SystemCallFailure) in
+                try FileDescriptor.fill(&output, from: StandardStream.input.rawValue)
             }
-            guard count > 0 else { return }
             try buffer.withBytes { bytes throws(SystemCallFailure) in
                 try StandardStream.output.write(bytes)
             }
@@ -47,11 +50,14 @@ internal import WatchwordSystem
         do { try StandardStream.output.write(Array(word.utf8).span) } catch {}
     }
 
-    private static func decoded(_ text: Substring) -> String {
-        let text = Array(text.utf8)
-        let bytes = [UInt8](capacity: text.count) { output in
+    /// The path in the URI of a file; `nil` for another URI.
+    private static func path(of uri: String) -> String? {
+        let prefix = "file://"
+        guard uri.hasPrefix(prefix) else { return nil }
+        let encoded = Array(uri.dropFirst(prefix.count).utf8)
+        let bytes = [UInt8](capacity: encoded.count) { output in
             var decoder = PercentDecoder(plus: .itself)
-            decoder.decode(text.span, into: &output)
+            decoder.decode(encoded.span, into: &output)
         }
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -8,7 +8,7 @@ internal import WatchwordSystem
 /// It never sees a key or a client's data.
 struct Supervisor: ~Copyable {
     private let mode: AgentMode
-    private let post: AgentPost
+    private let endpoint: AgentEndpoint
     private let signals: SignalQueue
     private let keyHolder: ChildProcess
     /// The supervisor's end of the connection on which the key holder asks for programs.
@@ -43,11 +43,11 @@ struct Supervisor: ~Copyable {
     }
 
     init(
-        mode: AgentMode, post: consuming AgentPost, signals: consuming SignalQueue,
+        mode: AgentMode, endpoint: consuming AgentEndpoint, signals: consuming SignalQueue,
         keyHolder: ChildProcess, requests: consuming FileDescriptor
     ) {
         self.mode = mode
-        self.post = post
+        self.endpoint = endpoint
         self.signals = signals
         self.keyHolder = keyHolder
         self.requests = requests
@@ -78,7 +78,7 @@ struct Supervisor: ~Copyable {
                     isLocking = false
                     if vaultsToLock.isEmpty { login.noteLocked() }
                 }
-                guard try post.isHeld() else { return 0 }
+                guard try endpoint.isHeld() else { return 0 }
                 programs = zip(programs, ready.dropFirst(2)).compactMap { program, hasEnded in
                     hasEnded || program.isOverdue ? nil : program
                 }
@@ -124,7 +124,7 @@ struct Supervisor: ~Copyable {
     /// socket.
     private consuming func end() {
         // If this fails, the next agent removes it.
-        _ = ifPossible(try post.removeSocket())
+        _ = ifPossible(try endpoint.removeSocket())
         keyHolder.input.shutDown()
         do throws(SystemCallFailure) {
             let deadline = Moment.now + Supervisor.endTimeout
@@ -158,14 +158,14 @@ extension Supervisor {
             try folder.folder.removeFile(AgentProtocol.socketName)
             let listener = try LocalSocket.listen(at: folder.path(of: AgentProtocol.socketName))
             let socket = try folder.inode(of: AgentProtocol.socketName)
-            let post = AgentPost(folder: folder, lock: lock, socket: socket)
-            return try start(mode, memory, listeningTo: listener, at: post)
+            let endpoint = AgentEndpoint(folder: folder, lock: lock, socket: socket)
+            return try start(mode, memory, listeningTo: listener, at: endpoint)
         case .system(let path):
             guard let folder = try Folder.openPrivate(path) else {
                 throw AgentFailure.folder(.notPrivate(path))
             }
-            let post = AgentPost(folder: nil, lock: try lock(in: folder), socket: nil)
-            return try start(mode, memory, listeningTo: LocalSocket.inherited(), at: post)
+            let endpoint = AgentEndpoint(folder: nil, lock: try lock(in: folder), socket: nil)
+            return try start(mode, memory, listeningTo: LocalSocket.inherited(), at: endpoint)
         }
     }
 
@@ -181,7 +181,7 @@ extension Supervisor {
     /// Starts the key holder.
     private static func start(
         _ mode: AgentMode, _ memory: KeyMemory, listeningTo listener: borrowing FileDescriptor,
-        at post: consuming AgentPost
+        at endpoint: consuming AgentEndpoint
     ) throws -> Supervisor {
         let signals = try SignalQueue([.terminate, .hangUp, .interrupt, .quit])
         guard let path = RunningProgram.path() else { throw noPath }
@@ -195,7 +195,7 @@ extension Supervisor {
         // The programs that this process starts run as the user who owns all vaults.
         if case .system(let path) = mode { try FileAccessLimit.leaveOut(path) }
         return Supervisor(
-            mode: mode, post: post, signals: signals, keyHolder: keyHolder,
+            mode: mode, endpoint: endpoint, signals: signals, keyHolder: keyHolder,
             requests: channel.takeFirst())
     }
 
@@ -217,7 +217,7 @@ extension AgentReport {
 }
 
 /// Where clients find the agent.
-struct AgentPost: ~Copyable {
+struct AgentEndpoint: ~Copyable {
     /// The folder of the socket; `nil` if the service manager owns the socket.
     let folder: OpenRuntimeFolder?
     /// Held as long as the agent runs.

@@ -49,10 +49,14 @@ public enum StandardStream: Int32, Sendable {
         return try FileDescriptor(owning: copy).read(into: &output)
     }
 
+    /// Replaces the stream by an open file.
+    package func replace(by file: borrowing FileDescriptor) throws(SystemCallFailure) {
+        try call("dup2", retrying: true) { dup2(file.number, rawValue) }
+    }
+
     /// Replaces the stream by `/dev/null`, so that a reader sees its end.
     public func discard() throws(SystemCallFailure) {
-        let nothing = try FileDescriptor(reading: "/dev/null")
-        try call("dup2", retrying: true) { dup2(nothing.number, rawValue) }
+        try replace(by: FileDescriptor(reading: "/dev/null"))
     }
 
     /// Opens each of the three streams that is closed, so that no other file gets its number.

@@ -32,7 +32,7 @@ public struct AttestationObject: Sendable {
         clientDataHash: [UInt8]
     ) throws(CryptographyFailure) -> AttestationOutcome {
         let attested = AttestedData(registration, clientDataHash)
-        let statement = Statement(members: statement)
+        let statement = AttestationStatement(members: statement)
         do {
             let verdict: AttestationVerdict =
                 switch format {

@@ -11,31 +11,30 @@ public struct PasskeyEnrolment: Sendable {
     public let policy: PasskeyPolicy
     /// A credential of the subject to be revoked when the passkey is accepted.
     public let replaces: CredentialID?
-    /// Whether that may be one that another client enrolled.
-    public let canManage: Bool
 
     /// Creates an enrolment.
     public init(
         for subject: Subject, name: String = "", policy: PasskeyPolicy = .standard,
-        replacing replaces: CredentialID? = nil, canManage: Bool = false
+        replacing replaces: CredentialID? = nil
     ) {
         self.subject = subject
         self.name = name
         self.policy = policy
         self.replaces = replaces
-        self.canManage = canManage
     }
 }
 
 extension Passkeys {
     /// Begins a registration, which has to be finished within ten minutes.
+    ///
+    /// - Parameter canManage: whether the client may also replace another client's credential.
     public func beginRegistration(
-        _ enrolment: PasskeyEnrolment, origin: Origin = .unknown,
+        _ enrolment: PasskeyEnrolment, canManage: Bool = false, origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<PasskeyGrant>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<PasskeyGrant> {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
             let records = try await verifier.records(of: enrolment.subject)
-            if let refusal = refusal(enrolment, among: records, context) {
+            if let refusal = refusal(enrolment, among: records, canManage, context) {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
             let pending = newPending(enrolment, context)
@@ -52,14 +51,14 @@ extension Passkeys {
 
     /// Why the subject may not register a passkey.
     func refusal(
-        _ enrolment: PasskeyEnrolment, among records: [CredentialRecord],
+        _ enrolment: PasskeyEnrolment, among records: [CredentialRecord], _ canManage: Bool,
         _ context: DecisionContext
     ) -> EnrolmentRefusal? {
         // Each unfinished registration can end, or give its row to this one.
         let finished = records.count { $0.state != .pending }
         guard finished < context.policy.maximumCredentials else { return .tooMany }
         return verifier.refusal(
-            replacing: enrolment.replaces, among: records, enrolment.canManage, context)
+            replacing: enrolment.replaces, among: records, canManage, context)
     }
 
     func newPending(

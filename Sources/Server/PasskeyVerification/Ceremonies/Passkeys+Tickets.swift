@@ -3,13 +3,16 @@ public import Verification
 // Registration on a page that knows only a ticket.
 extension Passkeys {
     /// Issues a ticket with which a page can register a passkey once, within ten minutes.
+    ///
+    /// - Parameter canManage: whether the client may also replace another client's credential.
     public func issueTicket(
-        for enrolment: PasskeyEnrolment, account: PasskeyAccount, origin: Origin = .unknown,
+        for enrolment: PasskeyEnrolment, account: PasskeyAccount, canManage: Bool = false,
+        origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<PasskeyTicket>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<PasskeyTicket> {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
             let records = try await verifier.records(of: enrolment.subject)
-            if let refusal = refusal(enrolment, among: records, context) {
+            if let refusal = refusal(enrolment, among: records, canManage, context) {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
             let pending = newPending(enrolment, account: account, context)

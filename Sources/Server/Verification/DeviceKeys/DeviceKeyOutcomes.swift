@@ -40,8 +40,6 @@ public struct DeviceKeyEnrolment: Sendable {
     public let presence: DeviceKeyTranscript.Presence
     /// A credential of the subject to be revoked when the key is registered.
     public let replaces: CredentialID?
-    /// Whether that may be one that another client enrolled.
-    public let canManage: Bool
     /// The clients that may redeem the device's logins; empty if the verifier is used without
     /// clients.
     public var audience: Set<ClientID> = []
@@ -49,13 +47,12 @@ public struct DeviceKeyEnrolment: Sendable {
     /// Creates an enrolment.
     public init(
         for subject: Subject, name: String = "", presence: DeviceKeyTranscript.Presence = .none,
-        replacing replaces: CredentialID? = nil, canManage: Bool = false
+        replacing replaces: CredentialID? = nil
     ) {
         self.subject = subject
         self.name = name
         self.presence = presence
         self.replaces = replaces
-        self.canManage = canManage
     }
 }
 

@@ -28,8 +28,10 @@ public struct DeviceKeys: Sendable {
     public static func isAudience(_ text: String) -> Bool { WebOrigin.isServer(text) }
 
     /// Issues a ticket with which a device can register its key once, within ten minutes.
+    ///
+    /// - Parameter canManage: whether the client may also replace another client's credential.
     public func enrol(
-        _ enrolment: DeviceKeyEnrolment, origin: Origin = .unknown,
+        _ enrolment: DeviceKeyEnrolment, canManage: Bool = false, origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<DeviceKeyGrant>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<DeviceKeyGrant> {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
@@ -41,7 +43,7 @@ public struct DeviceKeys: Sendable {
                 return Decision(outcome: .refused(.unknownClient), changes: [])
             }
             let refusal = verifier.refusal(
-                replacing: enrolment.replaces, among: records, enrolment.canManage, context)
+                replacing: enrolment.replaces, among: records, canManage, context)
             if let refusal {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
@@ -263,9 +265,9 @@ extension DeviceKeys {
     ) throws(VerifierError) -> Decision<DeviceKeyRegistration> {
         let row = registration.ticket
         guard let roots else { return denied(row, .attestationUntrusted, context) }
-        let attestation: DeviceKeyAttestation
+        let attestation: VerifiedKeyAttestation
         do throws(VerifierError) {
-            attestation = try DeviceKeyAttestation(
+            attestation = try VerifiedKeyAttestation(
                 evidence, point: point, transcript: transcript, anchors: roots,
                 at: context.now.seconds)
         } catch {

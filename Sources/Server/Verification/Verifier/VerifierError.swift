@@ -32,7 +32,7 @@ public enum VerifierError: Error, Equatable, Sendable {
     /// The standards do not allow an enrolment or an import.
     case enrolment(OneTimePasswordEnrolment.Fault)
     /// A TPM's structure, or its attestation of a device key, is refused.
-    case attestation(DeviceKeyAttestation.Fault)
+    case attestation(VerifiedKeyAttestation.Fault)
     /// A key ring is invalid or cannot be changed.
     case keyRing(KeyRing.Fault)
     /// A value of a policy is out of range.

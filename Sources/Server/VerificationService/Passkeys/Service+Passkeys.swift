@@ -11,8 +11,7 @@ extension Service {
         let enrolment = PasskeyEnrolment(
             for: subject, name: call.fields.string("name") ?? "",
             policy: try policy(call, passkeySettings),
-            replacing: call.fields.string("replaces").flatMap { CredentialID(text: $0) },
-            canManage: call.has(.manage))
+            replacing: call.fields.string("replaces").flatMap { CredentialID(text: $0) })
         let userName = call.fields.string("user_name") ?? ""
         let displayName = call.fields.string("user_display_name") ?? userName
         if call.fields.string("via") == "page" {
@@ -22,7 +21,8 @@ extension Service {
             return try await deciding(call, answer: { Self.answer(to: $0, page: page) }) {
                 recorder throws(VerifierError) in
                 try await passkeys.issueTicket(
-                    for: enrolment, account: account, origin: call.origin, recorder: recorder)
+                    for: enrolment, account: account, canManage: call.has(.manage),
+                    origin: call.origin, recorder: recorder)
             }
         }
         return try await deciding(
@@ -30,7 +30,7 @@ extension Service {
             answer: { Self.answer(to: $0, userName: userName, displayName: displayName) }
         ) { recorder throws(VerifierError) in
             try await passkeys.beginRegistration(
-                enrolment, origin: call.origin, recorder: recorder)
+                enrolment, canManage: call.has(.manage), origin: call.origin, recorder: recorder)
         }
     }
 

@@ -12,12 +12,12 @@ extension Service {
             ?? .none
         var enrolment = DeviceKeyEnrolment(
             for: subject, name: call.fields.string("name") ?? "", presence: presence,
-            replacing: call.fields.string("replaces").flatMap { CredentialID(text: $0) },
-            canManage: call.has(.manage))
+            replacing: call.fields.string("replaces").flatMap { CredentialID(text: $0) })
         enrolment.audience = try audience(call)
         return try await deciding(call, answer: Self.answer(to:)) {
             [enrolment] recorder throws(VerifierError) in
-            try await deviceKeys.enrol(enrolment, origin: call.origin, recorder: recorder)
+            try await deviceKeys.enrol(
+                enrolment, canManage: call.has(.manage), origin: call.origin, recorder: recorder)
         }
     }
 

@@ -40,7 +40,7 @@ func fuzzDeviceKeyEvidence(_ bytes: [UInt8]) {
         else { return }
         // The last certificate is an anchor, so that what follows the chain is reached.
         let anchors = try TrustAnchors([Certificate(last)])
-        _ = try DeviceKeyAttestation(
+        _ = try VerifiedKeyAttestation(
             evidence, point: point, transcript: transcript, anchors: anchors, at: 1_795_000_000)
         preconditionFailure("a certification for another transcript was accepted")
     } catch {}

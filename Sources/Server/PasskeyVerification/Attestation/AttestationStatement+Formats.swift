@@ -2,7 +2,7 @@ internal import Verification
 internal import WatchwordCryptography
 
 /// The format `packed` (WebAuthn Level 3, section 8.2).
-extension Statement {
+extension AttestationStatement {
     func verifyPacked(_ attested: AttestedData) throws -> AttestationVerdict {
         guard members["x5c"] != nil else { return try verifySelfAttestation(attested) }
         try requireExactly("alg", "sig", "x5c")
@@ -39,7 +39,7 @@ extension Statement {
 }
 
 /// The format `fido-u2f` (WebAuthn Level 3, section 8.6).
-extension Statement {
+extension AttestationStatement {
     func verifyU2F(_ attested: AttestedData) throws -> AttestationVerdict {
         try requireExactly("sig", "x5c")
         let (leaf, chain) = try certificates()
@@ -59,7 +59,7 @@ extension Statement {
 }
 
 /// The format `apple` (WebAuthn Level 3, section 8.8).
-extension Statement {
+extension AttestationStatement {
     func verifyApple(_ attested: AttestedData) throws -> AttestationVerdict {
         // Until 2021, Apple's devices also stated the algorithm of the credential's key.
         if members["alg"] == nil {
@@ -95,7 +95,7 @@ extension Statement {
 }
 
 /// The format `tpm` (WebAuthn Level 3, section 8.3).
-extension Statement {
+extension AttestationStatement {
     func verifyTPM(_ attested: AttestedData) throws -> AttestationVerdict {
         try requireExactly("ver", "alg", "x5c", "sig", "certInfo", "pubArea")
         // Windows uses SHA-1 on many computers.
@@ -166,7 +166,7 @@ extension SignatureAlgorithm {
 }
 
 /// The format `android-key` (WebAuthn Level 3, section 8.4).
-extension Statement {
+extension AttestationStatement {
     func verifyAndroidKey(_ attested: AttestedData) throws -> AttestationVerdict {
         try requireExactly("alg", "sig", "x5c")
         let (leaf, chain) = try certificates()

@@ -19,7 +19,7 @@ struct AttestedData {
 ///
 /// Whatever its methods throw means that the statement is not valid, except for a
 /// `CryptographyFailure`.
-struct Statement {
+struct AttestationStatement {
     let members: CBORMap
 
     func requireExactly(_ names: CBORText...) throws {

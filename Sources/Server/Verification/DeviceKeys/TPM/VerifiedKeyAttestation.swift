@@ -5,7 +5,7 @@ internal import WatchwordSystem
 ///
 /// After these checks, the TPM must reveal a secret that is protected for ``attestationKeyName``:
 /// only this proves that the attestation key is in the TPM of the endorsement certificate.
-public struct DeviceKeyAttestation: Sendable {
+public struct VerifiedKeyAttestation: Sendable {
     /// The endorsement key, to which the secret is encrypted.
     public let endorsementKey: EndorsementKey
     /// The Name of the attestation key.
@@ -100,7 +100,7 @@ public struct DeviceKeyAttestation: Sendable {
     }
 }
 
-extension DeviceKeyAttestation {
+extension VerifiedKeyAttestation {
     /// Why a TPM's structure, or its attestation of a device key, is refused.
     public enum Fault: Hashable, Sendable {
         /// A structure is malformed, or its algorithms are not supported.
