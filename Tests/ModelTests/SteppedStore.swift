@@ -101,24 +101,13 @@ actor SteppedStore: VerificationStore {
     }
 
     func credentials(
-        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
+        _ query: CredentialQuery, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
-        try await step { memory in
-            await memory.credentials(
-                of: subject, revokedBefore: time, limit: limit)
-        }
+        try await step { memory in await memory.credentials(query, limit: limit) }
     }
 
     func credential(fingerprint: [UInt8]) async throws(StoreFailure) -> CredentialRow? {
         try await step { memory in await memory.credential(fingerprint: fingerprint) }
-    }
-
-    func credentials(
-        under key: KeyID?, after: CredentialID?, limit: Int
-    ) async throws(StoreFailure) -> [CredentialRow] {
-        try await step { memory in
-            await memory.credentials(under: key, after: after, limit: limit)
-        }
     }
 
     func keyUsage() async throws(StoreFailure) -> [KeyUsage] {

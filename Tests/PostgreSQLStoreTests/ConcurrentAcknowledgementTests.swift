@@ -1,6 +1,5 @@
 import Foundation
 import PostgreSQLServer
-import SQLStore
 import StoreContract
 import TestSupport
 import Testing
@@ -29,10 +28,9 @@ struct ConcurrentAcknowledgementTests {
         let known = AcknowledgedCheckpoints()
         let key = database.keys.auditKey
         let writer = try BatchWriter(
-            session(database.url, StoreStatement.writing, known), key: key, known: known)
+            session(database.url, known), key: key, known: known)
         commit(1, by: writer)
-        let asking = try session(
-            proxy.url(for: database.url), StoreStatement.writing, known)
+        let asking = try session(proxy.url(for: database.url), known)
         // The database has answered, and the proxy holds the answer back.
         proxy.arm(ProxyFault(.stall, at: .message(.dataRow, .none)))
         let answer = Task.detached { () -> StoreFailure? in
@@ -54,13 +52,13 @@ struct ConcurrentAcknowledgementTests {
     }
 
     private func session(
-        _ url: String, _ statements: [StoreStatement], _ known: AcknowledgedCheckpoints
+        _ url: String, _ known: AcknowledgedCheckpoints
     ) throws -> PostgreSQLSession {
         // Long enough for a machine that is busy with other tests.
         try PostgreSQLSession(
             PostgreSQLSession.Context(
-                address: try #require(PostgreSQLAddress(url)), timeout: .seconds(200), known: known),
-            statements)
+                address: try #require(PostgreSQLAddress(url)), timeout: .seconds(200), known: known)
+        )
     }
 
     private func commit(_ number: Int, by writer: BatchWriter) {

@@ -125,6 +125,19 @@ struct StartTests {
         #expect(try database.audit().isWhole(events: 0))
     }
 
+    // A connection prepares a statement only when it first uses it.
+    @Test("every statement is prepared on new tables")
+    func statements() throws {
+        let database = try TestDatabase()
+        try database.open().close()
+        let statements = StoreStatement.allCases.compactMap { statement in
+            statement.sql(in: PostgreSQLDialect()).map { "PREPARE \"\(statement)\" AS \($0);" }
+        }
+        #expect(statements.count > 40)
+        try database.query(
+            "SET search_path = pg_catalog, watchword, pg_temp; " + statements.joined())
+    }
+
     @Test("a released schema step never changes")
     func unchanged() throws {
         let first = try #require(PostgreSQLDialect.steps.first)

@@ -42,11 +42,10 @@ package final class FailingStore: VerificationStore {
     }
 
     package func credentials(
-        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
+        _ query: CredentialQuery, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
         try check(.reads)
-        return try await store.credentials(
-            of: subject, revokedBefore: time, limit: limit)
+        return try await store.credentials(query, limit: limit)
     }
 
     package func credential(
@@ -54,13 +53,6 @@ package final class FailingStore: VerificationStore {
     ) async throws(StoreFailure) -> CredentialRow? {
         try check(.reads)
         return try await store.credential(fingerprint: fingerprint)
-    }
-
-    package func credentials(
-        under key: KeyID?, after: CredentialID?, limit: Int
-    ) async throws(StoreFailure) -> [CredentialRow] {
-        try check(.reads)
-        return try await store.credentials(under: key, after: after, limit: limit)
     }
 
     package func keyUsage() async throws(StoreFailure) -> [KeyUsage] {

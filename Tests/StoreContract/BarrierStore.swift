@@ -42,10 +42,10 @@ package actor BarrierStore: VerificationStore {
     }
 
     package func credentials(
-        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
+        _ query: CredentialQuery, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
-        let rows = try await store.credentials(
-            of: subject, revokedBefore: time, limit: limit)
+        let rows = try await store.credentials(query, limit: limit)
+        if case .under = query { return rows }
         await meet(.credential)
         return rows
     }
@@ -66,12 +66,6 @@ package actor BarrierStore: VerificationStore {
         let row = try await store.credential(fingerprint: fingerprint)
         await meet(.fingerprint)
         return row
-    }
-
-    package func credentials(
-        under key: KeyID?, after: CredentialID?, limit: Int
-    ) async throws(StoreFailure) -> [CredentialRow] {
-        try await store.credentials(under: key, after: after, limit: limit)
     }
 
     package func keyUsage() async throws(StoreFailure) -> [KeyUsage] { try await store.keyUsage() }

@@ -164,7 +164,7 @@ extension StoreContract {
                 try expectEqual(try await subject.store.commit([.writeDummy(dummy)]), .done)
             }
             try expectEqual(
-                try await subject.store.credentials(under: nil, after: nil, limit: 10), [])
+                try await subject.store.credentials(.under(nil, after: nil), limit: 10), [])
         },
     ]
 }

@@ -97,6 +97,11 @@ enum StoredTable: String, CaseIterable {
         }
     }
 
+    /// The queries that select all credentials of a subject.
+    static func queries(of subject: Subject) -> [CredentialQuery] {
+        [.alive(of: subject), .revoked(of: subject, before: UnixTime(milliseconds: .max))]
+    }
+
     /// For each column, a different value as SQL.
     func edits(_ bytes: ([UInt8]) -> String) -> [(column: String, value: String)] {
         let other = bytes(sampleBytes(77, count: 32))

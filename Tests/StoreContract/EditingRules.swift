@@ -55,9 +55,8 @@ extension StoreContract {
         try database.set(
             "body = \(database.bytes(sampleBytes(1, count: 200)))", in: .credentials, row)
         try await database.expectDamage(.credentials, 1, "the damaged row")
-        for time in [nil, UnixTime(milliseconds: .max)] {
-            let found = try await database.store.credentials(
-                of: .sample("bystander"), revokedBefore: time, limit: 10)
+        for query in StoredTable.queries(of: .sample("bystander")) {
+            let found = try await database.store.credentials(query, limit: 10)
             try expect(found.isEmpty, "\(found)")
         }
         // An id before the damaged row, for which a look-up reads that row instead, and later ones.
@@ -145,16 +144,11 @@ extension EditedDatabase {
         case .credentials:
             let ids = [CredentialID.sample(number), .sample(77)]
             let subjects = [Subject.sample("user \(number)"), .sample("mallory")]
-            return [{ try await store.credentials(under: nil, after: nil, limit: 10) }]
+            return [{ try await store.credentials(.under(nil, after: nil), limit: 10) }]
                 + ids.map { id in { try await list(store.credential(id)) } }
                 + digests.map { print in { try await list(store.credential(fingerprint: print)) } }
-                + subjects.flatMap { subject in
-                    [nil, UnixTime(milliseconds: .max)].map { time in
-                        {
-                            try await store.credentials(
-                                of: subject, revokedBefore: time, limit: 10)
-                        }
-                    }
+                + subjects.flatMap(StoredTable.queries).map { query in
+                    { try await store.credentials(query, limit: 10) }
                 }
         case .tickets:
             return digests.map { digest in { try await list(store.ticket(digest: digest)) } }

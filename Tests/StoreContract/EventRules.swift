@@ -112,7 +112,7 @@ extension StoreContract {
             try expectEqual(
                 outcome,
                 PruningOutcome(credentials: 4, tickets: 2, challenges: 2, answers: 2))
-            let left = try await store.credentials(under: nil, after: nil, limit: 100)
+            let left = try await store.credentials(.under(nil, after: nil), limit: 100)
             try expectEqual(Set(left), Set(staying))
             for number in [9, 10, 11] {
                 let bytes = sampleBytes(number, count: 32)

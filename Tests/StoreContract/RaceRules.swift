@@ -67,8 +67,7 @@ extension StoreContract {
                 ])
             }
             try expectEqual(outcomes.count { $0 == .done }, 31)
-            let rows = try await subject.store.credentials(
-                of: alice, revokedBefore: nil, limit: 100)
+            let rows = try await subject.store.credentials(.alive(of: alice), limit: 100)
             try expectEqual(rows.count, 32)
             // Revoking a credential makes room within the same commit.
             let change = [
@@ -113,7 +112,7 @@ extension StoreContract {
                 ])
             }
             try expectEqual(outcomes, Array(repeating: .done, count: 100))
-            let rows = try await subject.store.credentials(under: nil, after: nil, limit: 200)
+            let rows = try await subject.store.credentials(.under(nil, after: nil), limit: 200)
             try expectEqual(rows.count, 100)
             try expectEqual(try await audit(subject), [])
         },

@@ -18,8 +18,13 @@ extension StoreContract {
                 _ = try await store.commit([.insertCredential(other)])
             }
             func read(_ time: Int64?, _ limit: Int) async throws -> [CredentialRow] {
-                try await store.credentials(
-                    of: .sample("alice"), revokedBefore: time.map { .at($0) }, limit: limit)
+                let query: CredentialQuery =
+                    if let time {
+                        .revoked(of: .sample("alice"), before: .at(time))
+                    } else {
+                        .alive(of: .sample("alice"))
+                    }
+                return try await store.credentials(query, limit: limit)
             }
             // Rows of the same age are ordered by id.
             let alive = [rows[0], rows[1], rows[4], rows[3]]
@@ -35,8 +40,7 @@ extension StoreContract {
             // `\u{e9}` and `e\u{301}` are equal strings in Swift, but two subjects.
             _ = try await store.commit([.insertCredential(.sample(20, subject: "\u{e9}"))])
             try expectEqual(
-                try await store.credentials(
-                    of: .sample("e\u{301}"), revokedBefore: nil, limit: 10), [])
+                try await store.credentials(.alive(of: .sample("e\u{301}")), limit: 10), [])
         },
         Rule("reassigned rows move to another list, and revoked rows leave their list") { subject in
             let store = subject.store
@@ -45,16 +49,14 @@ extension StoreContract {
                 .updateCredential(.sample(1, subject: "bob", version: 2))
             ])
             for (name, count) in [("alice", 0), ("bob", 1)] {
-                let rows = try await store.credentials(
-                    of: .sample(name), revokedBefore: nil, limit: 10)
+                let rows = try await store.credentials(.alive(of: .sample(name)), limit: 10)
                 try expectEqual(rows.count, count)
             }
             _ = try await store.commit([
                 .updateCredential(.sample(1, subject: "bob", state: .revoked, version: 3))
             ])
             try expectEqual(
-                try await store.credentials(
-                    of: .sample("bob"), revokedBefore: nil, limit: 10), [])
+                try await store.credentials(.alive(of: .sample("bob")), limit: 10), [])
         },
         Rule("a key's rows are listed by id, page by page, and counted") { subject in
             let store = subject.store
@@ -74,7 +76,7 @@ extension StoreContract {
                 var found: [CredentialRow] = []
                 while true {
                     let page = try await store.credentials(
-                        under: key, after: found.last?.id, limit: 3)
+                        .under(key, after: found.last?.id), limit: 3)
                     try expect(page.count <= 3, "a page of \(page.count)")
                     found += page
                     if page.isEmpty { break }

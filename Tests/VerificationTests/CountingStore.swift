@@ -40,23 +40,19 @@ final class CountingStore: VerificationStore {
     }
 
     func credentials(
-        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
+        _ query: CredentialQuery, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
-        await log.add(.readCredentials)
-        return try await store.credentials(
-            of: subject, revokedBefore: time, limit: limit)
+        if case .under = query {
+            await log.add(.readByKey)
+        } else {
+            await log.add(.readCredentials)
+        }
+        return try await store.credentials(query, limit: limit)
     }
 
     func credential(fingerprint: [UInt8]) async throws(StoreFailure) -> CredentialRow? {
         await log.add(.readFingerprint)
         return try await store.credential(fingerprint: fingerprint)
-    }
-
-    func credentials(
-        under key: KeyID?, after: CredentialID?, limit: Int
-    ) async throws(StoreFailure) -> [CredentialRow] {
-        await log.add(.readByKey)
-        return try await store.credentials(under: key, after: after, limit: limit)
     }
 
     func keyUsage() async throws(StoreFailure) -> [KeyUsage] { try await store.keyUsage() }
@@ -141,19 +137,13 @@ actor FaultyStore: VerificationStore {
     }
 
     func credentials(
-        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
+        _ query: CredentialQuery, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
-        await store.credentials(of: subject, revokedBefore: time, limit: limit)
+        await store.credentials(query, limit: limit)
     }
 
     func credential(fingerprint: [UInt8]) async throws(StoreFailure) -> CredentialRow? {
         await store.credential(fingerprint: fingerprint)
-    }
-
-    func credentials(
-        under key: KeyID?, after: CredentialID?, limit: Int
-    ) async throws(StoreFailure) -> [CredentialRow] {
-        await store.credentials(under: key, after: after, limit: limit)
     }
 
     func keyUsage() async throws(StoreFailure) -> [KeyUsage] { await store.keyUsage() }

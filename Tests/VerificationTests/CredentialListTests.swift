@@ -93,7 +93,7 @@ struct CredentialListTests {
             _ = try await fixture.store.prune(Pruning(now: fixture.clock.now))
             var audit = RowAudit(chains: try await fixture.store.chains(), key: fixture.auditKey)
             for event in try await fixture.store.events(after: 0, limit: .max) { audit.take(event) }
-            let rows = try await fixture.store.credentials(under: nil, after: nil, limit: .max)
+            let rows = try await fixture.store.credentials(.under(nil, after: nil), limit: .max)
             audit.check(rows.map { AuditedRow.whole($0) })
             #expect(audit.findings() == [])
             return Set(rows.map(\.id))

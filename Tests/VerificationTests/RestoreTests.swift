@@ -131,7 +131,7 @@ struct RowAuditTests {
     private func findings(_ fixture: VerifierFixture) async throws -> [RowAudit.Finding] {
         var audit = RowAudit(chains: try await fixture.store.chains(), key: fixture.auditKey)
         for event in try await fixture.store.events(after: 0, limit: .max) { audit.take(event) }
-        let rows = try await fixture.store.credentials(under: nil, after: nil, limit: .max)
+        let rows = try await fixture.store.credentials(.under(nil, after: nil), limit: .max)
         audit.check(rows.map { AuditedRow.whole($0) })
         audit.check(try await fixture.store.clients().map { AuditedRow.whole($0) })
         return audit.findings()

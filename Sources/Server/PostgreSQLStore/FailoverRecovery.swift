@@ -33,8 +33,7 @@ extension PostgreSQLVerificationStore {
         try connection.updateSchema(timeout: timeout)
         let session = try SQLStoreError.store(
             in: PostgreSQLSession(
-                PostgreSQLSession.Context(address: address, timeout: timeout),
-                FailoverRecovery.statements))
+                PostgreSQLSession.Context(address: address, timeout: timeout)))
         var recovery = try SQLStoreError.store(in: FailoverRecovery(session, key: key))
         // If the clock is behind, closing the connection rolls back its transaction.
         let options = try options.checked(against: recovery.newest ?? options.now)
@@ -44,11 +43,6 @@ extension PostgreSQLVerificationStore {
 
 /// The transaction that makes a database usable again after it was rolled back.
 struct FailoverRecovery {
-    static let statements: [StoreStatement] = [
-        .credentialsByID, .clients, .updateCredentials, .updateClients, .appendEvents,
-        .chains, .events, .closeChains, .beginChain, .leap,
-    ]
-
     private let session: PostgreSQLSession
     private let key: AuditKey
     /// When the newest stored event happened; `nil` if there is none.

@@ -8,17 +8,19 @@ extension PostgreSQLVerificationStore: VerificationStore {
         try await found(.id(id)).get()
     }
 
-    /// A subject's rows that are not revoked, oldest first, or its revoked rows, newest first.
+    /// The rows that a query selects.
     public func credentials(
-        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
+        _ query: CredentialQuery, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
-        guard let time else {
-            return try await read(.alive(subject: subject.utf8, limit: limit)) {
-                [key] rows throws(StoreFailure) in try rows.credentials(key)
-            }
+        let question: ReadJob.Query
+        if case .alive(let subject) = query {
+            question = .alive(subject: subject.utf8, limit: limit)
+        } else {
+            let (statement, arguments) = query.statement(limit: limit)
+            question = .alone(statement, StatementArguments(arguments))
         }
-        return try await read(.credentialsRevoked, subject, limit, time) {
-            [key] rows throws(StoreFailure) in try rows.credentials(key)
+        return try await read(question) { [key] rows throws(StoreFailure) in
+            try rows.credentials(key)
         }
     }
 
@@ -39,23 +41,6 @@ extension PostgreSQLVerificationStore: VerificationStore {
             await answer(.alone(.credentialByFingerprint, StatementArguments(bytes))) {
                 [key] rows throws(StoreFailure) in try rows.credentials(key).first
             }
-        }
-    }
-
-    /// The rows that use a key version, ordered by id and starting after `after`; a version of
-    /// `nil` means all versions.
-    public func credentials(
-        under version: KeyID?, after: CredentialID?, limit: Int
-    ) async throws(StoreFailure) -> [CredentialRow] {
-        let start = after.map { StoreWalk.following($0.bytes) } ?? []
-        let query: ReadJob.Query =
-            if let version {
-                .alone(.credentialsUnderKey, StatementArguments(version, start, limit))
-            } else {
-                .alone(.credentialsByID, StatementArguments(start, limit))
-            }
-        return try await read(query) { [key] rows throws(StoreFailure) in
-            try rows.credentials(key)
         }
     }
 

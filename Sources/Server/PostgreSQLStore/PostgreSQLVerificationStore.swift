@@ -67,13 +67,13 @@ public final class PostgreSQLVerificationStore: Sendable {
         try PostgreSQLConnection(address).updateSchema(timeout: connections.timeout)
         var deciding = context
         deciding.clock = clock
-        let open: @Sendable ([StoreStatement], Bool) throws(StoreFailure) -> PostgreSQLSession = {
-            [deciding] statements, failsFast throws(StoreFailure) in
-            try PostgreSQLSession(deciding, statements, failsFast: failsFast)
+        let open: @Sendable (Bool) throws(StoreFailure) -> PostgreSQLSession = {
+            [deciding] failsFast throws(StoreFailure) in
+            try PostgreSQLSession(deciding, failsFast: failsFast)
         }
         let openWriter: @Sendable (Bool) throws(StoreFailure) -> BatchWriter = {
             failsFast throws(StoreFailure) in
-            try BatchWriter(try open(StoreStatement.writing, failsFast), key: key, known: known)
+            try BatchWriter(open(failsFast), key: key, known: known)
         }
         // A connection that commits has an event chain from the start.
         var ready: [BatchWriter] = []
@@ -93,9 +93,7 @@ public final class PostgreSQLVerificationStore: Sendable {
             in: ConnectionPool(
                 .init(
                     size: connections.reading,
-                    open: { failsFast throws(StoreFailure) in
-                        try open(StoreStatement.reading, failsFast)
-                    },
+                    open: open,
                     stands: { known.isSound && clock.isClose && $0.stands },
                     answers: { $0.answers },
                     take: { $0.takeFirst(64) },
@@ -105,9 +103,7 @@ public final class PostgreSQLVerificationStore: Sendable {
             in: ConnectionPool(
                 .init(
                     size: 1,
-                    open: { failsFast throws(StoreFailure) in
-                        try open(StoreStatement.pruning, failsFast)
-                    },
+                    open: open,
                     stands: { known.isSound && clock.isClose && $0.stands },
                     answers: { $0.answers },
                     take: { $0.takeFirst(1) },
@@ -150,8 +146,7 @@ extension PostgreSQLVerificationStore {
     public func claim(
         _ fingerprints: [KeyID: [UInt8]]
     ) throws(SQLStoreError) -> Set<KeyID> {
-        let session = try SQLStoreError.store(
-            in: PostgreSQLSession(context, [.claimKeys, .knownHeads]))
+        let session = try SQLStoreError.store(in: PostgreSQLSession(context))
         let wanted = fingerprints.sorted { $0.key < $1.key }
         var arguments = StatementArguments()
         arguments.add(wanted) { $0.key }
@@ -184,11 +179,7 @@ extension PostgreSQLVerificationStore {
         at address: PostgreSQLAddress, key: AuditKey, checkpoints: [ChainCheckpoint] = [],
         timeout: Duration = .seconds(10)
     ) throws(SQLStoreError) -> AuditReport {
-        let steps = try PostgreSQLConnection(address).expectTables()
-        let session = try SQLStoreError.store(
-            in: PostgreSQLSession(
-                PostgreSQLSession.Context(address: address, timeout: timeout),
-                StoreStatement.auditing(steps: steps), steps: steps))
+        let session = try PostgreSQLSession.reading(address, timeout: timeout)
         // A transaction reads a single snapshot, even if events are appended in the meantime.
         _ = try SQLStoreError.store(
             in: session.run([.text("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]))
@@ -203,15 +194,22 @@ extension PostgreSQLVerificationStore {
     public static func endedCredentials(
         at address: PostgreSQLAddress, timeout: Duration = .seconds(10)
     ) throws(SQLStoreError) -> EndedCredentials {
-        let steps = try PostgreSQLConnection(address).expectTables()
-        let session = try SQLStoreError.store(
-            in: PostgreSQLSession(
-                PostgreSQLSession.Context(address: address, timeout: timeout),
-                [.credentialsByID, .events], steps: steps))
+        let session = try PostgreSQLSession.reading(address, timeout: timeout)
         var found: Set<CredentialID> = []
         try SQLStoreError.store(in: session.readEndedRows(into: &found))
         try SQLStoreError.store(in: session.readEndingEvents(into: &found))
         return EndedCredentials(credentials: found)
+    }
+}
+
+extension PostgreSQLSession {
+    /// Connects to a database, perhaps of an earlier release, to read all of it.
+    fileprivate static func reading(
+        _ address: PostgreSQLAddress, timeout: Duration
+    ) throws(SQLStoreError) -> PostgreSQLSession {
+        let step = try PostgreSQLConnection(address).expectTables()
+        return try SQLStoreError.store(
+            in: PostgreSQLSession(Context(address: address, timeout: timeout), step: step))
     }
 }
 

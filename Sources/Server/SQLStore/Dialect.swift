@@ -8,6 +8,9 @@ package protocol Dialect: Sendable {
     /// version adds one.
     static var steps: [String] { get }
 
+    /// The number of steps that were applied to the database that the statements are for.
+    var step: Int { get }
+
     /// The placeholder of an argument; arguments are counted from 1.
     func argument(_ number: Int, _ type: ColumnType) -> String
 
@@ -43,8 +46,19 @@ package protocol Dialect: Sendable {
 
 // What the databases have in common.
 extension Dialect {
+    /// The text of a statement that the database has.
+    package func text(of statement: StoreStatement) -> String {
+        guard let text = statement.sql(in: self) else {
+            preconditionFailure("\(Self.self) has no statement \(statement)")
+        }
+        return text
+    }
+
+    /// Reads rows; NULL stands for a column that a later step adds to the table.
     func select<Row: ColumnRow>(_ rows: Row.Type, _ rest: String) -> String {
-        "SELECT \(Row.columnNames) FROM \(Row.table) \(rest)"
+        let columns = Row.columns.map { $0.step ?? 0 <= step ? $0.name : "NULL" }
+        let list = (columns + ["authentication"]).joined(separator: ", ")
+        return "SELECT \(list) FROM \(Row.table) \(rest)"
     }
 
     /// Reads the row with a primary key.

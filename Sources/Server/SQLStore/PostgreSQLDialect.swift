@@ -7,7 +7,9 @@ package import Verification
 /// are sorted by the rows' keys, and a loop over them finds each row through its index (sessions
 /// turn other join methods off), so that two processes lock common rows in the same order.
 package struct PostgreSQLDialect: Dialect {
-    package init() {}
+    package let step: Int
+
+    package init(step: Int = Self.steps.count) { self.step = step }
 
     /// The first of the two numbers of the advisory locks for schema steps and chains: “wwdb”.
     ///

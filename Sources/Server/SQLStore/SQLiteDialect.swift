@@ -2,7 +2,9 @@ package import Verification
 
 /// The SQL of SQLite, which writes one row at a time.
 package struct SQLiteDialect: Dialect {
-    package init() {}
+    package let step: Int
+
+    package init(step: Int = Self.steps.count) { self.step = step }
 
     package func argument(_ number: Int, _ type: ColumnType) -> String { "?\(number)" }
 

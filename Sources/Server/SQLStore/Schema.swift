@@ -137,9 +137,6 @@ extension PostgreSQLDialect {
             (name: text.prefix { $0 != "(" }, body: text.split(separator: "$$")[1])
         }
 
-    /// The number of the step that made the table of challenges.
-    package static let stepOfChallenges = 2
-
     // The indexes that decisions use do not contain revoked credentials, so that a subject's
     // history does not slow down its current decisions. Pages that are rewritten often keep free
     // space, so that a row's new version fits beside the old one and no index changes. The position

@@ -5,8 +5,10 @@ public import Verification
 package protocol StoreSnapshot {
     associatedtype Row: RowReader
 
-    /// Whether the database has a table of challenges; a database of an earlier release has none.
-    var hasChallenges: Bool { get throws(StoreFailure) }
+    /// The number of schema steps that were applied to the database.
+    ///
+    /// A database of an earlier release is read without a migration.
+    var step: Int { get }
 
     /// Every row that a statement selects, decoded by `read`.
     func all<Value>(
@@ -85,9 +87,7 @@ extension StoreSnapshot {
         if isSound {
             try check(CredentialRow.self, .credentialsByID, &rows, key)
             try check(TicketRow.self, .ticketsByDigest, &rows, key)
-            if try hasChallenges {
-                try check(ChallengeRow.self, .challengesByDigest, &rows, key)
-            }
+            try check(ChallengeRow.self, .challengesByDigest, &rows, key)
             try check(AnswerRow.self, .answersByKey, &rows, key)
             try check(ClientRow.self, .clientsByID, &rows, key)
         }
@@ -96,10 +96,11 @@ extension StoreSnapshot {
             marks: records.map(\.head), isSound: isSound)
     }
 
-    /// Checks every row of a table.
+    /// Checks every row of a table, if the database has the table.
     private func check<Stored: ColumnRow>(
         _ table: Stored.Type, _ page: StoreStatement, _ audit: inout RowAudit, _ key: AuditKey
     ) throws(StoreFailure) {
+        guard step >= Stored.step else { return }
         try StoreWalk.rows(
             { first, limit throws(StoreFailure) -> [AuditedRow<Stored>] in
                 try all(page, [first.storedValue, limit.storedValue]) { row throws(StoreFailure) in

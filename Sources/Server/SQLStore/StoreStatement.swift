@@ -99,6 +99,22 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     }
 }
 
+extension CredentialQuery {
+    /// The statement that answers the query, and its arguments.
+    package func statement(limit: Int) -> (StoreStatement, [StoredValue]) {
+        let limit = limit.storedValue
+        switch self {
+        case .alive(let subject): return (.credentialsAlive, [subject.storedValue, limit])
+        case .revoked(let subject, let time):
+            return (.credentialsRevoked, [subject.storedValue, limit, time.storedValue])
+        case .under(let version, let last):
+            let first = (last.map { StoreWalk.following($0.bytes) } ?? []).storedValue
+            guard let version else { return (.credentialsByID, [first, limit]) }
+            return (.credentialsUnderKey, [version.storedValue, first, limit])
+        }
+    }
+}
+
 extension ChainStart {
     /// The arguments of ``StoreStatement/updateStart``, which are also the first columns of a
     /// chain's record.

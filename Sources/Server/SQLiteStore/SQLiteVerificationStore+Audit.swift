@@ -12,7 +12,7 @@ extension SQLiteVerificationStore {
     /// - Parameter checkpoints: further checkpoints, kept elsewhere; see ``ChainCheckpoint/text``.
     public func audit(checkpoints: [ChainCheckpoint] = []) throws(SQLStoreError) -> AuditReport {
         let folder = try location.openFolder(making: false)
-        let session = try location.openForReading()
+        let session = try SQLStoreError.store(in: location.openSession())
         let kept = try location.savedCheckpoint(in: folder)
         return try SQLStoreError.store(
             in: session.audit((kept.map { [$0] } ?? []) + checkpoints, key: key))
@@ -28,7 +28,6 @@ extension SQLiteVerificationStore {
         let folder = try location.openFolder(making: false)
         guard try location.exists(in: folder) else { throw .notPrivate(.missing) }
         let session = try location.openForReading()
-        try session.connection.requireOwnFile()
         let kept = try location.savedCheckpoint(in: folder)
         return try SQLStoreError.store(
             in: session.audit((kept.map { [$0] } ?? []) + checkpoints, key: key))
@@ -48,7 +47,6 @@ extension SQLiteVerificationStore {
         let folder = try location.openFolder(making: false)
         guard try location.exists(in: folder) else { throw .notPrivate(.missing) }
         let session = try location.openForReading()
-        try session.connection.requireOwnFile()
         var found: Set<CredentialID> = []
         var isComplete = true
         do { try session.readEndedRows(into: &found) } catch { isComplete = false }
@@ -63,13 +61,16 @@ extension DatabaseLocation {
         SQLiteSession(try SQLiteConnection(path: path, .readWrite, timeout: timeout))
     }
 
-    /// Opens the file for one long read.
+    /// Opens the file, perhaps of an earlier release, for one long read.
     ///
-    /// Needs write access: SQLite first recovers a log that a crash left behind.
+    /// Needs write access: SQLite first recovers a log that a crash left behind. Refuses the file
+    /// of another program or of a newer version, and a changed schema.
     func openForReading() throws(SQLStoreError) -> SQLiteSession {
-        let session = try SQLStoreError.store(in: openSession())
-        try SQLStoreError.store(in: session.connection.execute("PRAGMA query_only = ON"))
-        return session
+        let connection = try SQLStoreError.store(
+            in: SQLiteConnection(path: path, .readWrite, timeout: .seconds(2)))
+        try SQLStoreError.store(in: connection.execute("PRAGMA query_only = ON"))
+        let step = try connection.requireOwnFile()
+        return SQLiteSession(connection, step: step)
     }
 }
 
@@ -78,7 +79,7 @@ extension SQLiteSession {
         _ marks: [ChainCheckpoint], key: AuditKey
     ) throws(StoreFailure) -> AuditReport {
         // A transaction reads a single snapshot, even if events are appended in the meantime.
-        try connection.execute("BEGIN")
+        try connection.execute("PRAGMA query_only = ON; BEGIN")
         return try audit(isSound: isSound(), checkpoints: marks, key: key)
     }
 

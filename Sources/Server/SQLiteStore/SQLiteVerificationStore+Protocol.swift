@@ -9,20 +9,16 @@ extension SQLiteVerificationStore: VerificationStore {
         try read { session throws(StoreFailure) in try credential(.id(id), session) }
     }
 
-    /// A subject's rows that are not revoked, oldest first, or its revoked rows, newest first.
+    /// The rows that a query selects.
     public func credentials(
-        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
+        _ query: CredentialQuery, limit: Int
     ) throws(StoreFailure) -> [CredentialRow] {
         try read { session throws(StoreFailure) in
-            if let time {
-                return try session[.credentialsRevoked].bind(subject).bind(limit).bind(time)
-                    .all(row)
-            }
-            let rows: [CredentialRow] = try session[.credentialsAlive].bind(subject).bind(limit)
-                .all(row)
+            let (statement, arguments) = query.statement(limit: limit)
+            let rows: [CredentialRow] = try session.all(statement, arguments, row)
             // A subject without credentials also costs one row check, so that timing does not
             // reveal which subjects exist (V-06).
-            if rows.isEmpty { try readAnyRow(session) }
+            if rows.isEmpty, case .alive = query { try readAnyRow(session) }
             return rows
         }
     }
@@ -39,23 +35,6 @@ extension SQLiteVerificationStore: VerificationStore {
     public func credential(fingerprint: [UInt8]) throws(StoreFailure) -> CredentialRow? {
         try read { session throws(StoreFailure) in
             try credential(.fingerprint(fingerprint), session)
-        }
-    }
-
-    /// The rows that use a key version, ordered by id and starting after `after`; a version of
-    /// `nil` means all versions.
-    public func credentials(
-        under version: KeyID?, after: CredentialID?, limit: Int
-    ) throws(StoreFailure) -> [CredentialRow] {
-        try read { session throws(StoreFailure) in
-            let start = after.map { StoreWalk.following($0.bytes) } ?? []
-            let statement =
-                if let version {
-                    try session[.credentialsUnderKey].bind(version).bind(start)
-                } else {
-                    try session[.credentialsByID].bind(start)
-                }
-            return try statement.bind(limit).all(row)
         }
     }
 

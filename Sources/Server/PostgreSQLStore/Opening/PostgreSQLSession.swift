@@ -4,15 +4,13 @@ internal import WatchwordSystem
 
 // `@unchecked Sendable` is safe: one thread creates a session and hands it over completely; the
 // pools ensure that only one thread uses it at a time.
-/// A connection that is set up for one kind of work, with its statements prepared.
+/// A connection with its settings, whose database contains everything that it acknowledged.
 final class PostgreSQLSession: @unchecked Sendable {
     let connection: PostgreSQLConnection
     /// How long a statement may take.
     let timeout: Duration
     /// Compares the clocks; `nil` for a session that makes no decisions.
     let clock: ClockComparison?
-    /// The number of schema steps that were applied to the database.
-    private let steps: Int
 
     /// What all sessions of a store have in common.
     struct Context: Sendable {
@@ -29,32 +27,30 @@ final class PostgreSQLSession: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - failsFast: whether to fail quickly, because a caller is waiting.
-    ///   - steps: the number of schema steps that the statements need. Only an audit reads a
+    ///   - step: the number of schema steps that the database must have. Only an audit reads a
     ///     database of an earlier release.
     init(
-        _ context: Context, _ statements: [StoreStatement], failsFast: Bool = false,
-        steps: Int = PostgreSQLDialect.steps.count
+        _ context: Context, failsFast: Bool = false, step: Int = PostgreSQLDialect.steps.count
     ) throws(StoreFailure) {
         timeout = context.timeout
         clock = context.clock
-        self.steps = steps
         let address = context.address
         do throws(SQLStoreError) {
-            connection = try PostgreSQLConnection(failsFast ? address.failsFast : address)
+            connection = try PostgreSQLConnection(
+                failsFast ? address.failsFast : address, PostgreSQLDialect(step: step))
         } catch {
             throw .broken
         }
         try connection.enterPipelineMode()
         let settings = Self.settings(timeout: timeout).map { PipelineCommand.text($0) }
-        let prepared = statements.map { PipelineCommand.prepare($0) }
         let sent = clock?.reading()
         let results = try connection.run(
-            settings + [.text("SELECT taken FROM steps"), ClockComparison.query] + prepared,
+            settings + [.text("SELECT taken FROM steps"), ClockComparison.query],
             timeout: timeout * 3
         ).results()
         // Another machine may have migrated the tables to a newer version in the meantime.
         let taken: Int64? = try results[settings.count].first()
-        guard taken == Int64(steps) else { throw .newer }
+        guard taken == Int64(step) else { throw .newer }
         if let clock, let sent { try clock.compare(results[settings.count + 1].rows, since: sent) }
         try context.known.compare(with: self)
     }
@@ -137,7 +133,7 @@ final class PostgreSQLSession: @unchecked Sendable {
 extension PostgreSQLSession: StoreSnapshot {
     typealias Row = PostgreSQLRow
 
-    var hasChallenges: Bool { steps >= PostgreSQLDialect.stepOfChallenges }
+    var step: Int { connection.dialect.step }
 
     func all<Value>(
         _ statement: StoreStatement, _ arguments: [StoredValue],
@@ -145,46 +141,4 @@ extension PostgreSQLSession: StoreSnapshot {
     ) throws(StoreFailure) -> [Value] {
         try run(statement, StatementArguments(arguments)).all(read)
     }
-}
-
-extension StoreStatement {
-    /// The statement's name on the connection.
-    var name: String { rawValue }
-
-    /// The statement's text in PostgreSQL.
-    var sql: String {
-        guard let sql = sql(in: PostgreSQLDialect()) else {
-            preconditionFailure("PostgreSQL has no statement \(self)")
-        }
-        return sql
-    }
-
-    /// The statements of a connection that reads.
-    static let reading: [StoreStatement] = [
-        .credentialByID, .credentialsAlive, .credentialsAliveOfEach, .credentialsRevoked,
-        .credentialByFingerprint, .credentialsUnderKey, .credentialsByID, .credentialUsage,
-        .answerUsage, .ticket, .challenge, .answer, .clientByDigest, .clients, .events, .chains,
-        .knownHeads,
-    ]
-
-    /// The statements of a connection that commits.
-    static let writing: [StoreStatement] = [
-        .lockSubjects, .requireCapacity, .insertCredentials, .updateCredentials, .seekCredentials,
-        .insertTickets, .spendTickets, .dropTickets, .insertChallenges, .spendChallenges,
-        .dropChallenges, .endAnswers, .insertAnswers, .seekAnswers, .insertClients,
-        .updateClients, .writeDummies, .appendEvents, .openChains,
-        .lockChain, .unlockChain, .chainHead, .beginChain, .knownHeads,
-    ]
-
-    /// The statements of an audit of a database with this number of schema steps.
-    static func auditing(steps: Int) -> [StoreStatement] {
-        [.chains, .events, .credentialsByID, .ticketsByDigest, .answersByKey, .clientsByID]
-            + (steps < PostgreSQLDialect.stepOfChallenges ? [] : [.challengesByDigest])
-    }
-
-    /// The statements of pruning.
-    static let pruning: [StoreStatement] = [
-        .events, .chains, .pruneCredentials, .pruneTickets, .pruneChallenges, .pruneAnswers,
-        .pruneEvents, .updateStart, .knownHeads,
-    ]
 }

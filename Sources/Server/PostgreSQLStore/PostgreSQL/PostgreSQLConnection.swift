@@ -16,11 +16,18 @@ internal import WatchwordSystem
     /// earlier commands. A warning at the end of a transaction has no context; warnings from
     /// functions, such as triggers, have one.
     private(set) var hasWarning = false
+    let dialect: PostgreSQLDialect
+    /// The statements that the server has prepared; they outlive a transaction that fails.
+    private var prepared: Set<StoreStatement> = []
 
     /// Connects and authenticates with the connection string.
     ///
+    /// - Parameter dialect: writes the statements that the connection prepares.
     /// - Throws: ``SQLStoreError/unreachable(_:)``.
-    init(_ address: PostgreSQLAddress) throws(SQLStoreError) {
+    init(
+        _ address: PostgreSQLAddress, _ dialect: PostgreSQLDialect = PostgreSQLDialect()
+    ) throws(SQLStoreError) {
+        self.dialect = dialect
         let opened = unsafe address.settings.withCStrings { keywords, values in
             unsafe PQconnectdbParams(keywords, values, 1)
         }
@@ -91,9 +98,10 @@ internal import WatchwordSystem
 
     /// Sends all commands together and returns their outcomes.
     ///
-    /// The commands form one transaction, unless they contain transaction commands. If a command
-    /// fails, the server skips the rest of the pipeline; a transaction that fails at its end adds
-    /// one more outcome.
+    /// A statement is prepared at its first use, in the same pipeline. The commands form one
+    /// transaction, unless they contain transaction commands. If a command fails, the server skips
+    /// the rest of the pipeline; a statement that cannot be prepared, and a transaction that fails
+    /// at its end, each add one more outcome.
     ///
     /// - Parameter timeout: how long the whole pipeline may take; after that, the connection is
     ///   lost.
@@ -102,8 +110,20 @@ internal import WatchwordSystem
         _ commands: [PipelineCommand], timeout: Duration
     ) throws(StoreFailure) -> [PipelineOutcome] {
         let deadline = ContinuousClock.Instant.now + timeout
-        for command in commands { try send(command) }
+        // For each result, the statement that it reports as prepared.
+        var preparing: [StoreStatement?] = []
+        for command in commands {
+            if case .run(let statement, _) = command, !prepared.contains(statement),
+                !preparing.contains(statement)
+            {
+                try prepare(statement)
+                preparing.append(statement)
+            }
+            try send(command)
+            preparing.append(nil)
+        }
         guard unsafe PQpipelineSync(handle) == 1 else { throw .notSent }
+        var results = preparing.makeIterator()
         var outcomes: [PipelineOutcome] = []
         outcomes.reserveCapacity(commands.count)
         while true {
@@ -114,14 +134,20 @@ internal import WatchwordSystem
                 continue
             }
             let result = unsafe PostgreSQLResult(owning: next)
+            let statement = results.next() ?? nil
             switch result.status {
             case PGRES_PIPELINE_SYNC:
                 guard outcomes.count >= commands.count else { throw .broken }
                 hasWarning = warnings.take()
                 return outcomes
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
-                outcomes.append(.done(result))
-            case PGRES_PIPELINE_ABORTED: outcomes.append(.skipped)
+                if let statement {
+                    prepared.insert(statement)
+                } else {
+                    outcomes.append(.done(result))
+                }
+            case PGRES_PIPELINE_ABORTED:
+                if statement == nil { outcomes.append(.skipped) }
             default:
                 let refused = RefusedCommand(result)
                 guard !refused.endsConnection else { throw refused.failure }
@@ -137,15 +163,19 @@ internal import WatchwordSystem
         }
     }
 
+    private func prepare(_ statement: StoreStatement) throws(StoreFailure) {
+        let code = unsafe PQsendPrepare(
+            handle, statement.rawValue, dialect.text(of: statement), 0, nil)
+        guard code == 1 else { throw .notSent }
+    }
+
     private func send(_ command: PipelineCommand) throws(StoreFailure) {
         let code: Int32
         switch command {
-        case .prepare(let statement):
-            code = unsafe PQsendPrepare(handle, statement.name, statement.sql, 0, nil)
         case .run(let statement, let arguments):
             code = unsafe arguments.withPointers { count, values, lengths, formats in
                 unsafe PQsendQueryPrepared(
-                    handle, statement.name, count, values, lengths, formats, 1)
+                    handle, statement.rawValue, count, values, lengths, formats, 1)
             }
         case .text(let sql):
             code = unsafe PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1)
@@ -208,8 +238,6 @@ private final class Warnings {
 
 /// A command that is sent in a pipeline.
 enum PipelineCommand {
-    /// Prepares a statement.
-    case prepare(StoreStatement)
     /// Runs a prepared statement.
     case run(StoreStatement, StatementArguments = StatementArguments())
     /// Runs a statement without arguments, once.

@@ -20,7 +20,6 @@ extension SQLiteVerificationStore {
         let folder = try target.openFolder(making: false)
         let aside = try target.makeTemporary(in: folder)
         let source = try location.openForReading()
-        try source.connection.requireOwnFile()
         try SQLStoreError.store(in: aside.fill(from: source, backedUpAt: now, key: key))
         try SQLStoreError.system(in: target.moveIntoPlace(aside, in: folder))
     }

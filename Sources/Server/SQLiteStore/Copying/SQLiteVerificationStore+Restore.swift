@@ -30,7 +30,7 @@ extension SQLiteVerificationStore {
             throw .notPrivate(.missing)
         }
         let source = try origin.openForReading()
-        guard try source.connection.requireOwnFile() > 0 else { throw .foreignFile }
+        guard source.step > 0 else { throw .foreignFile }
         let (backedUpAt, newest) = try SQLStoreError.store(in: source.times(key))
         let options = try options.checked(against: newest)
         let target = DatabaseLocation(path)

@@ -60,7 +60,7 @@ extension SQLiteConnection {
     /// Returns the number of schema steps that were applied to the file; 0 for an empty file.
     ///
     /// Refuses the file of another program or of a newer version, and a changed schema.
-    @discardableResult func requireOwnFile() throws(SQLStoreError) -> Int {
+    func requireOwnFile() throws(SQLStoreError) -> Int {
         let id: Int64
         let version: Int
         let objects: Int64
@@ -116,10 +116,8 @@ extension SQLiteConnection {
     ) throws(StoreFailure) {
         let chain = EventChain(node: node(), position: position, key: key)
         let (start, head) = (chain.start(), chain.head())
-        try prepare(StoreStatement.beginChain.sql).bind(start.arguments).bind(head.sequence).bind(
-            head.digest
-        ).bind(head.authentication)
-            .bind(position).run()
+        try prepare(SQLiteDialect().text(of: .beginChain)).bind(start.arguments)
+            .bind(head.sequence).bind(head.digest).bind(head.authentication).bind(position).run()
     }
 
     /// Returns the number that a query selects.

@@ -6,38 +6,29 @@ internal import Verification
 /// A connection with the statements that were prepared on it.
 final class SQLiteSession: @unchecked Sendable {
     let connection: SQLiteConnection
+    private let dialect: SQLiteDialect
     private var prepared: [StoreStatement: SQLiteStatement] = [:]
 
-    init(_ connection: consuming SQLiteConnection) { self.connection = connection }
+    /// - Parameter step: the number of schema steps that were applied to the database. Only an
+    ///   audit reads a database of an earlier release.
+    init(_ connection: consuming SQLiteConnection, step: Int = SQLiteDialect.steps.count) {
+        self.connection = connection
+        dialect = SQLiteDialect(step: step)
+    }
 
     /// The statement, prepared at its first use.
     subscript(_ statement: StoreStatement) -> SQLiteStatement {
         get throws(StoreFailure) {
             if let ready = prepared[statement] { return ready }
-            let made = try connection.prepare(statement.sql, isKept: true)
+            let made = try connection.prepare(dialect.text(of: statement), isKept: true)
             prepared[statement] = made
             return made
         }
     }
 }
 
-extension StoreStatement {
-    /// The statement's text in SQLite.
-    var sql: String {
-        guard let sql = sql(in: SQLiteDialect()) else {
-            preconditionFailure("SQLite has no statement \(self)")
-        }
-        return sql
-    }
-}
-
 extension SQLiteSession: StoreSnapshot {
-    var hasChallenges: Bool {
-        get throws(StoreFailure) {
-            try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'challenges'")
-                > 0
-        }
-    }
+    var step: Int { dialect.step }
 
     func all<Value>(
         _ statement: StoreStatement, _ arguments: [StoredValue],

@@ -53,6 +53,8 @@ extension ChallengeRow: ColumnRow {
     /// The name of its table.
     public static let table = "challenges"
 
+    package static let step = 2
+
     package static let columns: [Column<ChallengeRow>] = [
         Column("digest") { $0.digest },
         Column("purpose") { $0.purpose },

@@ -5,6 +5,8 @@
 package struct Column<Row>: Sendable {
     package let name: String
     package let type: ColumnType
+    /// The schema step that added it to its table; `nil` if the table began with it.
+    package let step: Int?
     /// The value as a database stores it.
     package let storedValue: @Sendable (Row) -> StoredValue
     /// Adds the value to the bytes that the row's authentication code covers.
@@ -14,11 +16,29 @@ package struct Column<Row>: Sendable {
         self.init(name, value) { row, writer in value(row).write(into: &writer) }
     }
 
+    /// A column that a schema step added to its table.
+    ///
+    /// If it is NULL, as in every row from before the step, it adds nothing to the bytes that the
+    /// authentication code covers, so stored codes stay valid. A value adds the column's name and
+    /// itself behind all columns that the table began with. Each part shows where it ends, so
+    /// different rows have different bytes: without the key, nobody can set, change or remove the
+    /// value, move it to another column, or hide it by removing the column and undoing the step.
+    init<Value: ColumnValue>(
+        _ name: String, since step: Int, _ value: @escaping @Sendable (Row) -> Value?
+    ) {
+        self.init(name, since: step, value) { row, writer in
+            guard let value = value(row) else { return }
+            writer.write(name)
+            value.write(into: &writer)
+        }
+    }
+
     private init<Value: ColumnValue>(
-        _ name: String, _ value: @escaping @Sendable (Row) -> Value,
+        _ name: String, since step: Int? = nil, _ value: @escaping @Sendable (Row) -> Value,
         authenticate: @escaping @Sendable (Row, inout ByteWriter) -> Void
     ) {
         self.name = name
+        self.step = step
         type = Value.columnType
         storedValue = { value($0).storedValue }
         self.authenticate = authenticate
@@ -58,17 +78,22 @@ package protocol ColumnRow: StoredRow {
     /// The first one is the primary key. The authentication code, which covers all of them, follows
     /// in a column of its own.
     static var columns: [Column<Self>] { get }
+    /// The schema step that created the table.
+    static var step: Int { get }
 
     /// Reads the columns in the same order.
     init(reading row: inout some RowReader) throws(StoreFailure)
 }
 
 extension ColumnRow {
-    /// The name of the table, followed by every column.
+    package static var step: Int { 1 }
+
+    /// The name of the table, followed by every column; those of later steps come last.
     var bytesOfColumns: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.table)
-        for column in Self.columns { column.authenticate(self, &writer) }
+        for column in Self.columns where column.step == nil { column.authenticate(self, &writer) }
+        for column in Self.columns where column.step != nil { column.authenticate(self, &writer) }
         return writer.bytes
     }
 }

@@ -16,31 +16,26 @@ public actor MemoryStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) -> CredentialRow? { content.credentials[id] }
 
-    /// A subject's rows that are not revoked, oldest first, or its revoked rows, newest first.
-    public func credentials(
-        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
-    ) -> [CredentialRow] {
-        let ids = content.subjects[subject] ?? []
-        let rows = ids.compactMap { content.credentials[$0] }
-            .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
-        guard let time else { return Array(rows.filter { $0.state != .revoked }.prefix(limit)) }
-        let revoked = rows.reversed().filter { $0.state == .revoked && $0.createdAt < time }
-        return Array(revoked.prefix(limit))
-    }
-
     /// The row with this fingerprint.
     public func credential(fingerprint: [UInt8]) -> CredentialRow? {
         content.fingerprints[fingerprint].flatMap { content.credentials[$0] }
     }
 
-    /// The rows that use a key version, in order of id.
-    public func credentials(
-        under key: KeyID?, after: CredentialID?, limit: Int
-    ) -> [CredentialRow] {
-        let rows = content.credentials.values.filter { row in
-            (key == nil || row.keyID == key) && after.map { $0 < row.id } ?? true
+    /// The rows that a query selects.
+    public func credentials(_ query: CredentialQuery, limit: Int) -> [CredentialRow] {
+        let rows: [CredentialRow]
+        switch query {
+        case .alive(let subject):
+            rows = content.rows(of: subject).filter { $0.state != .revoked }
+        case .revoked(let subject, let time):
+            rows = content.rows(of: subject).reversed()
+                .filter { $0.state == .revoked && $0.createdAt < time }
+        case .under(let key, let last):
+            rows = content.credentials.values.filter { row in
+                (key == nil || row.keyID == key) && last.map { $0 < row.id } ?? true
+            }.sorted { $0.id < $1.id }
         }
-        return Array(rows.sorted { $0.id < $1.id }.prefix(limit))
+        return Array(rows.prefix(limit))
     }
 
     /// The number of rows and recorded responses that use each key version.
@@ -122,6 +117,12 @@ struct MemoryContent: Sendable {
     private(set) var start: ChainStart?
 
     init(chain: EventChain) { self.chain = chain }
+
+    /// A subject's rows, oldest first.
+    func rows(of subject: Subject) -> [CredentialRow] {
+        (subjects[subject] ?? []).compactMap { credentials[$0] }
+            .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+    }
 
     /// The start and head of the chain.
     func record(_ key: AuditKey) -> ChainRecord {

@@ -10,23 +10,14 @@ public protocol VerificationStore: Sendable {
     /// The row with this id.
     func credential(_ id: CredentialID) async throws(StoreFailure) -> CredentialRow?
 
-    /// A subject's rows that are not revoked, oldest first, or its revoked rows, newest first.
-    ///
-    /// - Parameters:
-    ///   - time: only the revoked rows that were created before it; `nil` for the rows that are not
-    ///     revoked.
-    ///   - limit: the maximum number of rows; if there are more, the last ones are left out.
-    func credentials(
-        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
-    ) async throws(StoreFailure) -> [CredentialRow]
-
     /// The row with this fingerprint.
     func credential(fingerprint: [UInt8]) async throws(StoreFailure) -> CredentialRow?
 
-    /// The rows that use a key version, ordered by id and starting after `after`; a version of
-    /// `nil` means all versions.
+    /// The rows that a query selects.
+    ///
+    /// - Parameter limit: the maximum number of rows; if there are more, the last ones are left out.
     func credentials(
-        under key: KeyID?, after: CredentialID?, limit: Int
+        _ query: CredentialQuery, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow]
 
     /// The number of rows and recorded responses that use each key version.
@@ -87,6 +78,17 @@ extension VerificationStore {
             return (found, try await self.credential(fingerprint: fingerprint))
         }
     }
+}
+
+/// Which credentials a store reads, and in which order.
+public enum CredentialQuery: Hashable, Sendable {
+    /// A subject's rows that are not revoked, oldest first.
+    case alive(of: Subject)
+    /// A subject's revoked rows that were created before a time, newest first.
+    case revoked(of: Subject, before: UnixTime)
+    /// The rows that use a key version, ordered by id and starting after `after`; a version of
+    /// `nil` means all versions.
+    case under(KeyID?, after: CredentialID?)
 }
 
 /// What identifies a credential.

@@ -20,7 +20,7 @@ extension Verifier {
         under id: KeyID, after last: CredentialID?, limit: Int
     ) async throws(VerifierError) -> [CredentialRow] {
         try await VerifierError.store(
-            in: await store.credentials(under: id, after: last, limit: limit))
+            in: await store.credentials(.under(id, after: last), limit: limit))
     }
 
     /// Reseals under the current key everything that another key seals; the verifier can stay in

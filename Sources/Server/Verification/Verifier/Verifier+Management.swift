@@ -99,7 +99,7 @@ extension Verifier {
         of subject: Subject, before time: UnixTime, limit: Int
     ) async throws(VerifierError) -> (rows: [CredentialRow], next: UnixTime?) {
         let rows = try await VerifierError.store(
-            in: await store.credentials(of: subject, revokedBefore: time, limit: limit + 1))
+            in: await store.credentials(.revoked(of: subject, before: time), limit: limit + 1))
         guard rows.count > limit, let beyond = rows.last?.createdAt else { return (rows, nil) }
         let page = rows.prefix { $0.createdAt > beyond }
         if let last = page.last { return (Array(page), last.createdAt) }

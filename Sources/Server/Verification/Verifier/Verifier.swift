@@ -144,7 +144,7 @@ public struct Verifier: Sendable {
         // More than any earlier policy can have allowed, because a decision must see all of them.
         let limit = 8 * Policy.highestMaximumCredentials
         let rows = try await VerifierError.store(
-            in: await store.credentials(of: subject, revokedBefore: nil, limit: limit))
+            in: await store.credentials(.alive(of: subject), limit: limit))
         var records: [CredentialRecord] = []
         for row in rows {
             if let record = try decoded(row) { records.append(record) }

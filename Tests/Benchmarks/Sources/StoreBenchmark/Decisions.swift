@@ -24,7 +24,7 @@ struct Decisions {
         let everybody = Population(count: 2 * Self.rows)
         try await everybody.fill(store, keys: place.keys)
         let verified = Set(try (0..<Self.rows).map { try population.subject($0) })
-        let rows = try store.credentials(under: nil, after: nil, limit: 2 * Self.rows)
+        let rows = try store.credentials(.under(nil, after: nil), limit: 2 * Self.rows)
             .filter { !verified.contains($0.subject) }
         guard rows.count == Self.rows, let bare = BareLoop(path: place.address, rows: rows) else {
             throw BenchmarkError.refused
