@@ -76,13 +76,6 @@ struct StatementTests {
             """
         ),
         (
-            .challenge,
-            """
-            SELECT digest, purpose, subject, credential, body, created_at, expires_at, \
-            authentication FROM challenges WHERE digest = ?1
-            """
-        ),
-        (
             .updateClients,
             """
             UPDATE clients SET version = ?2, digest = ?3, name = ?4, scopes = ?5, \
