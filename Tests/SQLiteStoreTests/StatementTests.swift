@@ -121,5 +121,4 @@ private struct ExtendedRow: ColumnRow {
     }
 
     var primaryKey: [UInt8] { id }
-    var authenticatedBytes: [UInt8] { bytesOfColumns }
 }

@@ -19,7 +19,6 @@ private struct ExtendedRow: ColumnRow, Hashable {
     ]
 
     var primaryKey: [UInt8] { id }
-    var authenticatedBytes: [UInt8] { bytesOfColumns }
 }
 
 extension ExtendedRow {

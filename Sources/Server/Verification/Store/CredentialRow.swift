@@ -79,7 +79,4 @@ extension CredentialRow: ColumnRow {
 
     /// Its primary key.
     public var primaryKey: [UInt8] { id.bytes }
-
-    /// Every column.
-    public var authenticatedBytes: [UInt8] { bytesOfColumns }
 }
