@@ -288,7 +288,7 @@ let package = Package(
             "InstructionCounter", "OneTimePassword", "Verification"),
         tests(
             "VerificationTests", "PasskeyVerification", "Verification", "OneTimePassword",
-            "WatchwordCryptography", "StoreContract"),
+            "JSONReading", "WatchwordCoding", "WatchwordCryptography", "StoreContract"),
         tests(
             "PasskeyVerificationTests", "WatchwordCryptography", "JSONReading", "WatchwordCoding",
             "PasskeyVerification", "Verification"),

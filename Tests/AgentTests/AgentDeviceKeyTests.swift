@@ -52,11 +52,11 @@ struct AgentDeviceKeyTests {
             try agent.folder.write(Array(file.utf8), to: "text.txt")
         }
 
-        /// Signs in with a passphrase, and expects the application to learn `facts`.
-        func expectSignIn(presence: String = "cryptographic") throws {
+        /// Signs in with a passphrase, and expects the application to learn that it was checked.
+        func expectSignIn() throws {
             let screen = try agent.answering(
                 question, AgentFixture.passphrase, "key present mill")
-            try expect(screen, ["purpose": "sign-in", "presence": presence])
+            try expect(screen, ["purpose": "sign-in", "presence": "cryptographic"])
         }
 
         func expect(_ screen: String, _ facts: [String: String]) throws {

@@ -2,11 +2,11 @@ import Foundation
 import SecretVault
 import TestSupport
 import Testing
-import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
 @testable import Agent
+@testable import VaultService
 
 /// A vault, and an agent that belongs to the test; it is ended when the last reference goes away.
 final class AgentFixture {
@@ -273,5 +273,12 @@ extension AgentServices {
         self.init(
             vaults: vaults, reach: reach, limitsFiles: false,
             helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
+    }
+}
+
+extension VaultPlace {
+    /// The same path with another folder's identity, as a client that lies would send it.
+    func claiming(_ other: FolderIdentity) -> VaultPlace {
+        VaultPlace(folder: other, name: name, path: path)
     }
 }

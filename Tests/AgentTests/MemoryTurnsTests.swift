@@ -6,10 +6,9 @@ import WatchwordSystem
 /// Turns of users, who share a limited amount of memory.
 struct MemoryTurnsTests {
     private func begin(
-        _ turns: MemoryTurns, _ user: UInt32, _ size: Int = 0,
-        waiting timeout: Duration = .zero
+        _ turns: MemoryTurns, _ user: UInt32, _ size: Int = 0
     ) throws -> Bool {
-        try turns.begin(of: user, size: size, timeout: timeout)
+        try turns.begin(of: user, size: size, timeout: .zero)
     }
 
     /// Starts a thread that certainly waits for a turn, and gets it.

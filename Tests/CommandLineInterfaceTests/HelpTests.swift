@@ -90,13 +90,13 @@ struct HelpTests {
     func optionsAgree() {
         #expect(ambiguousOptions(of: Commands.Verb.self) == ["qr"])
         #expect(ambiguousOptions(of: ServerVerb.self) == [])
-        let letters = Set(Commands.Verb.allOptions.filter { $0.short != nil }.map(\.name))
+        let letters = Set(Commands.Verb.table.allOptions.filter { $0.short != nil }.map(\.name))
         #expect(letters == ["quiet", "help", "version", "yes", "output", "copy"])
     }
 
     private func ambiguousOptions<Verb: ProgramVerb>(of _: Verb.Type) -> Set<String> {
         var seen: [String: Set<Option.Value>] = [:]
-        for option in Verb.allOptions { seen[option.name, default: []].insert(option.value) }
+        for option in Verb.table.allOptions { seen[option.name, default: []].insert(option.value) }
         return Set(seen.filter { $0.value.count > 1 }.keys)
     }
 
@@ -115,7 +115,7 @@ struct HelpTests {
         let titles = Verb.allCases.map(\.name) + [Verb.program, "options"]
         #expect(help.sections.keys.sorted() == titles.sorted())
         let common = help["options"].options
-        #expect(Set(common.keys) == Set(Verb.allOptions.map(\.name)))
+        #expect(Set(common.keys) == Set(Verb.table.allOptions.map(\.name)))
         for verb in Verb.allCases {
             let section = help[verb.name]
             #expect(!section.summary.isEmpty && !section.examples.isEmpty, "\(verb.name)")

@@ -36,7 +36,7 @@ struct EntrySearchTests {
 
     @Test("a text that consists only of accents does not match every text")
     func accents() {
-        #expect(!FoldedText("\u{301}").isEmpty)
+        #expect(FoldedText("\u{301}") != FoldedText(""))
         #expect(!FoldedText("abc").contains(FoldedWord("\u{301}")))
         #expect(FoldedText("abc").contains(FoldedWord("C")))
         #expect(!FoldedText("abc").contains(FoldedWord("abcd")))

@@ -28,10 +28,22 @@ struct EncryptedExportVector: Codable, Sendable {
 
 @Suite("Made-up encrypted exports")
 struct EncryptedExportTests {
-    private static let vectors: [EncryptedExportVector] = {
+    static let vectors: [EncryptedExportVector] = {
         do { return try VectorFile("exports/encrypted.json").cases } catch { return [] }
     }()
+    /// The formats whose examples other suites read, and `zipArchive`, which only errors name.
+    private static let elsewhere: Set<ExportFormat> = [
+        .authenticatorPlus, .authy, .battleNet, .microsoftAuthenticator, .onePassword, .pskc,
+        .watchwordSheet, .watchwordVault, .winAuth, .zipArchive,
+    ]
     private let password = SecretBytes(text: "pw")
+
+    @Test("each format has an example")
+    func complete() {
+        let encrypted = Self.vectors.compactMap { ExportFormat(rawValue: $0.format) }
+        let examples = Self.elsewhere.union(encrypted).union(FormatTests.exports.map(\.format))
+        #expect(examples == Set(ExportFormat.allCases))
+    }
 
     @Test("the password opens the file", arguments: vectors)
     func opens(vector: EncryptedExportVector) throws {

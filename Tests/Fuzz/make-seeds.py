@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 import struct
@@ -57,39 +58,44 @@ EXPORT_TEXTS = [
     SECRET + '\n" RATE_LIMIT 3 30\n" TOTP_AUTH\n12345678\n', SECRET + '\n" HOTP_COUNTER 3\n',
     "Acme:ann:" + SECRET.lower() + "\n",
 ]
-EXPORT_JSON = [
-    {"version": 1, "header": {"slots": None, "params": None}, "db": {"version": 3, "entries": [
+# An export of each format, by its case of `ExportFormat`.
+EXPORT_JSON = {
+    "aegis": {"version": 1, "header": {"slots": None, "params": None}, "db": {"version": 3, "entries": [
         {"type": "totp", "uuid": "u", "name": "ann", "issuer": "Acme", "note": "n", "favorite": True, "icon": None,
          "info": {"secret": SECRET, "algo": "SHA256", "digits": 7, "period": 20}, "groups": ["g"]},
         {"type": "motp", "name": "m", "info": {"secret": SECRET, "pin": "1234"}}],
         "groups": [{"uuid": "g", "name": "G"}]}},
-    {"schemaVersion": 4, "groups": [{"id": "g", "name": "G"}], "services": [
+    "twoFAS": {"schemaVersion": 4, "groups": [{"id": "g", "name": "G"}], "services": [
         {"name": "Acme", "secret": SECRET, "groupId": "g", "order": {"position": 1},
          "otp": {"account": "ann", "tokenType": "HOTP", "counter": 9223372036854775808, "digits": 6}}]},
-    [{"secret": SECRET, "issuer": "A", "label": "x", "digits": 6, "type": "MOTP", "algorithm": "SHA1", "tags": ["t"]}],
-    [{"kind": "TOTP", "timer": "30", "secret": SECRET, "issuer": "A", "account": "a", "digits": "6",
-      "algorithm": "SHA1", "counter": "0", "pinned": "true"}],
-    [{"name": "d", "otpGenerator": {"otpSecret": SECRET, "counter": 2}}],
-    [{"decryptedSecret": SECRET, "digits": 7, "originalName": "A:a"}, {"secretSeed": "00ff", "name": "A - b"}],
-    {"tokenOrder": ["A:a"], "tokens": [{"algo": "SHA1", "counter": -1, "digits": 6, "issuerExt": "A", "label": "a",
-                                        "period": 30, "secret": [-1, 0, 127], "type": "HOTP"}]},
-    {"encrypted": False, "folders": [{"id": "f", "name": "F"}], "items": [
+    "andOTP": [{"secret": SECRET, "issuer": "A", "label": "x", "digits": 6, "type": "MOTP", "algorithm": "SHA1",
+                "tags": ["t"]}],
+    "raivo": [{"kind": "TOTP", "timer": "30", "secret": SECRET, "issuer": "A", "account": "a", "digits": "6",
+               "algorithm": "SHA1", "counter": "0", "pinned": "true"}],
+    "duo": [{"name": "d", "otpGenerator": {"otpSecret": SECRET, "counter": 2}}],
+    "authy": [{"decryptedSecret": SECRET, "digits": 7, "originalName": "A:a"}, {"secretSeed": "00ff", "name": "A - b"}],
+    "freeOTPPlus": {"tokenOrder": ["A:a"], "tokens": [
+        {"algo": "SHA1", "counter": -1, "digits": 6, "issuerExt": "A", "label": "a", "period": 30,
+         "secret": [-1, 0, 127], "type": "HOTP"}]},
+    "bitwarden": {"encrypted": False, "folders": [{"id": "f", "name": "F"}], "items": [
         {"type": 1, "name": "A", "notes": "\ud800", "favorite": True, "folderId": "f",
          "login": {"username": "u", "totp": "steam://" + SECRET}}]},
-    {"items": ["otpauth://totp/A?secret=" + SECRET, {"rawData": "otpauth://hotp/A?counter=1&secret=" + SECRET}]},
-    {"version": 1, "entries": [{"content": {"uri": "steam://" + SECRET, "entry_type": "Steam", "name": "n"},
-                                "note": "n"}]},
-    {"vaults": {"v": {"name": "V", "items": [{"state": 2, "pinned": True, "data": {
+    "uriList": {"items": [
+        "otpauth://totp/A?secret=" + SECRET, {"rawData": "otpauth://hotp/A?counter=1&secret=" + SECRET}]},
+    "protonAuthenticator": {"version": 1, "entries": [
+        {"content": {"uri": "steam://" + SECRET, "entry_type": "Steam", "name": "n"}, "note": "n"}]},
+    "protonPass": {"vaults": {"v": {"name": "V", "items": [{"state": 2, "pinned": True, "data": {
         "metadata": {"name": "N", "note": ""}, "type": "login",
         "content": {"itemUsername": "u", "totpUri": SECRET},
         "extraFields": [{"fieldName": "f", "type": "totp", "data": {"totpUri": SECRET}}]}}]}}},
-    {"version": 3, "accounts": [{"issuerName": "A", "userName": "u", "secret": SECRET, "timeStep": 30, "digits": 6,
-                                 "algorithm": "SHA1", "folderData": {"folderId": 2}}], "folders": [{"id": 2, "name": "F"}]},
-    {"shared_secret": "ABEiM0RVZneImQ==", "account_name": "ann"},
-    {"Authenticators": [{"Type": 3, "Issuer": "A", "Username": "u", "Secret": "00ff00ff", "Pin": "1"}],
-     "Categories": [{"Id": "c", "Name": "C"}],
-     "AuthenticatorCategories": [{"CategoryId": "c", "AuthenticatorSecret": "00ff00ff"}]},
-]
+    "lastPass": {"version": 3, "accounts": [
+        {"issuerName": "A", "userName": "u", "secret": SECRET, "timeStep": 30, "digits": 6, "algorithm": "SHA1",
+         "folderData": {"folderId": 2}}], "folders": [{"id": 2, "name": "F"}]},
+    "steam": {"shared_secret": "ABEiM0RVZneImQ==", "account_name": "ann"},
+    "stratum": {"Authenticators": [{"Type": 3, "Issuer": "A", "Username": "u", "Secret": "00ff00ff", "Pin": "1"}],
+                "Categories": [{"Id": "c", "Name": "C"}],
+                "AuthenticatorCategories": [{"CategoryId": "c", "AuthenticatorSecret": "00ff00ff"}]},
+}
 EXPORT_XML = [
     '<map><string name="tokenOrder">["A:a"]</string><string name="A:a">{"algo":"SHA1","secret":[1,2],"type":"TOTP",'
     '"label":"a"}</string></map>',
@@ -180,7 +186,7 @@ def exports():
     """Yields a target and the bytes of an export."""
     for text in EXPORT_TEXTS + MIGRATIONS:
         yield "exporttext", text.encode()
-    for value in EXPORT_JSON:
+    for value in EXPORT_JSON.values():
         yield "exportjson", json.dumps(value).encode()
     for text in EXPORT_XML:
         yield "exportxml", text.encode()
@@ -188,8 +194,9 @@ def exports():
         with sqlite3.connect(":memory:") as database:
             database.executescript(script)
             yield "sqlite", database.serialize()
-    members = {"export.data": {"accounts": []}, "raivo-otp-export.json": EXPORT_JSON[3],
-               "Proton Pass/data.json": EXPORT_JSON[10], "1.maFile": EXPORT_JSON[12], "data.json": EXPORT_JSON[7]}
+    members = {"export.data": {"accounts": []}, "raivo-otp-export.json": EXPORT_JSON["raivo"],
+               "Proton Pass/data.json": EXPORT_JSON["protonPass"], "1.maFile": EXPORT_JSON["steam"],
+               "data.json": EXPORT_JSON["bitwarden"]}
     for name, value in members.items():
         archive = io.BytesIO()
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
@@ -215,7 +222,10 @@ def objects():
     """Yields a target and the bytes of an object of WebAuthn."""
     for case in load("cbor/rfc8949.json")["cases"]:
         yield "cbor", bytes.fromhex(case["encoded"])
-    formats = ["packed", "fido-u2f", "tpm", "android-key", "apple", "none"]
+    # The fuzz target takes the format's position in its own list.
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Sources", "Fuzz", "Credentials.swift")
+    with open(source, encoding="utf-8") as file:
+        formats = json.loads(re.search(r"let formats = (\[.*\])", file.read()).group(1))
     for case in load("webauthn/attestations.json")["cases"] + load("webauthn/chromium.json")["cases"]:
         content = base64.b64decode(case["object"])
         yield "attestation", content

@@ -131,3 +131,17 @@ func post(_ headers: String, _ body: String = "abc", version: String = "1.1") ->
 
 /// A chunk of three bytes.
 let chunks = "3\r\nabc\r\n0\r\n\r\n"
+
+extension HTTPRequestError {
+    /// A status code with which the test recognises the error; the service has its own table.
+    fileprivate var status: Int {
+        switch self {
+        case .malformed, .refusedByLibrary: 400
+        case .lengthRequired: 411
+        case .bodyTooLarge: 413
+        case .unknownExpectation: 417
+        case .headersTooLarge: 431
+        case .unknownTransferCoding: 501
+        }
+    }
+}

@@ -104,3 +104,7 @@ struct MergeVerdictTests {
         }
     }
 }
+
+extension MergeVerdict.Side {
+    fileprivate var other: Self { self == .ours ? .theirs : .ours }
+}

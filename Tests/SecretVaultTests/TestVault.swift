@@ -250,3 +250,8 @@ extension TestVault {
         }
     }
 }
+
+extension UnlockedVault {
+    /// This vault, for a merge into another file of it.
+    var asCopy: VaultCopy { VaultCopy(state: state, key: key) }
+}

@@ -29,8 +29,8 @@ struct VaultVector: Codable, Sendable, CustomTestStringConvertible {
             guard let hex = deviceSecret else { return [] }
             let bytes = try SecretBytes(hex: hex)
             let document = try VaultDocument(parsing: [UInt8](try Data(contentsOf: url)))
-            return document.slots.map { SlotSummary($0) }.filter { !$0.isPortable }
-                .map { .device(bytes, of: $0) }
+            return document.slots.filter { !$0.isPortable }
+                .map { .device(bytes, of: SlotSummary($0)) }
         }
     }
 

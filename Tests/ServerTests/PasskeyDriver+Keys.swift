@@ -39,17 +39,23 @@ extension PasskeyDriver {
         )
     }
 
+    /// The body with which a key presents its signature of a challenge.
+    static func body(
+        _ challenge: (token: String, expiry: UInt64), _ key: SampleDeviceKey, of credential: String
+    ) throws -> String {
+        let signature = try key.signature(
+            of: challenge.token, expiry: challenge.expiry, by: credential)
+        return #"{"credential":"\#(credential)","challenge":"\#(challenge.token)","#
+            + #""audience":"\#(SampleDeviceKey.audience)","purpose":"sign-in","#
+            + #""presence":"cryptographic","signature":"\#(signature)"}"#
+    }
+
     /// Presents a signature.
     func finish(
         _ challenge: (token: String, expiry: UInt64), _ key: SampleDeviceKey, of credential: String
     ) async throws -> Reply {
-        let signature = try key.signature(
-            of: challenge.token, expiry: challenge.expiry, by: credential)
-        return try await send(
-            .page, "/v1/device/signatures",
-            #"{"credential":"\#(credential)","challenge":"\#(challenge.token)","#
-                + #""audience":"\#(SampleDeviceKey.audience)","purpose":"sign-in","#
-                + #""presence":"cryptographic","signature":"\#(signature)"}"#)
+        try await send(
+            .page, "/v1/device/signatures", Self.body(challenge, key, of: credential))
     }
 
     /// Signs in with a device key.

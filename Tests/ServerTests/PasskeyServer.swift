@@ -53,35 +53,14 @@ final class PasskeyServer: Sendable {
             return try PostgreSQLVerificationStore(
                 connecting: address, key: keys.auditKey, connections: .init(timeout: .seconds(20)))
         }
-        listener = try Self.listener(for: fixture.service)
-    }
-
-    private init(_ other: PasskeyServer, with passkeys: PasskeySettings) throws {
-        (fixture, folder, url) = (other.fixture, other.folder, other.url)
-        listener = try Self.listener(for: fixture.service(with: passkeys))
-    }
-
-    private static func listener(for service: Service) throws -> Listener {
-        try Listener.start(
-            on: ListenAddress(loopbackPort: 0), refuser: service.refuse, handler: service.answer)
-    }
-
-    /// A server with other settings on the same database, as after a restart.
-    func restarted(with passkeys: PasskeySettings) throws -> PasskeyServer {
-        try PasskeyServer(self, with: passkeys)
+        listener = try Listener.start(
+            on: ListenAddress(loopbackPort: 0), refuser: fixture.service.refuse,
+            handler: fixture.service.answer)
     }
 
     /// Sends requests over HTTP, each over its own connection, with an API key that has all scopes.
-    var driver: PasskeyDriver { driver(as: "all") }
-
-    /// Sends requests with this API key.
-    func driver(as client: String) -> PasskeyDriver {
-        PasskeyDriver(port: listener.address.port, key: fixture.keys[client]?.text ?? "")
-    }
-
-    /// Sends requests over HTTP, from pages of this origin.
-    func driver(onPagesOf origin: String) -> PasskeyDriver {
-        PasskeyDriver(port: listener.address.port, key: "", pages: origin)
+    var driver: PasskeyDriver {
+        PasskeyDriver(port: listener.address.port, key: fixture.keys["all"]?.text ?? "")
     }
 
     /// Sends a request without a body.
@@ -196,14 +175,12 @@ final class PasskeyServer: Sendable {
 
 extension PasskeyDriver {
     /// Sends requests over HTTP, each over its own connection.
-    ///
-    /// - Parameter pages: the origin of pages.
-    init(port: UInt16, key: String, pages: String = "https://mill.example") {
+    init(port: UInt16, key: String) {
         self.init { sender, target, body in
             let isPage = sender == .page
             return try await .asking(
                 "POST", target, body, port: port, key: isPage ? nil : key,
-                headers: isPage ? "Origin: \(pages)\r\n" : "")
+                headers: isPage ? "Origin: https://mill.example\r\n" : "")
         }
     }
 }

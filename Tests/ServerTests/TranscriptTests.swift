@@ -1,8 +1,10 @@
 import Foundation
 import HTTPListener
+import SQLiteStore
 import ServiceTranscripts
 import TestSupport
 import Testing
+import Verification
 import VerificationService
 import WatchwordCoding
 import WatchwordCryptography
@@ -40,10 +42,13 @@ struct TranscriptTests {
     }
 
     @Test(
-        "the service answers as the transcript specifies, over HTTP",
+        "the service answers as the transcript specifies, over HTTP and with an SQLite database",
         arguments: try HTTPTranscript.all())
     func plain(name: String) async throws {
-        let fixture = try await ServiceFixture()
+        let folder = try TemporaryFolder()
+        let fixture = try await ServiceFixture { _, keys in
+            try SQLiteVerificationStore(opening: folder.file("db"), key: keys.auditKey)
+        }
         let listener = try Self.listen(fixture)
         try await HTTPTranscript(named: name).run(keys: fixture.keys, clock: fixture.clock) {
             request in
@@ -52,6 +57,7 @@ struct TranscriptTests {
             return try Self.response(try await connection.receiveToEnd(), to: request)
         }
         #expect(await listener.stop(grace: .seconds(60)))
+        withExtendedLifetime(folder) {}
     }
 
     @Test(

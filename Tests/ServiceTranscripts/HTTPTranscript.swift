@@ -14,7 +14,8 @@ internal import WatchwordCoding
 /// the stored text; objects have exactly these members. In requests, `{{name}}` is the stored text,
 /// `{{code:name}}` is the code of a stored key URI, `{{code:name:2}}` is the code two steps later,
 /// and `{{wrong:name}}` is a wrong code. `{{created:name}}` and `{{signed:name}}` are what a
-/// browser returns for a stored challenge, with the transcript's passkey.
+/// browser returns for a stored challenge, with the transcript's passkey; changes of what it says
+/// follow, as in `{{signed:name|id=02|flags=0d}}`.
 /// With the device key of a person, `{{point:person}}` is the public key,
 /// `{{enrolment:person:ticket}}` its signature for a stored ticket,
 /// `{{sign-in:person:credential:challenge:expiry}}` for a stored challenge, and

@@ -53,15 +53,6 @@ package struct PasskeyDriver: Sendable {
         package let challenge: [UInt8]
         package let userHandle: [UInt8]
         package let options: JSONValue?
-
-        package init(
-            credential: String, challenge: [UInt8], userHandle: [UInt8], options: JSONValue?
-        ) {
-            self.credential = credential
-            self.challenge = challenge
-            self.userHandle = userHandle
-            self.options = options
-        }
     }
 
     /// Begins a registration.
@@ -105,12 +96,6 @@ package struct PasskeyDriver: Sendable {
         package let token: String
         package let challenge: [UInt8]
         package let options: JSONValue?
-
-        package init(token: String, challenge: [UInt8], options: JSONValue?) {
-            self.token = token
-            self.challenge = challenge
-            self.options = options
-        }
     }
 
     /// Begins a ceremony for a subject, or for nobody in particular.

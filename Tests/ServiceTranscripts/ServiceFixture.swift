@@ -1,3 +1,4 @@
+internal import PasskeyVerification
 internal import Synchronization
 package import Verification
 package import VerificationService
@@ -16,7 +17,6 @@ package final class ServiceFixture: Sendable {
     /// API keys: one per scope with its name, `all`, and `none` without any scope.
     package let keys: [String: SecretBytes]
     private let dependencies: Dependencies
-    private let makeService: @Sendable (PasskeySettings) -> Service
 
     private final class Dependencies: Sendable {
         let lines = Mutex<[LogLine]>([])
@@ -49,29 +49,22 @@ package final class ServiceFixture: Sendable {
         self.store = store
         self.verifier = verifier
         self.dependencies = dependencies
-        let settings = { @Sendable (passkeys: PasskeySettings) -> ServiceSettings in
-            var settings = ServiceSettings(clock: ClockRequirement(profile: policy.profile))
-            settings.addressRate = addressRate
-            settings.trustedProxies = trustedProxies
-            settings.pages = pages
-            settings.passkeys = passkeys
-            settings.audiences = [SampleDeviceKey.audience]
-            settings.tpmRoots = tpmRoots
-            settings.usesTLS = usesTLS
-            return settings
+        var settings = ServiceSettings(clock: ClockRequirement(profile: policy.profile))
+        settings.addressRate = addressRate
+        settings.trustedProxies = trustedProxies
+        settings.pages = pages
+        settings.passkeys = try passkeys ?? PasskeySettings.forTests()
+        settings.audiences = [SampleDeviceKey.audience]
+        settings.tpmRoots = tpmRoots
+        settings.usesTLS = usesTLS
+        var replaced = ServiceDependencies(
+            now: { clock.now }, clockState: { dependencies.clockState.withLock { $0 } },
+            log: { line in dependencies.lines.withLock { $0.append(line) } })
+        replaced.instant = { clock.instant }
+        replaced.readinessChanged = { failure in
+            dependencies.readinessChanges.withLock { $0.append(failure?.cause) }
         }
-        makeService = { passkeys in
-            var replaced = ServiceDependencies(
-                now: { clock.now }, clockState: { dependencies.clockState.withLock { $0 } },
-                log: { line in dependencies.lines.withLock { $0.append(line) } })
-            replaced.instant = { clock.instant }
-            replaced.readinessChanged = { failure in
-                dependencies.readinessChanges.withLock { $0.append(failure?.cause) }
-            }
-            return Service(
-                verifier: verifier, settings: settings(passkeys), dependencies: replaced)
-        }
-        service = makeService(try passkeys ?? .forTests())
+        service = Service(verifier: verifier, settings: settings, dependencies: replaced)
         var keys: [String: SecretBytes] = [:]
         for (name, scopes) in [("all", Scope.allCases), ("none", [])]
             + Scope.allCases.map({ ($0.rawValue, [$0]) })
@@ -82,9 +75,6 @@ package final class ServiceFixture: Sendable {
         self.keys = keys
     }
 
-    /// A service on the same store with other settings for passkeys, as after a restart.
-    package func service(with passkeys: PasskeySettings) -> Service { makeService(passkeys) }
-
     /// The log so far.
     package var log: [LogLine] { dependencies.lines.withLock { $0 } }
 
@@ -94,5 +84,16 @@ package final class ServiceFixture: Sendable {
     /// Sets the clock state that the kernel reports.
     package func setClockState(_ state: ClockState) {
         dependencies.clockState.withLock { $0 = state }
+    }
+}
+
+extension PasskeySettings {
+    /// The passkeys of `mill.example`.
+    package static func forTests(floor: PolicyFloor = .none) throws -> PasskeySettings {
+        let origins = ["https://mill.example", "https://login.mill.example:8443"]
+        return PasskeySettings(
+            relyingParty: try RelyingParty(
+                ids: ["mill.example"], name: "Paper Mill", origins: origins),
+            origins: origins, floor: floor)
     }
 }

@@ -83,7 +83,8 @@ struct TranscriptMemory {
     }
 
     private func value(of placeholder: String) throws -> String {
-        let parts = placeholder.split(separator: ":").map(String.init)
+        let changes = placeholder.split(separator: "|").map(String.init)
+        let parts = changes[0].split(separator: ":").map(String.init)
         if parts.count == 1, let text = texts[parts[0]] { return text }
         if let made = try signature(parts) { return made }
         guard parts.count >= 2, let text = texts[parts[1]] else {
@@ -91,8 +92,8 @@ struct TranscriptMemory {
         }
         let offset = parts.count == 3 ? Int64(parts[2]) ?? 0 : 0
         switch parts[0] {
-        case "created": return try passkey.createdJSON(challenge(text))
-        case "signed": return try passkey.signedJSON(challenge(text))
+        case "created": return try passkey(changes.dropFirst()).createdJSON(bytes(text))
+        case "signed": return try passkey(changes.dropFirst()).signedJSON(bytes(text))
         case "code": return try codes(of: text, offsets: offset...offset)[0]
         case "wrong":
             let near = try codes(of: text, offsets: -120...120)
@@ -106,8 +107,46 @@ struct TranscriptMemory {
         }
     }
 
-    private func challenge(_ text: String) throws -> [UInt8] {
+    private func bytes(_ text: String) throws -> [UInt8] {
         try Base64URL.decode(Array(text.utf8).span)
+    }
+
+    /// The transcript's passkey after changes such as `flags=0d`; bytes are in hexadecimal.
+    private func passkey(_ changes: some Sequence<String>) throws -> TestPasskey {
+        var passkey = passkey
+        for change in changes {
+            let parts = change.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { throw HTTPTranscript.Malformed(step: change) }
+            let value = parts[1]
+            switch parts[0] {
+            case "algorithm": passkey.algorithm = try number(value)
+            case "client-data": passkey.editClientData = { _ in Array(value.utf8) }
+            case "count": passkey.count = try number(value)
+            case "flags": passkey.flags = try Hex.bytes(value)[0]
+            case "format": passkey.format = value
+            case "frame": passkey.isCrossOrigin = value == "true"
+            case "id": passkey.id = try Hex.bytes(value)
+            case "model": passkey.model = try Hex.bytes(value)
+            case "object-rest":
+                let rest = try Hex.bytes(value)
+                passkey.editObject = { $0 + rest }
+            case "origin": passkey.origin = value
+            case "relying-party": passkey.relyingPartyID = value
+            case "rest": passkey.rest = try Hex.bytes(value)
+            case "signature": passkey.signature = try Hex.bytes(value)
+            case "stated-id": passkey.statedID = try Hex.bytes(value)
+            case "top-origin": passkey.topOrigin = value
+            case "type": passkey.type = value
+            case "user-handle": passkey.userHandle = try bytes(texts[value] ?? "")
+            default: throw HTTPTranscript.Malformed(step: change)
+            }
+        }
+        return passkey
+    }
+
+    private func number<Number: FixedWidthInteger>(_ text: String) throws -> Number {
+        guard let number = Number(text) else { throw HTTPTranscript.Malformed(step: text) }
+        return number
     }
 
     /// What a device key contributes to a request; `nil` for other placeholders.

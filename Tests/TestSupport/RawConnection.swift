@@ -97,11 +97,12 @@ public final class RawConnection: Sendable {
     public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Returns the next bytes; empty if the other side has closed or reset the connection.
-    public func receive(atMost limit: Int = 1 << 16) async throws -> [UInt8] {
-        try await onOwnThread { [self] in try receiveNow(limit) }
+    public func receive() async throws -> [UInt8] {
+        try await onOwnThread { [self] in try receiveNow() }
     }
 
-    private func receiveNow(_ limit: Int) throws -> [UInt8] {
+    private func receiveNow() throws -> [UInt8] {
+        let limit = 1 << 16
         var room = [UInt8](repeating: 0, count: limit)
         let count = unsafe recv(descriptor, &room, limit, 0)
         if count < 0, errno == EAGAIN { throw Failure.silence }

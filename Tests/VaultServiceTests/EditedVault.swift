@@ -5,6 +5,13 @@ import WatchwordCryptography
 
 @testable import VaultService
 
+extension Confirmations {
+    /// The entries as they were when presence was checked for each.
+    init(_ entries: [EntrySummary] = []) {
+        self.init(of: entries.map { ($0.id, $0.accessControl.presence) })
+    }
+}
+
 /// A vault in its own folder, with methods that edit its entries.
 struct EditedVault {
     private let folder: TemporaryFolder

@@ -89,11 +89,11 @@ extension ServiceFixture {
     /// Verifies a code.
     func verify(
         _ subject: String, _ code: String, as key: String = "all",
-        headers: [String: String] = [:], peer: String = "192.0.2.7"
+        headers: [String: String] = [:]
     ) async throws -> Reply {
         try await ask(
             "POST", "/v1/verifications", #"{"subject":"\#(subject)","code":"\#(code)"}"#,
-            as: key, headers: headers, peer: peer)
+            as: key, headers: headers)
     }
 }
 

@@ -103,54 +103,6 @@ struct PasskeyEnrolmentTests {
         }
     }
 
-    @Test(
-        "a denied registration says whether another attempt can help, and names the passkey to remove",
-        arguments: [false, true])
-    func denials(onPage isOnPage: Bool) async throws {
-        let fixture = try await ServiceFixture()
-        let known = try TestPasskey(id: [1])
-        try await fixture.driver.register(known)
-        let cases: [(reason: String, policy: String, change: (inout TestPasskey) -> Void)] = [
-            ("challenge", "", { $0.challenge = [UInt8](repeating: 0, count: 32) }),
-            ("origin", "", { $0.origin = "https://evil.example" }),
-            ("user-verification", "", { $0.flags = 0x01 }),
-            ("not-device-bound", #""backup":"device-bound""#, { $0.flags = 0x0d }),
-            ("attestation-untrusted", #""attestation":"trusted""#, { _ in }),
-            ("attestation-format", #""attestation":"any""#, { $0.format = "later" }),
-            ("credential-known", "", { $0.id = [1] }),
-        ]
-        for (reason, policy, change) in cases {
-            var passkey = try TestPasskey(id: [2])
-            change(&passkey)
-            let attempt = try await begin(fixture, onPage: isOnPage, #","policy":{\#(policy)}"#)
-            let reply = try await finish(attempt, passkey, fixture)
-            #expect(reply.result == "denied")
-            #expect(reply.reason == (isOnPage ? nil : reason))
-            // The next attempt replaces a passkey that was refused for its page or its challenge.
-            let mayRetry = ["challenge", "origin"].contains(reason)
-            #expect(reply.json?["retry"]?.truth == mayRetry, "\(reason)")
-            // Another row, or another subject's, has the passkey that is known.
-            let signal = reply.json?["signal"]
-            if mayRetry || reason == "credential-known" {
-                #expect(signal == nil, "\(reason)")
-            } else {
-                #expect(signal?["rpId"]?.string == "mill.example", "\(reason)")
-                #expect(signal?["credentialId"]?.string == "Ag", "\(reason)")
-            }
-        }
-        #expect(try await fixture.driver.signIn(known).result == "accepted")
-    }
-
-    @Test("a registered passkey is not called unknown if its registration is sent again")
-    func repeated() async throws {
-        let fixture = try await ServiceFixture()
-        let attempt = try await begin(fixture, onPage: false)
-        let passkey = try TestPasskey()
-        #expect(try await finish(attempt, passkey, fixture).result == "accepted")
-        let again = try await finish(attempt, passkey, fixture)
-        #expect(again.reason == "challenge" && again.json?["signal"] == nil)
-    }
-
     @Test("a passkey replaces a credential when it is accepted", arguments: [false, true])
     func replacing(onPage isOnPage: Bool) async throws {
         let fixture = try await ServiceFixture()

@@ -126,22 +126,6 @@ struct PasskeyLimitTests {
         }
     }
 
-    @Test("K-21 a passkey that could once be copied stays so under a stricter policy")
-    func laundered() async throws {
-        let fixture = try await ServiceFixture()
-        let driver = fixture.driver
-        var passkey = try TestPasskey()
-        passkey.flags = 0x0d
-        try await driver.register(passkey)
-        passkey.flags = 0x05
-        for _ in 0..<2 { #expect(try await driver.signIn(passkey).result == "accepted") }
-        let bound = try await driver.signIn(
-            passkey, as: "alice", #","policy":{"backup":"device-bound"}"#)
-        #expect(bound.reason == "backup-eligibility-changed")
-        let step = try await driver.signIn(passkey, as: "alice", #","policy":{"backup":"step-up"}"#)
-        #expect(step.json?["step_up"]?.elements?.compactMap(\.string) == ["new-device"])
-    }
-
     @Test("cancelled registrations do not block the subject: a new one replaces the oldest")
     func cancelled() async throws {
         let fixture = try await ServiceFixture()

@@ -7,127 +7,9 @@ import WatchwordCryptography
 
 @testable import VerificationService
 
-/// The routes of passkeys, apart from the ceremonies that are denied.
+/// The routes of passkeys, apart from the ceremonies in `Vectors/http`.
 struct PasskeyRouteTests {
     private let page = ["Origin": "https://mill.example"]
-
-    @Test("an application registers a passkey, sees it in the list, and signs the subject in")
-    func life() async throws {
-        let fixture = try await ServiceFixture()
-        let driver = fixture.driver
-        var passkey = try TestPasskey()
-        passkey.flags = 0x1d
-        passkey.model = [UInt8](repeating: 0xa1, count: 16)
-        let begun = try await driver.begin(
-            "alice", #","user_display_name":"Alice","policy":{"discoverable":"preferred"}"#)
-        let user = begun.options?["user"]
-        #expect(user?["name"]?.string == "alice" && user?["displayName"]?.string == "Alice")
-        #expect(begun.options?["rp"]?["id"]?.string == "mill.example")
-        let selection = begun.options?["authenticatorSelection"]
-        #expect(selection?["residentKey"]?.string == "preferred")
-        let signal = "/v1/subjects/alice/passkeys/signal"
-        #expect(try await fixture.ask("GET", signal).problem == "refused-by-state")
-        let reply = try await driver.finish(
-            begun, passkey, #","name":"laptop","user_agent":"Browser/1""#)
-        let model = "a1a1a1a1-a1a1-a1a1-a1a1-a1a1a1a1a1a1"
-        #expect(
-            reply.json?.rendered().text
-                == #"{"result":"accepted","device_bound":false,"backed_up":true,"#
-                + #""user_verified":true,"attestation":"none","authenticator":"\#(model)","#
-                + #""only_credential":true}"#)
-        let list = try await fixture.ask("GET", "/v1/subjects/alice/credentials")
-        let listed = try #require(list.json?["credentials"]?.elements?.first)
-        #expect(listed["type"]?.string == "passkey" && listed["name"]?.string == "laptop")
-        #expect(listed["user_agent"]?.string == "Browser/1")
-        #expect(listed["device_bound"]?.truth == false && listed["backed_up"]?.truth == true)
-        #expect(listed["user_verified"]?.truth == true)
-        #expect(listed["attestation"]?.string == "none")
-        #expect(listed["authenticator"]?.string == model)
-        #expect(
-            listed["transports"]?.elements?.compactMap(\.string) == ["internal", "hybrid"])
-        let signedIn = try await driver.signIn(passkey)
-        #expect(signedIn.result == "accepted" && signedIn.text("subject") == "alice")
-        #expect(signedIn.text("credential") == begun.credential)
-        #expect(signedIn.text("sign_count") == "none")
-        let accepted = try await fixture.ask("GET", signal)
-        #expect(accepted.text("rpId") == "mill.example")
-        #expect(
-            accepted.json?["allAcceptedCredentialIds"]?.elements?.compactMap(\.string)
-                == [Base64URL.encode(passkey.id.span)])
-    }
-
-    @Test("recovery codes are not a second credential; a second passkey is")
-    func onlyCredential() async throws {
-        let fixture = try await ServiceFixture()
-        _ = try await fixture.ask(
-            "POST", "/v1/subjects/alice/credentials", #"{"type":"recovery"}"#)
-        for isOnly in [true, false] {
-            let begun = try await fixture.driver.begin()
-            let reply = try await fixture.driver.finish(
-                begun, TestPasskey(id: isOnly ? [1] : [2]))
-            #expect(reply.json?["only_credential"]?.truth == isOnly)
-        }
-    }
-
-    @Test("a synced passkey needs a second proof in a new browser, which the application reports")
-    func stepUp() async throws {
-        let fixture = try await ServiceFixture()
-        let driver = fixture.driver
-        var passkey = try TestPasskey()
-        passkey.flags = 0x0d
-        let id = try await driver.register(passkey).credential
-        let policy = #","policy":{"backup":"step-up"}"#
-        let first = try await driver.signIn(passkey, policy)
-        #expect(first.result == "step-up")
-        #expect(first.json?["step_up"]?.elements?.compactMap(\.string) == ["new-device"])
-        let device = try #require(first.text("device"))
-        // Until the proof is reported, the browser is not known.
-        #expect(try await driver.signIn(passkey, policy, device: device).result == "step-up")
-        let again = try await driver.signIn(passkey, policy, device: device)
-        let latest = try #require(again.text("device"))
-        let target = "/v1/credentials/\(id)/step-up"
-        let body = #"{"verification":"\#(try #require(again.text("verification")))"}"#
-        #expect(try await fixture.ask("POST", target, body).result == "accepted")
-        #expect(try await fixture.ask("POST", target, body).result == "denied")
-        #expect(try await driver.signIn(passkey, policy, device: latest).result == "accepted")
-        let other = "/v1/credentials/cr_AAAAAAAAAAAAAAAAAAAAAA/step-up"
-        #expect(try await fixture.ask("POST", other, body).problem == "unknown-credential")
-    }
-
-    @Test("a page registers a passkey with a ticket, which its link contains, and signs in")
-    func pages() async throws {
-        let fixture = try await ServiceFixture()
-        let driver = fixture.driver
-        var passkey = try TestPasskey()
-        let issued = try await driver.issueTicket(for: "alice", #","user_display_name":"Alice""#)
-        let ticket = try #require(issued.text("ticket"))
-        #expect(issued.text("link") == "https://mill.example/ui/enrol#\(ticket)")
-        let begun = try await driver.beginOnPage(ticket: ticket)
-        #expect(begun.status == 201 && begun.text("ceremony") == nil)
-        #expect(begun.json?["options"]?["user"]?["displayName"]?.string == "Alice")
-        // Each attempt has its own challenge.
-        let second = try await driver.beginOnPage(ticket: ticket)
-        let old = try PasskeyDriver.challenge(begun)
-        #expect(try await driver.registerOnPage(ticket, old, passkey).result == "denied")
-        // The denial spent the second challenge, but not the ticket.
-        let spent = try PasskeyDriver.challenge(second)
-        #expect(try await driver.registerOnPage(ticket, spent, passkey).result == "denied")
-        let third = try PasskeyDriver.challenge(try await driver.beginOnPage(ticket: ticket))
-        let registered = try await driver.registerOnPage(ticket, third, passkey)
-        #expect(registered.result == "accepted" && registered.reason == nil)
-        #expect(try await driver.beginOnPage(ticket: ticket).problem == "refused-ticket")
-        let handle = try await driver.begin().userHandle
-        passkey.userHandle = handle
-        let signedIn = try await driver.signInOnPage(passkey)
-        #expect(signedIn.result == "accepted" && signedIn.text("subject") == nil)
-        let login = try #require(signedIn.text("login"))
-        let redeemed = try await fixture.ask(
-            "POST", "/v1/logins/redeem", #"{"login":"\#(login)"}"#, as: "verify")
-        #expect(redeemed.result == "accepted" && redeemed.text("type") == "passkey")
-        #expect(redeemed.text("subject") == "alice")
-        #expect(redeemed.text("verification") == signedIn.text("verification"))
-        #expect(redeemed.json?["user_verified"]?.truth == true)
-    }
 
     @Test("after a step-up on a page, the login tells the application what is missing")
     func pageStepUp() async throws {
@@ -248,37 +130,6 @@ struct PasskeyRouteTests {
         let reply = try await driver.signInOnPage(passkey)
         #expect(reply.json?["signal"]?["credentialId"]?.string == "BAUG")
         #expect(reply.json?["signal"]?["rpId"]?.string == "mill.example")
-    }
-
-    @Test("a revoked passkey is denied, and the browser is told to forget it")
-    func forgotten() async throws {
-        let fixture = try await ServiceFixture()
-        var passkey = try TestPasskey()
-        let begun = try await fixture.driver.register(passkey)
-        passkey.userHandle = begun.userHandle
-        // Bob's passkey in Alice's ceremony is not to be forgotten.
-        let other = try await fixture.driver.signIn(passkey, as: "bob")
-        #expect(other.result == "denied" && other.json?["signal"] == nil)
-        _ = try await fixture.ask("DELETE", "/v1/credentials/\(begun.credential)")
-        let reply = try await fixture.driver.signIn(passkey, as: nil)
-        #expect(reply.result == "denied" && reply.reason == "revoked")
-        #expect(
-            reply.json?["signal"]?["credentialId"]?.string == Base64URL.encode(passkey.id.span))
-    }
-
-    @Test("a client without the scope “reasons” does not learn why a passkey was denied")
-    func reasons() async throws {
-        let fixture = try await ServiceFixture()
-        var passkey = try TestPasskey()
-        try await fixture.driver.register(passkey)
-        passkey.flags = 0x01
-        #expect(try await fixture.driver.signIn(passkey).reason == "user-verification")
-        let driver = PasskeyDriver { _, target, body in
-            let reply = try await fixture.ask("POST", target, body, as: "verify")
-            return PasskeyDriver.Reply(status: reply.status, json: reply.json)
-        }
-        let reply = try await driver.signIn(passkey)
-        #expect(reply.json?.members?.map(\.0) == ["verification", "result"])
     }
 
     @Test("a browser may add any JSON to its object, but not leave out or malform known members")

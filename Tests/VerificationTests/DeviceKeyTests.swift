@@ -148,6 +148,9 @@ struct DeviceKeyTests {
         changed = device
         changed.presence = .none
         #expect(try await keys.register(changed, grant.ticket) == .denied(.presence))
+        changed = device
+        changed.sendsRawSignature = true
+        #expect(try await keys.register(changed, grant.ticket) == .denied(.signature))
         // Another ticket's signature, and a ticket for an enrolled secret.
         let second = try await self.grant()
         #expect(
@@ -199,7 +202,7 @@ struct DeviceKeyTests {
     }
 
     @Test(
-        "N-26 K-69 K-70 K-71 K-72 K-73 K-74 K-75 a signature over anything else is denied, and the denial spends the challenge"
+        "N-26 K-69 K-70 K-71 K-72 K-73 K-74 K-75 K-76 a signature over anything else is denied, and the denial spends the challenge"
     )
     func swapped() async throws {
         let id = try await registered(device)
@@ -230,7 +233,7 @@ struct DeviceKeyTests {
         #expect(bare == .signature)
         for audience in [
             "https://evil.example", "https://login.example:8443", "https://Login.example",
-            "https://login.example/", "http://login.example", "",
+            "https://login.example/", "https://login.example.", "http://login.example", "",
         ] {
             changed = device
             changed.sentAudience = audience
@@ -240,11 +243,21 @@ struct DeviceKeyTests {
         changed = device
         changed.sentAudience = "https://other.example:8443"
         #expect(try await outcome { try changed.answer($0, by: id) } == .signature)
+        for presence in [DeviceKeyTranscript.Presence.none, .advisory, .enforced] {
+            changed = device
+            changed.sentPresence = presence
+            #expect(try await outcome { try changed.answer($0, by: id) } == .signature)
+        }
         changed = device
-        changed.sentPresence = .enforced
+        changed.sendsRawSignature = true
         #expect(try await outcome { try changed.answer($0, by: id) } == .signature)
         #expect(try await outcome { try device.answer($0, by: id, for: other) } == .signature)
         #expect(try await outcome { try device.answer($0, by: id, expiry: 0) } == .signature)
+        let later = try await outcome { challenge in
+            try device.answer(
+                challenge, by: id, expiry: UInt64(challenge.expiresAt.milliseconds) + 1)
+        }
+        #expect(later == .signature)
         #expect(
             try await outcome(confirming: text) {
                 try device.answer($0, by: id, text: text + " Ltd")

@@ -57,7 +57,74 @@ struct PasskeyDomainTests {
         #expect(after.relyingParty.id(for: "https://xold.example") == "new.example")
     }
 
-    @Test("a passkey of a domain that was removed cannot be used, and does not count")
+    @Test("K-16 a passkey signs in only where it was registered, on the second domain too")
+    func ownDomain() async throws {
+        let fixture = try VerifierFixture()
+        let (old, new) = ("old.example", "new.example")
+        let before = Passkeys(fixture.verifier, for: try Self.relyingParty(old))
+        let after = Passkeys(fixture.verifier, for: try Self.relyingParty(new, old))
+        let (first, second) = (try Self.passkey(1, of: old), try Self.passkey(2, of: new))
+        // The same id on both domains, with another key on each.
+        let (twin, otherTwin) = (try Self.passkey(3, of: old), try Self.passkey(3, of: new))
+        for (passkey, passkeys) in [
+            (first, before), (twin, before), (second, after), (otherTwin, after),
+        ] {
+            let outcome = try await register(passkey, at: passkeys, for: fixture.alice)
+            guard case .accepted = outcome else { throw BenchError.refused }
+        }
+        func denial(_ passkey: TestPasskey, at domain: String) async throws -> DenialReason? {
+            let ceremony = try await after.beginAuthentication(
+                CeremonyRequest(for: fixture.alice, at: domain))
+            return try await after.finishAuthentication(
+                SentAssertion(passkey.signed(ceremony.options), for: ceremony.token)
+            ).denial
+        }
+        for (passkey, own, other) in [(first, old, new), (second, new, old)] {
+            #expect(try await denial(passkey, at: own) == nil)
+            var changed = passkey
+            changed.relyingPartyID = other
+            #expect(try await denial(changed, at: own) == .relyingParty)
+            // In a ceremony of the other domain, with the hash of either.
+            for passkey in [passkey, changed] {
+                #expect(try await denial(passkey, at: other) == .unknown)
+            }
+        }
+        for (passkey, own, other) in [(twin, old, new), (otherTwin, new, old)] {
+            #expect(try await denial(passkey, at: own) == nil)
+            #expect(try await denial(passkey, at: other) == .relyingParty)
+            var changed = passkey
+            changed.relyingPartyID = other
+            #expect(try await denial(changed, at: other) == .signature)
+        }
+        // A new passkey is for the first domain.
+        #expect(
+            try await register(Self.passkey(4, of: old), at: after, for: fixture.alice)
+                == .denied(.relyingParty))
+    }
+
+    private static func passkey(_ id: UInt8, of domain: String) throws -> TestPasskey {
+        var passkey = try TestPasskey(id: [id])
+        (passkey.relyingPartyID, passkey.origin) = (domain, "https://\(domain)")
+        return passkey
+    }
+
+    @Test("K-01 an Android app is an origin if it is configured, as exact text")
+    func apps() async throws {
+        let app = "android:apk-key-hash:3Rwcq9qmsWzAELsYDQtVffBTPrzDYHzGziieeqJCCys"
+        let bench = try PasskeyFixture(apps: [app])
+        var passkey = try TestPasskey()
+        passkey.origin = app
+        try await bench.register(passkey)
+        for (origin, reason) in [
+            (app, nil), (app.replacing("3Rw", with: "3rw"), .origin), (app + "=", .origin),
+            (app.replacing("android", with: "ios"), .origin), (String(app.dropLast()), .origin),
+        ] as [(String, DenialReason?)] {
+            passkey.origin = origin
+            #expect(try await bench.signIn(passkey).denial == reason, "\(origin)")
+        }
+    }
+
+    @Test("K-16 a passkey of a domain that was removed cannot be used, and does not count")
     func removed() async throws {
         let fixture = try VerifierFixture()
         let before = Passkeys(fixture.verifier, for: try Self.relyingParty("old.example"))
@@ -69,7 +136,13 @@ struct PasskeyDomainTests {
         guard case .accepted(let facts) = try await register(new, at: after, for: fixture.alice)
         else { throw BenchError.refused }
         #expect(facts.isOnlyCredential)
-        // A registration that was open when the domain was removed.
+        // A ceremony and a registration that were open when the domain was removed.
+        let ceremony = try await before.beginAuthentication(CeremonyRequest(for: fixture.alice))
+        old.origin = "https://new.example"
+        #expect(
+            try await after.finishAuthentication(
+                SentAssertion(old.signed(ceremony.options), for: ceremony.token)
+            ).denial == .relyingParty)
         let grant = try await before.beginRegistration(
             PasskeyEnrolment(for: fixture.alice)
         ).granted()

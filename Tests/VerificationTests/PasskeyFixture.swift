@@ -1,5 +1,7 @@
+import JSONReading
 import TestSupport
 import Testing
+import WatchwordCoding
 import WatchwordCryptography
 
 @testable import PasskeyVerification
@@ -8,33 +10,15 @@ import WatchwordCryptography
 extension TestPasskey {
     /// The response of the browser to `navigator.credentials.create`.
     func created(_ options: CreationOptions) throws -> RegistrationResponse {
-        RegistrationResponse(
-            credentialID: statedID ?? id,
-            clientData: stated("webauthn.create", options.challenge),
-            attestationObject: try attestationObject(
-                clientData("webauthn.create", options.challenge)),
-            transports: ["internal", "hybrid"])
+        try RegistrationResponse.read(json(createdJSON(options.challenge))).response()
     }
 
     /// The response of the browser to `navigator.credentials.get`.
     func signed(_ options: RequestOptions) throws -> AssertionResponse {
-        let data = authenticatorData()
-        return AssertionResponse(
-            credentialID: statedID ?? id, clientData: stated("webauthn.get", options.challenge),
-            authenticatorData: data,
-            signature: try sign(data, clientData("webauthn.get", options.challenge)),
-            userHandle: userHandle)
+        try AssertionResponse.read(json(signedJSON(options.challenge))).response()
     }
 
-    private func stated(_ type: String, _ challenge: [UInt8]) -> ClientData? {
-        guard hasClientData else { return nil }
-        let bytes = self.challenge ?? challenge
-        let json = clientData(type, challenge)
-        return ClientData(
-            type: self.type ?? type, challenge: Base64URL.encode(bytes.span), origin: origin,
-            isCrossOrigin: isCrossOrigin, topOrigin: topOrigin,
-            digest: sha256(json.span))
-    }
+    private func json(_ text: String) throws -> JSONValue { try readJSON(Array(text.utf8).span) }
 }
 
 /// A server with passkeys, on a store in memory.
@@ -43,13 +27,30 @@ struct PasskeyFixture {
     let passkeys: Passkeys
     let relyingParty: RelyingParty
 
-    init(topOrigins: [String] = [], algorithms: [SignatureAlgorithm] = [.es256, .rs256]) throws {
+    /// - Parameter apps: names of Android apps.
+    init(
+        apps: [String] = [], topOrigins: [String] = [],
+        algorithms: [SignatureAlgorithm] = [.es256, .rs256]
+    ) throws {
         fixture = try VerifierFixture()
         relyingParty = try RelyingParty(
             ids: ["mill.example"], name: "Paper Mill",
-            origins: ["https://mill.example", "https://login.mill.example:8443"],
+            origins: ["https://mill.example", "https://login.mill.example:8443"] + apps,
             topOrigins: topOrigins, algorithms: algorithms)
         passkeys = Passkeys(fixture.verifier, for: relyingParty)
+    }
+
+    private init(_ other: PasskeyFixture, offering algorithms: [SignatureAlgorithm]) throws {
+        fixture = other.fixture
+        relyingParty = try RelyingParty(
+            ids: other.relyingParty.ids, name: "Paper Mill", origins: ["https://mill.example"],
+            algorithms: algorithms)
+        passkeys = Passkeys(fixture.verifier, for: relyingParty)
+    }
+
+    /// The same rows behind a server that offers other algorithms, as after a restart.
+    func restarted(offering algorithms: [SignatureAlgorithm]) throws -> PasskeyFixture {
+        try PasskeyFixture(self, offering: algorithms)
     }
 
     var alice: Subject { fixture.alice }

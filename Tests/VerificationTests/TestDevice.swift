@@ -112,15 +112,23 @@ struct TestDeviceKey: Sendable {
     /// What is sent, if it is not what was signed.
     var sentAudience: String?
     var sentPresence: DeviceKeyTranscript.Presence?
+    /// Whether a signature is sent as r and s, without DER.
+    var sendsRawSignature = false
 
     init() throws { key = try SigningKey.make() }
+
+    private func sign(_ transcript: DeviceKeyTranscript) throws -> [UInt8] {
+        let bytes = transcript.bytes
+        let signature = try key.sign(bytes.span)
+        return sendsRawSignature ? PasskeyCase.raw(signature) : signature
+    }
 
     func enrolment(_ ticket: Token) throws -> [UInt8] {
         let scope = try #require(
             DeviceKeyTranscript.Scope(audience: audience, presence: presence))
         let transcript = DeviceKeyTranscript.enrolment(
             scope, ticket: ticket.text, point: key.point)
-        return try key.sign(transcript.bytes.span)
+        return try sign(transcript)
     }
 
     /// Signs a challenge for this credential.
@@ -145,7 +153,7 @@ struct TestDeviceKey: Sendable {
             credential: credential, challenge: challenge.token,
             audience: sentAudience ?? audience,
             purpose: purpose ?? (text == nil ? .signIn : .confirm),
-            presence: sentPresence ?? presence, signature: try key.sign(transcript.bytes.span))
+            presence: sentPresence ?? presence, signature: try sign(transcript))
     }
 }
 

@@ -8,9 +8,7 @@ struct ProcessorTimeTests {
         let end = start + .milliseconds(5)
         #expect(start < end)
         #expect(!(end < start))
-        var sum = 0
-        while ProcessorTime.now < end { sum &+= 1 }
-        #expect(sum > 0)
+        while ProcessorTime.now < end {}
         #expect(ProcessorTime.now.used - start.used >= .milliseconds(5))
     }
 }

@@ -84,18 +84,6 @@ public enum HTTPRequestError: Error, CaseIterable, Hashable, Sendable {
     /// The HTTP library has already refused the request and closed the connection without a
     /// response; the case is for logs and metrics.
     case refusedByLibrary
-
-    /// The status code of the response.
-    public var status: Int {
-        switch self {
-        case .malformed, .refusedByLibrary: 400
-        case .lengthRequired: 411
-        case .bodyTooLarge: 413
-        case .unknownExpectation: 417
-        case .headersTooLarge: 431
-        case .unknownTransferCoding: 501
-        }
-    }
 }
 
 /// A response, complete except for `Content-Length`, `Connection` and `Date`.

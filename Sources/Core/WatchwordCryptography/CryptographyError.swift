@@ -67,7 +67,7 @@ public enum CryptographyError: Error, Hashable, Sendable {
 public struct CryptographyFailure: Error, Hashable, Sendable {
     /// The operation that OpenSSL was asked to perform.
     public enum Call: String, CaseIterable, Hashable, Sendable {
-        case random, digest, hmac, scrypt, pbkdf2, hkdf, agreement, seal, open, cipher
+        case random, digest, hmac, scrypt, pbkdf2, hkdf, agreement, seal, cipher
         case sign, verify, certificate, encrypt, kbkdf, sskdf
     }
 

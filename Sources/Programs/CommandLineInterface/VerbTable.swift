@@ -127,11 +127,6 @@ extension ProgramVerb {
     /// The word or words on the command line.
     package var name: String { entry.name }
 
-    /// All options of all verbs.
-    ///
-    /// A name can occur twice, with and without a value.
-    package static var allOptions: [Option] { table.allOptions }
-
     /// All verbs, for reading the command line.
     static var table: VerbTable {
         VerbTable(entries: allCases.map { $0.entry }, global: global) { documents.help }

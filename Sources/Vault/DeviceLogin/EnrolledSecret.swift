@@ -31,9 +31,6 @@ public struct EnrolledSecret: Sendable {
     public var isUnanswered: Bool {
         if let successor { successor.nonce != nil } else { current.nonce != nil }
     }
-
-    /// Whether a successor has been issued but has not yet been accepted.
-    public var hasSuccessor: Bool { successor != nil }
 }
 
 extension EnrolledSecret {

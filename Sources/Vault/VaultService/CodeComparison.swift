@@ -42,11 +42,6 @@ package enum CodeTime: Hashable, Sendable {
     case moment(Int64, offset: UInt64, isRefresh: Bool)
     /// The next code of a counter-based entry, whose counter is saved first.
     case counter
-
-    /// Whether a program refreshes a code that it shows, without a request from the user.
-    package var isRefresh: Bool {
-        if case .moment(_, _, let isRefresh) = self { isRefresh } else { false }
-    }
 }
 
 extension CodeTime: Transferable {

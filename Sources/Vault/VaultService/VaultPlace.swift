@@ -23,11 +23,6 @@ package struct VaultPlace: Hashable, Sendable {
         folder = try FolderIdentity(at: folderPath)
     }
 
-    /// The same path with another folder's identity, as a client that lies would send it.
-    package func claiming(_ other: FolderIdentity) -> VaultPlace {
-        VaultPlace(folder: other, name: name, path: path)
-    }
-
     /// The same place for one connection only.
     package func only(for connection: UInt64) -> VaultPlace {
         var place = self
@@ -41,7 +36,7 @@ package struct VaultPlace: Hashable, Sendable {
         folder: FolderIdentity(device: 0, number: 0), name: SystemAgent.vaultName,
         path: "\(SystemAgent.stateFolder)/\(CurrentProcess.user)/\(SystemAgent.vaultName)")
 
-    private init(folder: FolderIdentity, name: String, path: String) {
+    init(folder: FolderIdentity, name: String, path: String) {
         self.folder = folder
         self.name = name
         self.path = path

@@ -4,7 +4,7 @@ internal import Lies
 /// the “export” names.
 @main struct Program {
     static func main() throws {
-        say(frame([3] + Array("WWX".utf8) + [2, 0]))
+        say(frame([3] + Array("WWX".utf8) + [3, 0]))
         while let order = try nextOrder(skipping: 1, hasty: {}) {
             if let lie = pipeLies[order] {
                 lie()
@@ -20,7 +20,7 @@ internal import Lies
     /// Answers about an export, each with one wrong value.
     private static let lies: [String: [UInt8]] = [
         "sound export": export([entry()]),
-        "unknown format": export([entry()], format: 200),
+        "unknown format": export([entry()], format: "unknown"),
         "more entries than sent": export([entry()], count: 2),
         "fewer entries than sent": export([entry(), entry()], count: 1),
         "4 billion entries": export([], count: 0xFFFF_FFFF),
@@ -45,16 +45,16 @@ internal import Lies
         "bytes after an export": export([entry()]) + [0],
         "unknown verdict": [2, 0, 0, 0],
         "unknown error": [1, 99],
-        "error about an unknown format": [1, 1, 1, 200],
+        "error about an unknown format": [1, 1, 1] + text("unknown"),
         "half an error": [1, 1],
     ]
 
     private static func export(
-        _ entries: [[UInt8]], count: Int? = nil, format: UInt8 = 0, refusals: [[UInt8]] = [],
-        missing: [[UInt8]] = []
+        _ entries: [[UInt8]], count: Int? = nil, format: String = "aegis",
+        refusals: [[UInt8]] = [], missing: [[UInt8]] = []
     ) -> [UInt8] {
-        [0, format] + list(entries, count: count) + list(refusals) + number(0) + list(missing)
-            + number(0)
+        [0] + text(format) + list(entries, count: count) + list(refusals) + number(0)
+            + list(missing) + number(0)
     }
 
     private static func entry(

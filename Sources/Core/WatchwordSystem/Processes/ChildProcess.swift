@@ -104,7 +104,7 @@ internal import Glibc
     }
 
     /// Kills the child as ``end(includingItsOwn:)`` does, but does not wait for it.
-    public func beginEnd(includingItsOwn: Bool = false) {
+    public func beginEnd(includingItsOwn: Bool) {
         guard ending == nil else { return }
         if includingItsOwn { kill(-identifier, SIGKILL) }
         // The process ID is not reused until the process is reaped (unless SIGCHLD is ignored,

@@ -119,7 +119,7 @@ extension Decryption {
     ///
     /// - Parameter derivations: The maximum number of derivations with this cost.
     func scryptCost(
-        n: UInt64, r: UInt64, p: UInt64, derivations: Int = 1
+        n: UInt64, r: UInt64, p: UInt64, derivations: Int
     ) throws(ExportError) -> ScryptCost {
         guard n >= 2, n.nonzeroBitCount == 1, r > 0, p > 0 else { throw .damaged(format) }
         try check(.blockSize, r, 32)

@@ -13,7 +13,6 @@ struct JavaHashMap {
         static let classDescription: UInt64 = 0x72
         static let object: UInt64 = 0x73
         static let string: UInt64 = 0x74
-        static let blockData: UInt64 = 0x77
         static let endBlockData: UInt64 = 0x78
         static let longString: UInt64 = 0x7C
     }

@@ -1,7 +1,7 @@
 public import WatchwordCryptography
 
 /// The formats in which other apps export their entries.
-public enum ExportFormat: UInt8, CaseIterable, Hashable, Sendable {
+public enum ExportFormat: String, CaseIterable, Hashable, Sendable {
     case aegis, twoFAS, andOTP, authenticatorPlus, authy, battleNet, bitwarden
     case bitwardenAuthenticator, cotp, duo, ente, freeOTP, freeOTPPlus, gauth, googleAuthenticator
     case googlePAM, keePass, keePassXCCSV, lastPass, microsoftAuthenticator, oathUsersFile

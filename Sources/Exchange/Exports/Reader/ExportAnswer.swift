@@ -132,7 +132,16 @@ extension ExportError: Transferable {
     }
 }
 
-extension ExportFormat: Transferable {}
+// By name, so that a new case does not change how the others are sent.
+extension ExportFormat: Transferable {
+    package func write(to output: FrameWriter) { output.append(rawValue) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        guard let format = Self(rawValue: try fields.value(bytes)) else { throw Unreadable() }
+        self = format
+    }
+}
+
 extension ExportObstacle: Transferable {}
 extension ExportLimit: Transferable {}
 extension ExportRowRefusal: Transferable {}

@@ -214,7 +214,7 @@ enum ExportPart: UInt8 {
 
 /// The limits that both ends observe.
 enum ExportProtocol {
-    static let identity = HelperGreeting.Identity(mark: "WWX", version: 2)
+    static let identity = HelperGreeting.Identity(mark: "WWX", version: 3)
     static let raisedLimits = "raised-limits"
     /// The maximum size of a chunk of a file, in bytes.
     static let largestChunk = 1 << 16

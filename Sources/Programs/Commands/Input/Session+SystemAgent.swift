@@ -10,7 +10,6 @@ struct SystemVault {
     let standing: VaultStanding
 
     var place: VaultPlace { .ofSystem }
-    var path: String { VisibleText.of(place.path) }
 }
 
 // The system agent.

@@ -5,8 +5,6 @@ struct MergeVerdict: Hashable {
     /// One of the two files.
     enum Side: Hashable {
         case ours, theirs
-
-        var other: Side { self == .ours ? .theirs : .ours }
     }
 
     enum Result: Hashable {

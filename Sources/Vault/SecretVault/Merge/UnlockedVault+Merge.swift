@@ -38,9 +38,6 @@ extension UnlockedVault {
         return reports.filter { $0.isAlarm && !(isIncluded && $0 == generationReport) }
     }
 
-    /// This vault, for a merge into another file of it.
-    public var asCopy: VaultCopy { VaultCopy(state: state, key: key) }
-
     /// What ``merge(_:confirmed:comparing:now:)`` would do.
     ///
     /// - Parameters:

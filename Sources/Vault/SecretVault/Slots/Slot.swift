@@ -247,14 +247,6 @@ public struct SlotSummary: Hashable, Sendable {
     /// The slot's public key, which identifies it: a number may be reused, a random key is not.
     let publicKey: [UInt8]
 
-    /// Whether it opens the vault on every device that has the file.
-    public var isPortable: Bool {
-        switch method {
-        case .passphrase, .recoveryKey: true
-        case .tpm2, .fido2, .other: false
-        }
-    }
-
     /// Whether it opens only if a person is there: a TPM without a PIN opens without one.
     public var provesPresence: Bool {
         if case .tpm2(let object) = method { object.requiresPIN } else { true }

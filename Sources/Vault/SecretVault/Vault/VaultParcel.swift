@@ -235,9 +235,6 @@ package struct VaultIdentity: Hashable, Sendable {
 
     fileprivate init(_ record: GenerationRecord) { self.record = record }
 
-    /// The generation.
-    package var generation: UInt64 { record.generation }
-
     /// Whether the two are states of the same vault.
     package func isSameVault(as other: VaultIdentity) -> Bool {
         record.vaultID == other.record.vaultID

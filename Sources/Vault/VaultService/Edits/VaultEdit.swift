@@ -134,11 +134,6 @@ package struct Confirmations: Sendable {
     private let presences: [RecordID: AccessControl.Presence]
     private let isAssumed: Bool
 
-    /// The entries as they were when presence was checked for each.
-    package init(_ entries: [EntrySummary] = []) {
-        self.init(of: entries.map { ($0.id, $0.accessControl.presence) })
-    }
-
     /// Entries, and the check that each required when presence was checked.
     package init(of entries: [(RecordID, AccessControl.Presence)]) {
         presences = Dictionary(entries, uniquingKeysWith: { $1 })

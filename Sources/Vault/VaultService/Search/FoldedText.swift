@@ -32,8 +32,6 @@ package struct FoldedText: Hashable, Comparable {
         bytes = Array(folded.utf8)
     }
 
-    package var isEmpty: Bool { bytes.isEmpty }
-
     package static func < (left: FoldedText, right: FoldedText) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }

@@ -167,18 +167,6 @@ extension GrayImage {
         return convolvedDown(weights).transposed().convolvedDown(weights).transposed()
     }
 
-    /// The picture sharpened: `amount` times the detail that a blur of `sigma` removes is added.
-    func sharpened(sigma: Double, amount: Int) -> GrayImage {
-        let soft = blurred(sigma: sigma)
-        return unsafe drawn(width: width, height: height) { source, target in
-            for index in source.indices {
-                let own = unsafe Int(source[index])
-                unsafe target[index] = UInt8(
-                    clamping: own + amount * (own - Int(soft.pixels[index])))
-            }
-        }
-    }
-
     /// Each pixel becomes the weighted mean of those above and below; edge rows are repeated.
     private func convolvedDown(_ weights: [UInt32]) -> GrayImage {
         let radius = weights.count / 2

@@ -13,13 +13,13 @@ extension PasskeyCase {
     }
 
     private static func ellipticKey(
-        _ name: String, _ reason: DenialReason = .publicKey, algorithm: Int64 = -7,
-        curve: Int64 = 1, x: [UInt8] = coordinate, y: EncodedCBOR = .bytes(coordinate)
+        _ name: String, _ reason: DenialReason = .publicKey, curve: Int64 = 1,
+        x: [UInt8] = coordinate, y: EncodedCBOR = .bytes(coordinate)
     ) -> PasskeyCase {
         key(
             name, reason,
             .numbered([
-                1: .integer(2), 3: .integer(algorithm), -1: .integer(curve), -2: .bytes(x), -3: y,
+                1: .integer(2), 3: .integer(-7), -1: .integer(curve), -2: .bytes(x), -3: y,
             ]))
     }
 

@@ -1,14 +1,17 @@
 import TestSupport
+import Testing
 import Verification
 import WatchwordCryptography
 
 /// One change to a good ceremony, and the reason for which it is denied.
-struct PasskeyCase: Sendable {
+struct PasskeyCase: CustomTestStringConvertible, Sendable {
     /// The id of the case, and what is changed.
     let name: String
-    /// The reason; `nil` if the request is refused for its form.
+    /// The reason; `nil` if the browser's object is refused for its form.
     let reason: DenialReason?
     let change: @Sendable (inout TestPasskey) -> Void
+
+    var testDescription: String { name }
 
     init(
         _ name: String, _ reason: DenialReason?,
@@ -96,8 +99,9 @@ extension PasskeyCase {
         ("K-03", "https://a.mill.example"), ("K-03", "https://login.mill.example"),
         ("K-04", "https://mill.example:444"), ("K-04", "https://login.mill.example:8444"),
         ("K-05", "http://mill.example"), ("K-06", "https://mill.example."),
-        ("K-06", "https://mill.example/"), ("K-06", "https://MILL.example"), ("K-06", "null"),
-        ("K-06", ""), ("K-06", "https://xn--mill.example"),
+        ("K-06", "https://mill.example/"), ("K-06", "https://MILL.example"),
+        ("K-06", "https://Mill.example"), ("K-06", "null"), ("K-06", ""),
+        ("K-06", "https://xn--mill.example"), ("K-06", "https://mill.exam\u{70}le\u{301}"),
     ].map { id, origin in
         PasskeyCase("\(id) the origin “\(origin)”", .origin) { $0.origin = origin }
     }
@@ -179,6 +183,10 @@ extension PasskeyCase {
         },
         PasskeyCase("K-50 another id than the browser's", .credentialID) {
             $0.statedID = [UInt8](repeating: 8, count: 16)
+        },
+        PasskeyCase("K-50 an id that is too long in the data", .credentialID) {
+            $0.id = [UInt8](repeating: 7, count: 1_024)
+            $0.statedID = [7]
         },
         PasskeyCase("K-44 a byte after the object", .attestationObject) {
             $0.editObject = { $0 + [0] }
