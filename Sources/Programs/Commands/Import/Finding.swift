@@ -70,17 +70,6 @@ struct Finding {
         case missingParts([Int], of: Int)
         /// The number of further exports with missing parts.
         case incompleteExports(Int)
-        /// The vault already has the maximum number of entries with this key.
-        case keyRepeatedTooOften
-        /// An entry with the same name has another key.
-        case nameTaken(EntryName)
-        /// An entry with the same name requires confirmation at each use, so the keys were not
-        /// compared.
-        case notCompared(EntryName)
-        /// During the import, the entry to replace was changed to require confirmation at each use.
-        case requiresCheckPerUse(String)
-        /// The name or the key is too long for the vault.
-        case tooLong
     }
 
     /// An entry without details.

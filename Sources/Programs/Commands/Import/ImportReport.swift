@@ -151,13 +151,13 @@ struct ImportCounts {
             : ("added", "replaced", "updated")
         for result in results {
             switch result {
-            case .added: added += 1
-            case .replaced: replaced += 1
-            case .updated: updated += 1
-            case .present: present += 1
-            case .declined: declined += 1
+            case .entry(.added): added += 1
+            case .entry(.replaced): replaced += 1
+            case .entry(.updated): updated += 1
+            case .entry(.present): present += 1
+            case .entry(.declined): declined += 1
             case .skipped(let reason): skipped[reason, default: 0] += 1
-            case .refused: refused += 1
+            case .entry(.refused), .refused: refused += 1
             }
         }
     }
@@ -188,52 +188,54 @@ struct ImportCounts {
 
 /// The result of importing a finding.
 enum ImportResult {
-    case added(EntryName)
-    case replaced(EntryName)
-    /// An entry with the same codes exists.
-    case present(EntryName, as: EntryName, [ImportWarning])
-    /// An entry with the same codes exists, and the item has a greater counter, a new PIN or more
-    /// details.
-    case updated(EntryName, as: EntryName, [ImportUpdate], [ImportWarning])
-    /// The user chose to skip the item, because an entry with its name has another key.
-    case declined(EntryName)
+    /// What became of the entry that was found.
+    case entry(ItemOutcome)
+    /// There was no entry to import.
     case skipped(Finding.SkipReason)
     case refused(Finding.Refusal)
 
-    var isRefusal: Bool { if case .refused = self { true } else { false } }
+    var isRefusal: Bool {
+        switch self {
+        case .refused, .entry(.refused): true
+        case .skipped, .entry: false
+        }
+    }
 
     /// What was done, in one word.
     var word: String {
         switch self {
-        case .added: "added"
-        case .replaced: "replaced"
-        case .updated: "updated"
-        case .present, .declined, .skipped: "skipped"
-        case .refused: "refused"
+        case .entry(.added): "added"
+        case .entry(.replaced): "replaced"
+        case .entry(.updated): "updated"
+        case .entry(.present), .entry(.declined), .skipped: "skipped"
+        case .entry(.refused), .refused: "refused"
         }
     }
 
     /// The item's name, if it could be an entry.
     var name: EntryName? {
         switch self {
-        case .added(let name), .replaced(let name), .present(let name, _, _),
-            .updated(let name, _, _, _), .declined(let name):
+        case .entry(.added(let name)), .entry(.replaced(let name)),
+            .entry(.present(let name, _, _)), .entry(.updated(let name, _, _, _)),
+            .entry(.declined(let name)):
             name
-        case .skipped, .refused: nil
+        case .entry(.refused), .skipped, .refused: nil
         }
     }
 
     /// The name of the entry in the vault that the result concerns.
     var nameInVault: EntryName? {
-        if case .updated(_, let twin, _, _) = self { twin } else { name }
+        if case .entry(.updated(_, let twin, _, _)) = self { twin } else { name }
     }
 
     var reason: String {
         switch self {
-        case .added, .replaced: ""
-        case .present(let name, let twin, _): Messages.sentence(forSkipping: name, as: twin)
-        case .updated(_, _, let updates, _): Messages.sentence(for: updates)
-        case .declined: "at your request"
+        case .entry(.added), .entry(.replaced): ""
+        case .entry(.present(let name, let twin, _)):
+            Messages.sentence(forSkipping: name, as: twin)
+        case .entry(.updated(_, _, let updates, _)): Messages.sentence(for: updates)
+        case .entry(.declined): "at your request"
+        case .entry(.refused(let refusal)): Messages.sentence(for: refusal)
         case .skipped(let reason): Messages.sentence(for: reason)
         case .refused(let refusal): Messages.sentence(for: refusal)
         }
@@ -242,36 +244,17 @@ enum ImportResult {
     /// Warnings about details of the item that were not added to the vault.
     var warnings: [ImportWarning] {
         switch self {
-        case .present(_, _, let warnings), .updated(_, _, _, let warnings): warnings
-        case .added, .replaced, .declined, .skipped, .refused: []
+        case .entry(.present(_, _, let missing)), .entry(.updated(_, _, _, let missing)):
+            missing.map(ImportWarning.init)
+        case .entry, .skipped, .refused: []
         }
     }
 
     /// Whether to report the item individually even if there are many.
     var isNotable: Bool {
         switch self {
-        case .declined, .skipped, .refused: true
-        case .added, .replaced, .present, .updated: false
-        }
-    }
-}
-
-extension ImportResult {
-    init(_ outcome: ItemOutcome) {
-        switch outcome {
-        case .added(let name): self = .added(name)
-        case .replaced(let name): self = .replaced(name)
-        case .present(let name, let twin, let missing):
-            self = .present(name, as: twin, missing.map(ImportWarning.init))
-        case .updated(let name, let twin, let updates, let missing):
-            self = .updated(name, as: twin, updates, missing.map(ImportWarning.init))
-        case .declined(let name): self = .declined(name)
-        case .refused(.keyRepeatedTooOften): self = .refused(.keyRepeatedTooOften)
-        case .refused(.nameTaken(let name)): self = .refused(.nameTaken(name))
-        case .refused(.notCompared(let name)): self = .refused(.notCompared(name))
-        case .refused(.requiresCheckPerUse(let name)):
-            self = .refused(.requiresCheckPerUse(name.visible))
-        case .refused(.tooLong): self = .refused(.tooLong)
+        case .entry(.declined), .entry(.refused), .skipped, .refused: true
+        case .entry: false
         }
     }
 }
@@ -314,12 +297,13 @@ extension ImportReport {
 
     private static func facts(of result: ImportResult) -> Record {
         switch result {
-        case .added, .replaced: []
-        case .present(_, let twin, _):
+        case .entry(.added), .entry(.replaced): []
+        case .entry(.present(_, let twin, _)):
             [("reason", .text("same-codes")), ("same_as", .text(twin.text))]
-        case .updated(_, let twin, let updates, _):
+        case .entry(.updated(_, let twin, let updates, _)):
             [("same_as", .text(twin.text))] + facts(of: updates)
-        case .declined: [("reason", .text("declined"))]
+        case .entry(.declined): [("reason", .text("declined"))]
+        case .entry(.refused(let refusal)): [("reason", .text(Messages.slug(for: refusal)))]
         case .skipped(let reason): [("reason", .text(reason.rawValue))]
         case .refused(let refusal):
             [("reason", .text(Messages.slug(for: refusal)))] + details(of: refusal)

@@ -2,6 +2,7 @@ import CommandLineInterface
 import Exports
 import OneTimePassword
 import SecretVault
+import VaultService
 
 /// The table that a rehearsal prints: result, issuer, account, kind, place and reason.
 struct ImportTable {
@@ -61,11 +62,11 @@ extension ImportResult {
     /// What a rehearsal says would be done.
     fileprivate var planned: String {
         switch self {
-        case .added: "add"
-        case .replaced: "replace"
-        case .updated: "update"
-        case .present, .declined, .skipped: "skip"
-        case .refused: "refuse"
+        case .entry(.added): "add"
+        case .entry(.replaced): "replace"
+        case .entry(.updated): "update"
+        case .entry(.present), .entry(.declined), .skipped: "skip"
+        case .entry(.refused), .refused: "refuse"
         }
     }
 }

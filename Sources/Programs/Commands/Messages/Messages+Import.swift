@@ -84,13 +84,18 @@ extension Messages {
                 : "the export is missing parts \(list(parts)) of \(size)"
         case .incompleteExports(let count):
             count == 1 ? "1 more export is incomplete" : "\(count) more exports are incomplete"
+        }
+    }
+
+    static func sentence(for refusal: ItemRefusal) -> String {
+        switch refusal {
         case .keyRepeatedTooOften: "the vault already has too many entries with this key"
         case .nameTaken(let name):
             "an entry named “\(name.visible)” has another key or other parameters; use --on-duplicate replace or keep"
         case .notCompared(let name):
             "“\(name.visible)” requires confirmation at each use, so its key was not compared; use --on-duplicate replace or keep"
         case .requiresCheckPerUse(let name):
-            "“\(name)” now requires confirmation at each use; run the import again"
+            "“\(name.visible)” now requires confirmation at each use; run the import again"
         case .tooLong: "the name or the key is too long"
         }
     }
@@ -180,6 +185,11 @@ extension Messages {
         case .line(.migration): "bad-export"
         case .exportEntry: "bad-entry"
         case .missingParts, .incompleteExports, .missingPictures: "missing-parts"
+        }
+    }
+
+    static func slug(for refusal: ItemRefusal) -> String {
+        switch refusal {
         case .keyRepeatedTooOften: "same-key"
         case .nameTaken: "same-name"
         case .notCompared: "not-compared"

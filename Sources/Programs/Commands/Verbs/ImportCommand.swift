@@ -77,9 +77,9 @@ enum ImportCommand {
                     preconditionFailure("each item has an outcome")
                 }
                 if policy == .skip, case .refused(.nameTaken(let name)) = outcome {
-                    return .declined(name)
+                    return .entry(.declined(name))
                 }
-                return ImportResult(outcome)
+                return .entry(outcome)
             }
         }
     }
