@@ -263,8 +263,8 @@ struct PublicKeyRowTests {
 
 extension CredentialRow {
     fileprivate func with(body: [UInt8]) -> CredentialRow {
-        CredentialRow(
-            id: id, subject: subject, kind: kind, state: state, version: version, keyID: keyID,
-            fingerprint: fingerprint, createdAt: createdAt, lapsesAt: lapsesAt, body: body)
+        var row = self
+        row.body = body
+        return row
     }
 }

@@ -4,7 +4,7 @@ package import WatchwordSystem
 /// A vault that the agent holds.
 package final class AgentVault: OpenVault {
     package let place: VaultPlace
-    /// The path that messages name: the one that the command was given, if it was.
+    /// The path that messages name: the place's, or the one that the command was given.
     package var path: String
     package let generation: UInt64
     package let entries: [EntrySummary]
