@@ -140,30 +140,6 @@ struct AgentSearchTests {
         #expect(!isSearch([String(repeating: "é", count: 4096) + "n"]))
     }
 
-    @Test("a command says the same as without the agent, whatever its names find")
-    func sameOutput() throws {
-        let agent = try AgentFixture(
-            Self.entries + ["Gone:me --on-failure wipe:1 --secret-file key.txt"])
-        try agent.run("code Gone --passphrase-file key.txt", status: 4)
-        let direct = " --no-agent --passphrase-file pass.txt"
-        let commands: [(String, Int32)] = [
-            ("code Bank --at 59", 0), ("code you 'BANK ann' --at 59", 0), ("code gate --at 59", 0),
-            ("code Site", 1), ("code me --at 59", 1), ("code Ste:me", 1), ("code nobody", 1),
-            ("code ''", 2), ("code 00000000", 1), ("code Gone", 1), ("code Bank nobody --at 59", 1),
-            ("verify 287082 Bank --at 59", 0), ("verify 287082 Site", 1),
-            ("code --at 59" + String(repeating: " Bank", count: 20) + " you", 0),
-        ]
-        let expected = try commands.map { try agent.run($0 + direct, status: $1) }
-        try agent.run(AgentFixture.unlock)
-        for ((command, status), expected) in zip(commands, expected) {
-            let outcome = try agent.run(command, status: status)
-            #expect(outcome.text == expected.text, "\(command)")
-            #expect(AgentFixture.errors(outcome) == AgentFixture.errors(expected), "\(command)")
-            // The wiped entry is named, although the agent did not find it.
-            #expect(AgentFixture.errors(outcome).contains("Gone:me") || status == 2, "\(command)")
-        }
-    }
-
     @Test("a passphrase for a vault without one is refused, with the agent and without it")
     func noPassphrase() throws {
         let agent = try AgentFixture()

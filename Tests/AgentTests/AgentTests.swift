@@ -27,12 +27,6 @@ struct AgentTests {
                 == "Unlocked the vault. It locks after 15 minutes without use, "
                 + "and after at most 8 hours.\n")
         #expect(try agent.run(Self.code).text == "287082\n")
-        #expect(try agent.run("list").text == "Site:me  totp\n")
-        #expect(try agent.run("show Site --json").text.contains(#""issuer":"Site""#))
-        #expect(try agent.run("verify 287082 Site --at 59").text == "0\n")
-        #expect(try agent.run("verify 287083 Site --at 59", status: 1).text == "")
-        #expect(try agent.run("watch").text.hasSuffix("  Site:me\n"))
-        #expect(try agent.run("check").text.hasPrefix("generation 2, 1 entry opened, 0 damaged"))
         try agent.run("lock")
         try agent.run(Self.code, status: 4)
     }
@@ -54,30 +48,6 @@ struct AgentTests {
         // The use is recorded after the code was delivered.
         try agent.shell("until watchword list --sort used | head -n 1 | grep -q '^B:b'; do :; done")
         #expect(try agent.run("code B A --at 59").text == "287082  B:b\n287082  A:a\n")
-    }
-
-    @Test("codes and lists are the same with the agent and without it")
-    func sameOutput() throws {
-        let agent = try AgentFixture([
-            "Site:me --secret-file key.txt --tag work --note text",
-            "Steam:me --type steam --secret-file key.txt",
-            "Long:me --algorithm SHA512 --digits 8 --period 60 --secret-file key.txt",
-            "Count:me --type hotp --counter 7 --secret-file key.txt",
-            "Plain:me --type secret --secret-file key.txt",
-        ])
-        try agent.run(AgentFixture.unlock)
-        for verb in [
-            "list", "list --json", "code Site --at 59 --json", "code Steam --at 59",
-            "code Long --at 1111111111 --next", "show Count", "show Count --json", "show Plain",
-            "verify 162583 Count", "code Plain", "code Site --at -5", "list nothing",
-            "verify 12 Plain", "code Count --at 59", "verify 287082 Site --at 59 --window 0,0",
-        ] {
-            let own = try agent.shell(
-                "watchword \(verb) --passphrase-file pass.txt; echo $?")
-            let held = try agent.shell("watchword \(verb); echo $?")
-            #expect(held.text == own.text, "\(verb)")
-            #expect(held.errors == own.errors, "\(verb)")
-        }
     }
 
     @Test("a counter that the agent advances is never issued again, with or without it")
@@ -222,34 +192,6 @@ struct AgentTests {
         try agent.shell("while pgrep -f \"$PWD/bin/watchword-presence\" >/dev/null; do :; done")
         try configure("pam_permit.so")
         #expect(try agent.shell("bin/watchword code A --at 59").text == "287082\n")
-    }
-
-    @Test("changes through the agent are one save each, and the same as without it")
-    func edits() throws {
-        let agent = try AgentFixture()
-        try agent.run(AgentFixture.unlock)
-        func generation() throws -> String {
-            try agent.run("check --passphrase-file pass.txt").text
-                .components(separatedBy: ",")[0]
-        }
-        for (verb, number) in [
-            ("add Two:me --secret-file key.txt --tag work", 3), ("rename Two Three:me", 4),
-            ("edit Three --note text --favourite", 5), ("remove Three --yes", 6),
-        ] {
-            try agent.run(verb)
-            #expect(try generation() == "generation \(number)", "\(verb)")
-        }
-        #expect(try agent.run("list").text == "Site:me  totp\n")
-        // Refusals are the same, and save nothing.
-        for verb in [
-            "add Site:me --secret-file key.txt", "edit Site --untag none", "rename Site ''",
-            "rename nothing New", "edit Site --counter 1",
-        ] {
-            let own = try agent.shell("watchword \(verb) --passphrase-file pass.txt; echo $?")
-            let held = try agent.shell("watchword \(verb); echo $?")
-            #expect(held.text == own.text && held.errors == own.errors, "\(verb)")
-        }
-        #expect(try generation() == "generation 6")
     }
 
     @Test("changing the key or the access control of an entry requires the check of the entry")

@@ -4,6 +4,9 @@ import TestSupport
 import Testing
 import WatchwordCryptography
 
+@testable import CommandLineInterface
+@testable import Commands
+
 @Suite(.serialized)
 struct LeakTests {
     private static let passphrase = "Tr0ub4dor-and-3-known"
@@ -48,8 +51,8 @@ struct LeakTests {
         return folder
     }
 
-    /// Every verb, successful and failing, except those that show a secret on request.
-    private static let commands = [
+    /// Every command, successful and failing, but without the options that show a secret.
+    private static let commands: [String] = [
         "watchword init --scrypt-log-n 10 --no-recovery-key --passphrase-file pass.txt",
         "watchword qr write --text-file uri.txt --png picture.png",
         "watchword add Key:k --secret-file key.txt --passphrase-file pass.txt",
@@ -85,18 +88,55 @@ struct LeakTests {
         "watchword edit Key:k --on-failure wipe:1 --passphrase-file plain.txt",
         "watchword edit Key:k --account hunter2 --period 0 --passphrase-file pass.txt",
         "watchword rename plain other --passphrase-file pass.txt",
+        "watchword undo --yes --passphrase-file pass.txt",
+        "watchword rename plain other --passphrase-file pass.txt",
+        "cp -p .local/share/watchword/vault copy",
+        "watchword merge copy --passphrase-file pass.txt",
+        "chmod 600 plain.txt; watchword merge plain.txt --passphrase-file pass.txt",
+        "watchword export --format watchword -o backup --export-password-file new.txt "
+            + "--passphrase-file pass.txt",
+        "watchword pick --passphrase-file pass.txt",
+        "mkdir -m 700 run; \(agent) watchword unlock --passphrase-file pass.txt",
+        "\(agent) watchword unlock --passphrase-file plain.txt",
+        "\(agent) watchword code Key:k", "\(agent) watchword agent status",
+        "\(agent) watchword lock", "\(agent) watchword agent stop",
+        "watchword vault move --to-system --passphrase-file pass.txt",
+        "watchword login enrol new \(ticket)", "watchword key enrol new \(ticket)",
+        "watchword login present Key:k --passphrase-file pass.txt",
+        "watchword login status Key:k --passphrase-file pass.txt",
+        "watchword login wipe Key:k --yes --passphrase-file pass.txt",
+        "watchword key present Key:k --passphrase-file pass.txt",
+        "watchword key confirm Key:k --challenge-file plain.txt --passphrase-file pass.txt",
+        "watchword key status Key:k --passphrase-file pass.txt",
+        "watchword key wipe Key:k --yes --passphrase-file pass.txt",
         "watchword passphrase --passphrase-file pass.txt --new-passphrase-file new.txt "
             + "--scrypt-log-n 10",
         "watchword list --passphrase-file pass.txt",
+        "watchword rekey --passphrase-file new.txt",
         "watchword slot list --passphrase-file new.txt",
         "watchword slot add passphrase --scrypt-log-n 10 --passphrase-file new.txt "
             + "--new-passphrase-file pass.txt",
         "watchword check --passphrase-file new.txt",
+        "watchword slot remove 1 --yes --passphrase-file new.txt",
         "watchword check --json --passphrase-file pass.txt",
         "watchword remove other --yes --purge --passphrase-file pass.txt",
         "printf junk >>.local/share/watchword/vault; watchword check --passphrase-file pass.txt",
         "watchword qr read lines.txt", "watchword --help", "watchword import --help",
+        "watchword completions bash", "watchword manual",
     ]
+
+    private static let agent = "XDG_RUNTIME_DIR=$PWD/run"
+    private static let ticket =
+        "--server https://localhost:1 --ticket-file plain.txt --passphrase-file pass.txt"
+
+    @Test("every command is searched for leaked secrets")
+    func everyCommand() {
+        let run = Self.commands.map { $0.replacing("--json ", with: "") + " " }
+        for verb in Verb.allCases {
+            let name = verb.entry.name
+            #expect(run.contains { $0.contains("watchword \(name) ") }, "\(name)")
+        }
+    }
 
     @Test("no secret appears in any output, or in any file except the inputs")
     func outputs() throws {

@@ -6,7 +6,8 @@ import Testing
 ///
 /// A line that begins with `$ ` is a command. The lines after it are its standard output, or its
 /// standard error if they begin with `! `. A line such as `= 3` is its exit status, 0 by default.
-/// `…` matches anything within a line, and `#` begins a comment.
+/// `…` matches anything within a line, and `#` begins a comment. `# agent: no: REASON` says why the
+/// next step is never run through an agent (``TranscriptAgent``).
 ///
 /// On a terminal, `> question|answer` is a question and what the user types, and
 /// `>* question|answer` is one without echo.
@@ -14,6 +15,7 @@ struct Transcript {
     struct Step {
         let line: Int
         let command: String
+        let allowsAgent: Bool
         var output: [String] = []
         var errors: [String] = []
         var status: Int32 = 0
@@ -56,12 +58,16 @@ struct Transcript {
         self.name = name
         let text = try String(contentsOf: Transcript.folder.appending(path: name), encoding: .utf8)
         var steps: [Step] = []
+        var allowsAgent = true
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
             .enumerated()
         {
+            if line.hasPrefix("# agent: no: ") { allowsAgent = false }
             if line.isEmpty || line.hasPrefix("#") { continue }
             if line.hasPrefix("$ ") {
-                steps.append(Step(line: index + 1, command: String(line.dropFirst(2))))
+                let command = String(line.dropFirst(2))
+                steps.append(Step(line: index + 1, command: command, allowsAgent: allowsAgent))
+                allowsAgent = true
                 continue
             }
             guard !steps.isEmpty else { throw Malformed(line: index + 1) }
@@ -81,15 +87,17 @@ struct Transcript {
     }
 
     /// Runs a command in `folder` with a minimal environment and without a terminal.
-    static func run(_ command: String, in folder: TemporaryFolder) throws -> ForeignProgram.Outcome
-    {
+    static func run(
+        _ command: String, in folder: TemporaryFolder, through agent: TranscriptAgent? = nil
+    ) throws -> ForeignProgram.Outcome {
         let programs = URL(filePath: BuiltProgram.path("watchword")).deletingLastPathComponent()
             .path
+        let folders = [agent?.programs, programs, "/usr/bin", "/bin"].compactMap { $0 }
         // A new session has no controlling terminal.
         return try ForeignProgram(path: "/usr/bin/setsid").run(
             ["--wait", "/bin/sh", "-c", "cd '\(folder.path)'\n\(command)"],
             environment: [
-                "PATH": "\(programs):/usr/bin:/bin", "HOME": folder.path, "LC_ALL": "C.UTF-8",
+                "PATH": folders.joined(separator: ":"), "HOME": folder.path, "LC_ALL": "C.UTF-8",
                 // The results must not depend on this machine's clock.
                 "WATCHWORD_CLOCK_WARNING": "off",
             ])
@@ -117,11 +125,15 @@ struct Transcript {
 }
 
 struct TranscriptTests {
-    @Test("the program's output and status match the transcript", arguments: try Transcript.all())
-    func transcript(_ name: String) throws {
+    @Test(
+        "the program's output and status match the transcript, with an agent and without one",
+        arguments: try Transcript.all(), [false, true])
+    func transcript(_ name: String, usesAgent: Bool) throws {
         let folder = try TemporaryFolder()
+        let agent = usesAgent ? try TranscriptAgent() : nil
         for step in try Transcript(named: name).steps {
-            let outcome = try Transcript.run(step.command, in: folder)
+            let outcome = try Transcript.run(
+                step.command, in: folder, through: step.allowsAgent ? agent : nil)
             let place = "\(name), line \(step.line): \(step.command)"
             #expect(outcome.status == step.status, "\(place)")
             #expect(

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the fuzzer's seed inputs from the project's vectors: make-seeds.py FOLDER"""
+"""Makes the fuzzer's seed inputs from the project's vectors, and from messages: Fuzz --seeds | make-seeds.py FOLDER"""
 import base64
 import gzip
 import hashlib
@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import sqlite3
-import struct
 import sys
 import zipfile
 
@@ -119,69 +118,6 @@ DATABASES = [
 ]
 
 
-def field(text):
-    return struct.pack("<I", len(text)) + text
-
-
-# An answer of watchword-exports: format, icons, one entry, one refused row, one missing picture; and an error.
-ANSWERS = [
-    bytes([0, 0]) + struct.pack("<II", 1, 1) + bytes([0]) + field(b"Acme") + field(b"ann") + field(b"key") + bytes([0, 6, 0])
-    + struct.pack("<QQI", 30, 0, 0) + struct.pack("<I", 1) + field(b"tag") + field(b"note") + bytes([1, 2])
-    + struct.pack("<II", 7, 1) + bytes([0, 0]) + struct.pack("<III", 1, 2, 0) + field(b"A") + field(b"a") + bytes([3])
-    + struct.pack("<III", 1, 2, 0),
-    bytes([1, 7, 1, 3, 0]) + struct.pack("<QQ", 129, 128), bytes([1, 2, 0]),
-]
-
-
-def wide(text):
-    return struct.pack(">I", len(text)) + text
-
-
-# What `watchword` and its agent send to each other: a time-based and a counter-based entry, details, an entry to add,
-# a new name, an entry of a list, an opener, a slot and errors.
-RECORD = bytes(range(16))
-CONTROL = wide(b"per-use:pam") + bytes([3])
-CONTENT = wide(b"Acme") + wide(b"ann") + bytes([1, 1, 6]) + struct.pack(">QQ", 30, 0) + wide(wide(b"key") + bytes(4))
-DETAILS = struct.pack(">I", 1) + wide(b"tag") + wide(b"note") + wide(b"icon") + bytes([1])
-SERVER = wide(b"https://login.example")
-TPM = wide(b"swtpm:host=127.0.0.1,port=2321")
-TEXT = wide(b"wwx_SIeaR8idBVnfcBJc64GIjtadkHmDZ_g8E8kCAsGel5w\n1800000000000\nPay 120.00 EUR\n")
-# Tasks for a device key, in the encoding of a task of `login`.
-KEY_TASKS = [
-    bytes([4, 0]) + RECORD, bytes([4, 1]) + RECORD + SERVER + TPM, bytes([4, 2]) + RECORD + TEXT + SERVER + TPM,
-    bytes([4, 4]) + wide(b"wwt_1") + SERVER + wide(b"") + wide(b"") + wide(b"Mill") + wide(b"ann")
-    + bytes([0, 0, 0, 3]) + wide(b"2580") + TPM + bytes([1]),
-]
-TRANSFERS = KEY_TASKS + [task[1:] for task in KEY_TASKS] + [
-    SERVER + bytes([0]) + struct.pack(">q", 5) + bytes([1, 0]),
-    CONTENT, DETAILS, CONTROL,
-    wide(b"") + wide(b"bob") + bytes([2, 3, 0]) + wide(struct.pack(">Q", 7) + wide(b"key") + bytes(4)),
-    bytes([0]) + CONTENT + DETAILS + CONTROL, bytes([1]) + RECORD + wide(b"Acme") + wide(b"eve"),
-    bytes([2]) + RECORD + bytes([1]),
-    bytes([3]) + RECORD + bytes([1, 1]) + wide(b"Acme") + bytes([0]) + bytes(8) + bytes([0, 1, 2, 1, 8, 0])
-    + bytes([1]) + struct.pack(">Q", 7) + bytes([0, 1]) + wide(b"per-use") + bytes([0]),
-    bytes([4, 0]) + bytes(4) + struct.pack(">I", 1) + CONTENT + DETAILS + bytes([1]) + CONTROL + struct.pack(">q", 5),
-    RECORD + CONTROL + bytes([0]) + struct.pack(">q", 5) + wide(b"Acme") + wide(b"ann") + bytes([3])
-    + struct.pack(">qQ", 9, 1) + DETAILS + bytes([0]),
-    bytes([0]) + wide(b"passphrase"), bytes([1]) + wide(RECORD * 2),
-    struct.pack(">qq", 1, 5) + wide(RECORD) + bytes([0]) + struct.pack(">q", 17),
-    bytes([7]) + bytes(4), bytes([14, 6]) + RECORD, bytes([19]) + struct.pack(">q", 60), bytes([44, 4]) + b"read" + bytes(4),
-]
-
-# What `watchword` and `watchword-token` send to each other: requests to seal and unseal, to make a credential and to
-# use it; then ready, a question, a touch, a sealed secret, a new credential, a secret and refusals.
-OBJECT = wide(b"public") + wide(b"private") + bytes([1, 0])
-CREDENTIAL = wide(b"id") + wide(bytes(32)) + wide(b"watchword.vault")
-TOKENS = [
-    bytes([1]) + wide(bytes(32)) + wide(b"2580") + bytes([1]) + TPM, bytes([2]) + OBJECT + TPM,
-    bytes([3]) + wide(b"/dev/hidraw0") + wide(bytes(32)) + bytes([1]), bytes([4]) + CREDENTIAL + bytes([0]) + wide(b""),
-    bytes([1, 1]), bytes([2, 1, 0, 0, 0, 3]), bytes([3, 1, 2]), bytes([4]) + OBJECT,
-    bytes([5]) + CREDENTIAL + bytes([1]) + wide(bytes(32)), bytes([6]) + wide(bytes(32)),
-    bytes([8]) + wide(b"blob") + wide(b"seed") + TPM, bytes([10, 7]) + wide(b"part") * 7,
-    bytes([7, 4, 2, 0, 0, 0, 1]) + b"-", bytes([7, 6, 1, 1, 0, 0, 4]) + b"open", bytes([7, 24, 0, 0, 0, 0, 1]) + b"-",
-]
-
-
 def exports():
     """Yields a target and the bytes of an export."""
     for text in EXPORT_TEXTS + MIGRATIONS:
@@ -203,12 +139,6 @@ def exports():
             file.writestr(name, json.dumps(value))
         yield "zip", archive.getvalue()
     yield "gzip", gzip.compress(b"text" * 100)
-    for answer in ANSWERS:
-        yield "answer", answer
-    for transfer in TRANSFERS:
-        yield "transfer", transfer
-    for token in TOKENS:
-        yield "token", token
     for case in load("exports/encrypted.json")["cases"]:
         content = base64.b64decode(case["file"]) if case.get("encoding") == "base64" else case["file"].encode()
         yield "java" if content.startswith(b"\xac\xed") else "exportjson", content
@@ -255,32 +185,6 @@ def objects():
         yield "tpm", parts[0]
     for audience, credential in (("https://login.example", "cr_AAECAwQFBgcICQoLDA0ODw"), ("a" * 1_024, "")):
         yield "transcript", field(audience.encode()) + field(credential.encode()) + b"\2"
-    token, secret, key = b"cr_AAECAwQFBgcICQoLDA0ODw", b"wwt_" + b"A" * 43, bytes([4]) + bytes(range(64))
-    start = [b"\3", *(string(text) for text in (b"https://login.example:8443", b"PEM", token))]
-    for rest in ([b"\1", string(secret), string(b"phone")], [b"\2", string(token), string(secret), string(bytes(16))],
-                 [b"\3", string(secret), string(key), string(b"\x30\x06"), b"\1\0", string(b"phone"), b"\0"],
-                 [b"\3", string(secret), string(key), string(b"\x30\x06"), b"\1\1", string(b"phone"), b"\7",
-                  *[string(b"part")] * 7], [b"\6", string(token), string(secret)],
-                 [b"\4", string(token)], [b"\5", string(token), string(secret), b"\0\2", string(b"\x30\x06")]):
-        yield "courier", b"".join(start + rest)
-    for reply in ([b"\0\1\2\0\0\0", string(b"open")], [b"\1", string(token), string(secret), bytes(8)],
-                  [b"\2", string(token), string(secret), string(b"2026"), string(secret), bytes(8)], [b"\3\1"],
-                  [b"\4\x90\1", string(b"invalid-field"), bytes(4)], [b"\5", string(token), string(b"vault")],
-                  [b"\6", string(secret), bytes(8)], [b"\7", string(token), string(secret), string(b"2026")],
-                  [b"\10", string(token), string(b"blob"), string(b"seed")], [b"\11"]):
-        yield "courier", b"\3" + b"".join(reply)
-    place = string(bytes(32), "big") + bytes([0x81, 0, 0, 1])
-    for credential, holding, rest in (
-            (token, b"\0" + string(bytes([7] * 32), "big"), bytes(4)),
-            (b"", b"\0" + string(bytes([7] * 32), "big"),
-             string(secret, "big") + b"\1" + string(b"phone", "big") + string(b"\x30\x06", "big") + b"\0"),
-            (b"", b"\1" + place + b"".join(string(bytes(count), "big") for count in (34, 90, 126)),
-             string(secret, "big") + b"\1" + string(b"phone", "big") + string(b"\x30\x06", "big") + b"\2"
-             + string(b"part", "big") * 6),
-            (token, b"\1" + place + b"".join(string(bytes(count), "big") for count in (34, 90, 126)), bytes(4))):
-        yield "devicekey", b"".join([
-            b"\2", string(b"https://login.example", "big"), string(b"", "big"), string(credential, "big"), bytes(8),
-            string(key, "big"), string(bytes(32), "big"), holding, rest])
     for case in load("webauthn/ceremonies.json")["cases"]:
         for ceremony in [case, *case["assertions"]]:
             yield "response", ceremony["response"].encode()
@@ -294,14 +198,16 @@ def objects():
             "signature": "", "userHandle": user}}).encode()
 
 
+def messages():
+    """Yields the targets and the bytes that the fuzzer has printed."""
+    for line in sys.stdin:
+        target, digits = line.split()
+        yield target, bytes.fromhex(digits)
+
+
 def field(content):
     """The bytes behind their length in two bytes."""
     return len(content).to_bytes(2, "big") + content
-
-
-def string(content, order="little"):
-    """The bytes behind their length in four bytes."""
-    return len(content).to_bytes(4, order) + content
 
 
 def load(path):
@@ -340,7 +246,7 @@ def main(place):
                           ("lines", ["\n".join(["# comment", "", *URIS, *MIGRATIONS])])):
         for text in seeds:
             write(place, target, text)
-    for target, content in [*exports(), *objects()]:
+    for target, content in [*exports(), *objects(), *messages()]:
         write(place, target, content)
     for target, folder, kind in SOURCES:
         seeds = os.path.join(place, target)

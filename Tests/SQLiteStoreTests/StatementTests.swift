@@ -1,7 +1,8 @@
-import SQLStore
 import Testing
 
+@testable import SQLStore
 @testable import SQLiteStore
+@testable import Verification
 
 /// The statements, which are prepared only when they are first used.
 struct StatementTests {
@@ -25,4 +26,99 @@ struct StatementTests {
             #expect(isUsed, "\(statement)")
         }
     }
+
+    @Test("both databases have the same steps, after which tables have the columns of their rows")
+    func steps() throws {
+        #expect(SQLiteDialect.steps.count == PostgreSQLDialect.steps.count)
+        let connection = try SQLiteConnection(path: ":memory:", .readWrite, timeout: .zero)
+        for (step, sql) in zip(1..., SQLiteDialect.steps) {
+            try connection.execute(sql)
+            try expectColumns(of: CredentialRow.self, after: step, in: connection)
+            try expectColumns(of: TicketRow.self, after: step, in: connection)
+            try expectColumns(of: ChallengeRow.self, after: step, in: connection)
+            try expectColumns(of: AnswerRow.self, after: step, in: connection)
+            try expectColumns(of: ClientRow.self, after: step, in: connection)
+        }
+    }
+
+    private func expectColumns<Row: ColumnRow>(
+        of rows: Row.Type, after step: Int, in connection: borrowing SQLiteConnection
+    ) throws {
+        let names: [String] = try connection.prepare(
+            "SELECT name FROM pragma_table_info('\(Row.table)')"
+        ).all { row throws(StoreFailure) in try row.requiredText() }
+        let listed = Row.columns.filter { $0.step ?? Row.step <= step }.map(\.name)
+        let expected = step < Row.step ? [] : listed + ["authentication"]
+        #expect(Set(names) == Set(expected), "\(Row.table) after step \(step)")
+    }
+
+    @Test("a statement for an earlier schema reads NULL in place of a later column")
+    func earlier() {
+        let sqlite = [2, 3, 4].map { SQLiteDialect(step: $0).page(ExtendedRow.self) }
+        let rest = "authentication FROM rows WHERE id >= ?1 ORDER BY id LIMIT ?2"
+        #expect(
+            sqlite == [
+                "SELECT id, note, NULL, NULL, \(rest)", "SELECT id, note, model, NULL, \(rest)",
+                "SELECT id, note, model, place, \(rest)",
+            ])
+        #expect(
+            PostgreSQLDialect(step: 2).find(ExtendedRow.self)
+                == "SELECT id, note, NULL, NULL, authentication FROM rows WHERE id = $1::bytea")
+    }
+
+    /// Statements, and their texts in SQLite.
+    private static let texts: [(statement: StoreStatement, text: String)] = [
+        (
+            .credentialsByID,
+            """
+            SELECT id, subject, kind, state, version, key_id, fingerprint, created_at, \
+            lapses_at, body, authentication FROM credentials WHERE id >= ?1 ORDER BY id LIMIT ?2
+            """
+        ),
+        (
+            .updateClients,
+            """
+            UPDATE clients SET version = ?2, digest = ?3, name = ?4, scopes = ?5, \
+            created_at = ?6, revoked_at = ?7, authentication = ?8 \
+            WHERE id = ?1 AND version = ?2 - 1
+            """
+        ),
+        (
+            .insertAnswers,
+            """
+            INSERT INTO answers (key, request, credential, key_id, sealed_answer, expires_at, \
+            authentication) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            """
+        ),
+    ]
+
+    @Test("statements have these texts", arguments: texts)
+    func known(statement: StoreStatement, text: String) {
+        #expect(SQLiteDialect().text(of: statement) == text)
+    }
+}
+
+/// A row whose table gained two columns.
+private struct ExtendedRow: ColumnRow {
+    let id: [UInt8]
+    let note: [UInt8]?
+    let model: String?
+    let place: [UInt8]?
+
+    static let table = "rows"
+    static let columns: [Column<ExtendedRow>] = [
+        Column("id") { $0.id },
+        Column("note") { $0.note },
+        Column("model", since: 3) { $0.model },
+        Column("place", since: 4) { $0.place },
+    ]
+
+    init(reading row: inout some RowReader) throws(StoreFailure) {
+        id = try row.read()
+        note = try row.read()
+        model = try row.read()
+        place = try row.read()
+    }
+
+    var primaryKey: [UInt8] { id }
 }

@@ -41,7 +41,7 @@ struct BarrierRaceTests {
             let service = fixture.service
             listener = try Listener.start(
                 on: ListenAddress(loopbackPort: 0),
-                refuser: service.refuse, handler: service.answer)
+                refuser: service.refuse, handler: service.respond)
         }
 
         /// A client with its own connection and the API key.

@@ -3,6 +3,13 @@ import Verification
 extension StoreContract {
     static let credentialRules = [
         Rule("a row is read exactly as it was written, with each column at its limits") { subject in
+            var longest = CredentialRow.sample(
+                5, subject: String(repeating: "x", count: 255), key: nil)
+            longest.createdAt = UnixTime(milliseconds: .min)
+            longest.lapsesAt = UnixTime(milliseconds: .max)
+            longest.body = []
+            var large = CredentialRow.sample(6, subject: "large", key: nil)
+            large.body = [UInt8](repeating: 0xff, count: 65_535)
             let rows = [
                 CredentialRow.sample(1),
                 .sample(
@@ -10,15 +17,7 @@ extension StoreContract {
                     key: .max, fingerprint: 7, createdAt: -1_800_000_000, lapsesAt: 600),
                 .sample(3, kind: .recovery, state: .revoked, key: nil),
                 .sample(4, kind: .hotp, state: .disabled),
-                CredentialRow(
-                    id: .sample(5), subject: .sample(String(repeating: "x", count: 255)),
-                    kind: .totp, state: .active, version: 1, keyID: nil, fingerprint: nil,
-                    createdAt: UnixTime(milliseconds: .min),
-                    lapsesAt: UnixTime(milliseconds: .max), body: []),
-                CredentialRow(
-                    id: .sample(6), subject: .sample("large"), kind: .totp, state: .active,
-                    version: 1, keyID: nil, fingerprint: nil, createdAt: .at(0), lapsesAt: nil,
-                    body: [UInt8](repeating: 0xff, count: 65_535)),
+                longest, large,
             ]
             for row in rows {
                 try expectEqual(try await subject.store.commit([.insertCredential(row)]), .done)

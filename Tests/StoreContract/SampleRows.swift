@@ -57,10 +57,10 @@ extension CredentialRow {
 
     /// The row's next version with another body and everything else unchanged.
     public func next(body: [UInt8]) -> CredentialRow {
-        CredentialRow(
-            id: id, subject: subject, kind: kind, state: state, version: version + 1,
-            keyID: keyID, fingerprint: fingerprint, createdAt: createdAt, lapsesAt: lapsesAt,
-            body: body)
+        var row = self
+        row.version += 1
+        row.body = body
+        return row
     }
 }
 

@@ -45,7 +45,7 @@ struct GuessingReportTests {
             _ = try await fixture.ask("POST", "/v1/credentials/\(alice.id)/unlock")
         }
         for number in 0..<49 { _ = try await fixture.verify("user\(number)", "123456") }
-        let reply = await fixture.service.answerOperations(
+        let reply = await fixture.service.respondToOperator(
             HTTPRequest(
                 method: "GET", target: "/metrics", body: SecretBytes(text: ""), peer: "::1"))
         let lines = reply.body.text.split(separator: "\n")

@@ -301,12 +301,14 @@ struct IdempotencyTests {
     }
 
     @Test("a stored response in an unknown format is not returned")
-    func foreignAnswer() {
+    func foreignResponse() {
         for bytes: [UInt8] in [[], [1], [1, 0], [2, 0, 200], [1, 0, 199], [1, 1, 0x2C]] {
-            #expect(Answer(kept: SecretBytes(copying: bytes.span)) == nil)
+            #expect(RenderedResponse(kept: SecretBytes(copying: bytes.span)) == nil)
         }
-        let kept = Answer(.unknownCredential).kept()
-        #expect(Answer(kept: kept)?.status == .notFound)
-        #expect(Answer(kept: kept)?.body.text == Answer(.unknownCredential).body.text)
+        let kept = RenderedResponse(.unknownCredential).kept()
+        #expect(RenderedResponse(kept: kept)?.status == .notFound)
+        #expect(
+            RenderedResponse(kept: kept)?.body.text
+                == RenderedResponse(.unknownCredential).body.text)
     }
 }

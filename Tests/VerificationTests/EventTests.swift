@@ -129,12 +129,10 @@ struct EventTests {
         let event = try EventChainTests.event(3)
         // The row of the event's own credential, the row of another one, and the row of a client.
         var rows = try [3, 4].map { number in
-            let id = try #require(CredentialID(bytes: [UInt8](repeating: UInt8(number), count: 16)))
-            return RowMark(
-                CredentialRow(
-                    id: id, subject: try #require(Subject("bob")), kind: .totp, state: .pending,
-                    version: 7, keyID: nil, fingerprint: nil, createdAt: event.time, lapsesAt: nil,
-                    body: []), code: [UInt8](repeating: 0xfe, count: 16))
+            var row = CredentialRecord.nobody
+            row.id = try #require(CredentialID(bytes: [UInt8](repeating: UInt8(number), count: 16)))
+            row.version = 7
+            return RowMark(row, code: [UInt8](repeating: 0xfe, count: 16))
         }
         let client = ClientRow(
             id: [UInt8](repeating: 9, count: 16), version: 2, digest: [], name: "shop", scopes: [],

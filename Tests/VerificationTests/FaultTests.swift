@@ -211,10 +211,8 @@ struct LostCommitTests {
     /// Replaces the credential's row with an older one.
     private func rolledBack(_ row: CredentialRow, in fixture: VerifierFixture) async throws {
         let newer = try #require(await fixture.store.credential(row.id))
-        let restored = CredentialRow(
-            id: row.id, subject: row.subject, kind: row.kind, state: row.state,
-            version: newer.version + 1, keyID: row.keyID, fingerprint: row.fingerprint,
-            createdAt: row.createdAt, lapsesAt: row.lapsesAt, body: row.body)
+        var restored = row
+        restored.version = newer.version + 1
         #expect(try await fixture.store.commit([.updateCredential(restored)]) == .done)
     }
 

@@ -55,10 +55,9 @@ struct KeyRotationTests {
         fixture.clock.advance(seconds: 300)
         let stolen = try #require(await fixture.store.credential(own.credential))
         let target = try #require(await fixture.store.credential(victim.credential))
-        let swapped = CredentialRow(
-            id: target.id, subject: target.subject, kind: target.kind, state: target.state,
-            version: target.version + 1, keyID: target.keyID, fingerprint: target.fingerprint,
-            createdAt: target.createdAt, lapsesAt: nil, body: stolen.body)
+        var swapped = target
+        swapped.version += 1
+        swapped.body = stolen.body
         #expect(try await fixture.store.commit([.updateCredential(swapped)]) == .done)
         await #expect(throws: VerifierError.self) {
             try await fixture.verify(own.code(at: fixture.clock.now))

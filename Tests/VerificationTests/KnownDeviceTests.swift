@@ -323,17 +323,13 @@ struct KnownDeviceTests {
         fixture.clock.now = fixture.clock.now.adding(milliseconds: Policy.firstWait)
         try await fixture.fail(1, authenticator)
         let failures = Policy.failuresUntilWait + 1
-        let row = try #require(try await fixture.store.credential(authenticator.credential))
+        var row = try #require(try await fixture.store.credential(authenticator.credential))
         let record = try CredentialRecord(row)
         var writer = ByteWriter()
         record.throttle.writeRest(into: &writer)
         record.devices.write(into: &writer)
-        let earlier = try CredentialRecord(
-            CredentialRow(
-                id: row.id, subject: row.subject, kind: row.kind, state: row.state,
-                version: row.version, keyID: row.keyID, fingerprint: row.fingerprint,
-                createdAt: row.createdAt, lapsesAt: row.lapsesAt,
-                body: row.body.dropLast(writer.bytes.count)))
+        row.body.removeLast(writer.bytes.count)
+        let earlier = try CredentialRecord(row)
         #expect(earlier.throttle.level == failures && earlier.throttle.failures == failures)
         #expect(earlier.throttle.wait == 2 * Policy.firstWait && earlier.devices == KnownDevices())
         #expect(earlier.throttle.waitsUntil == record.throttle.waitsUntil)

@@ -116,7 +116,7 @@ struct PublicKeyRowTests {
             try state.open(for: record.place, under: ring.current)
         }
         // A device key in a passkey's place, although both are in the same row.
-        let box = SealedBox(
+        let box = SealedRowData(
             sealing: [1, 2, 3], as: "watchword device key", for: record.place,
             under: samples.key)
         var writer = ByteWriter()
@@ -263,8 +263,8 @@ struct PublicKeyRowTests {
 
 extension CredentialRow {
     fileprivate func with(body: [UInt8]) -> CredentialRow {
-        CredentialRow(
-            id: id, subject: subject, kind: kind, state: state, version: version, keyID: keyID,
-            fingerprint: fingerprint, createdAt: createdAt, lapsesAt: lapsesAt, body: body)
+        var row = self
+        row.body = body
+        return row
     }
 }

@@ -100,11 +100,8 @@ struct RestoreTests {
     func damaged() async throws {
         let fixture = try VerifierFixture()
         let id = try await fixture.enrolled().credential
-        let row = try #require(try await fixture.store.credential(id))
-        let spoiled = CredentialRow(
-            id: row.id, subject: row.subject, kind: row.kind, state: row.state,
-            version: row.version, keyID: row.keyID, fingerprint: row.fingerprint,
-            createdAt: row.createdAt, lapsesAt: row.lapsesAt, body: Array(row.body.dropLast()))
+        var spoiled = try #require(try await fixture.store.credential(id))
+        spoiled.body.removeLast()
         let error = #expect(throws: VerifierError.self) {
             try spoiled.afterRestoring(at: fixture.clock.now)
         }
@@ -117,10 +114,8 @@ struct RestoreTests {
     // Replaces the stored row, whatever its version.
     private func rolledBack(_ row: CredentialRow, _ fixture: VerifierFixture) async throws {
         let stored = try #require(try await fixture.store.credential(row.id))
-        let next = CredentialRow(
-            id: row.id, subject: row.subject, kind: row.kind, state: row.state,
-            version: stored.version + 1, keyID: row.keyID, fingerprint: row.fingerprint,
-            createdAt: row.createdAt, lapsesAt: row.lapsesAt, body: row.body)
+        var next = row
+        next.version = stored.version + 1
         #expect(try await fixture.store.commit([.updateCredential(next)]) == .done)
     }
 }

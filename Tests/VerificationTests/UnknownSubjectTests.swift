@@ -106,7 +106,7 @@ struct UnknownSubjectTests {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
         let wrong = device.with(
-            Token(.secret, Randomness.secret(count: PresentedSecret.count)))
+            Token(.secret, Randomness.secret(count: SecretParts.count)))
         let none = TestDevice(
             credential: try #require(CredentialID(bytes: [UInt8](repeating: 9, count: 16))),
             secret: wrong.secret)

@@ -30,7 +30,7 @@ def contents(root, path):
 
 
 def wrong_programs(root):
-    """Yields a complaint for each program without a row in the auditor's page, or with one that is wrong about seccomp."""
+    """Yields a complaint for each program whose row in the auditor's page is missing, or wrong about seccomp."""
     page = contents(root, PAGE)
     for program, linked in LINKED.items() if page is not None else []:
         cells = re.findall(rf"^\| `{program}`.*\| (.*) \|$", page, re.M)

@@ -93,6 +93,7 @@ extension Session {
         switch response {
         case .listing(let listing), .found(let listing, _):
             let vault = AgentVault(client, place, listing)
+            vault.path = path
             vault.keepCode(from: response, at: search?.time)
             printReports(listing.reports, of: vault.entries)
             return vault

@@ -80,9 +80,6 @@ extension AnswerRow: ColumnRow {
     /// Its primary key.
     public var primaryKey: [UInt8] { key }
 
-    /// Every column.
-    public var authenticatedBytes: [UInt8] { bytesOfColumns }
-
     /// The row without its sealed bytes.
     public var authenticatedBytesOnceEnded: [UInt8]? {
         sealed == nil ? nil : ended.authenticatedBytes

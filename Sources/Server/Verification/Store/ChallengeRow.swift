@@ -74,7 +74,4 @@ extension ChallengeRow: ColumnRow {
 
     /// Its primary key.
     public var primaryKey: [UInt8] { digest }
-
-    /// Every column.
-    public var authenticatedBytes: [UInt8] { bytesOfColumns }
 }

@@ -62,7 +62,4 @@ extension ClientRow: ColumnRow {
 
     /// Its primary key.
     public var primaryKey: [UInt8] { id }
-
-    /// Every column.
-    public var authenticatedBytes: [UInt8] { bytesOfColumns }
 }

@@ -89,7 +89,7 @@ extension ColumnRow {
     package static var step: Int { 1 }
 
     /// The name of the table, followed by every column; those of later steps come last.
-    var bytesOfColumns: [UInt8] {
+    public var authenticatedBytes: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.table)
         for column in Self.columns where column.step == nil { column.authenticate(self, &writer) }

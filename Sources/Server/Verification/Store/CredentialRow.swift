@@ -4,34 +4,34 @@
 /// are sealed under a key that is kept outside the database, and digests are keyed with such a key.
 public struct CredentialRow: Hashable, Sendable {
     /// The primary key.
-    public let id: CredentialID
+    public package(set) var id: CredentialID
     /// The owner of the credential; indexed.
-    public let subject: Subject
+    public package(set) var subject: Subject
     /// The kind of authenticator.
-    public let kind: CredentialKind
+    public package(set) var kind: CredentialKind
     /// The state in the credential's life cycle.
-    public let state: CredentialState
+    public package(set) var state: CredentialState
     /// 1 when it is inserted; each update adds one.
     ///
     /// At most 63 bits.
-    public let version: UInt64
+    public package(set) var version: UInt64
     /// The key version that seals ``body``'s seed or keys its digests; `nil` after both were
     /// deleted.
-    public let keyID: KeyID?
+    public package(set) var keyID: KeyID?
     /// A blind index of something that may exist only once: 32 bytes, unique in the table if
     /// present.
     ///
     /// The index of a seed (RFC 6238, section 3, R5) stays when a credential ends, so that a used
     /// seed is never accepted again. The index of a subject's set of recovery codes is deleted with
     /// the set.
-    public let fingerprint: [UInt8]?
+    public package(set) var fingerprint: [UInt8]?
     /// The time of creation; a subject's rows are listed in this order.
-    public let createdAt: UnixTime
+    public package(set) var createdAt: UnixTime
     /// The time from which a pending row, or an ended one that proves nothing, may be pruned; `nil`
     /// for other rows.
-    public let lapsesAt: UnixTime?
+    public package(set) var lapsesAt: UnixTime?
     /// All other data, in Verification's own versioned encoding; less than 64 KiB.
-    public let body: [UInt8]
+    public package(set) var body: [UInt8]
 
     /// Creates a row from its stored columns.
     public init(
@@ -79,7 +79,4 @@ extension CredentialRow: ColumnRow {
 
     /// Its primary key.
     public var primaryKey: [UInt8] { id.bytes }
-
-    /// Every column.
-    public var authenticatedBytes: [UInt8] { bytesOfColumns }
 }

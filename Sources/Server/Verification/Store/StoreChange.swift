@@ -123,10 +123,11 @@ public struct DummyRow: Hashable, Sendable {
     /// A row of the usual size under an id that no credential has, to be looked up first, as for a
     /// real credential (V-06).
     public var sought: CredentialRow {
-        guard let subject = Subject("nobody") else { preconditionFailure("the subject is valid") }
-        return CredentialRow(
-            id: .anywhere(), subject: subject, kind: .totp, state: .active, version: 1, keyID: nil,
-            fingerprint: nil, createdAt: UnixTime(milliseconds: 0), lapsesAt: nil, body: body)
+        var row = CredentialRecord.nobody
+        row.id = .anywhere()
+        row.kind = .totp
+        row.body = body
+        return row
     }
 }
 

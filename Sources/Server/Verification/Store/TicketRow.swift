@@ -61,7 +61,4 @@ extension TicketRow: ColumnRow {
 
     /// Its primary key.
     public var primaryKey: [UInt8] { digest }
-
-    /// Every column.
-    public var authenticatedBytes: [UInt8] { bytesOfColumns }
 }

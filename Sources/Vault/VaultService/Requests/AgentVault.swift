@@ -4,6 +4,8 @@ package import WatchwordSystem
 /// A vault that the agent holds.
 package final class AgentVault: OpenVault {
     package let place: VaultPlace
+    /// The path that messages name: the place's, or the one that the command was given.
+    package var path: String
     package let generation: UInt64
     package let entries: [EntrySummary]
     package let slots: [SlotSummary]
@@ -24,6 +26,7 @@ package final class AgentVault: OpenVault {
         self.identity = identity
         self.client = client
         self.place = place
+        path = place.path
         self.opener = opener
         generation = listing.generation
         entries = listing.entries.map(\.summary)
@@ -45,7 +48,6 @@ package final class AgentVault: OpenVault {
         code = FoundCode(text: issued.text, moment: moment, offset: offset)
     }
 
-    package var path: String { place.path }
     package var isHeldByAgent: Bool { true }
     package var isKeptBySystem: Bool { client.isSystem }
     // Unlocking may have been hours ago.

@@ -4,6 +4,7 @@ import Glibc
 // libFuzzer's. The renamed `main` starts libFuzzer's driver:
 //
 //     Fuzz TARGET [libFuzzer's arguments…]
+//     Fuzz --list | --seeds
 @_silgen_name("LLVMFuzzerRunDriver") private func runDriver(
     _ count: UnsafeMutablePointer<Int32>,
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
@@ -22,6 +23,7 @@ import Glibc
         print(names)
         return 0
     }
+    if String(cString: word) == "--seeds" { return printSeeds() }
     guard let target = FuzzTarget(rawValue: String(cString: word)) else {
         print("unknown target; choose one of: \(names)")
         return 2
@@ -34,6 +36,22 @@ import Glibc
     return runDriver(&rest, &shifted) { bytes, count in
         chosen.tryOut(Array(UnsafeBufferPointer(start: bytes, count: count)))
         return 0
+    }
+}
+
+/// Prints the target and the bytes of each seed, in hexadecimal.
+private func printSeeds() -> Int32 {
+    do {
+        for seed in try messageSeeds() {
+            let digits = seed.bytes.map { byte in
+                (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+            print(seed.target.rawValue, digits.joined())
+        }
+        return 0
+    } catch {
+        print("a seed is invalid: \(error)")
+        return 1
     }
 }
 
