@@ -102,27 +102,18 @@ public enum HelperResponse: Sendable {
         }
     }
 
-    /// Why a device is told to delete its secret.
-    public enum WipeOrder: UInt8, CaseIterable, Hashable, Sendable {
-        case revoked = 1
-        case reuseDetected
-        case tooManyFailures
-        case accountClosed
+    /// Why a device is told to delete its secret, by the word in the response.
+    public enum WipeOrder: String, CaseIterable, Hashable, Sendable {
+        case revoked
+        case reuseDetected = "reuse-detected"
+        case tooManyFailures = "too-many-failures"
+        case accountClosed = "account-closed"
         /// A reason that is unknown to this version; the order is not obeyed.
         case unlisted
 
         /// Parses the reason in the response; only an order with one of the four known reasons is
         /// obeyed.
-        public init(word: String) {
-            self =
-                switch word {
-                case "revoked": .revoked
-                case "reuse-detected": .reuseDetected
-                case "too-many-failures": .tooManyFailures
-                case "account-closed": .accountClosed
-                default: .unlisted
-                }
-        }
+        public init(word: String) { self = WipeOrder(rawValue: word) ?? .unlisted }
     }
 
     /// An error response (RFC 9457).

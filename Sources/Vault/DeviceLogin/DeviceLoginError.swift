@@ -67,16 +67,9 @@ extension DeviceLoginError {
 }
 
 extension Tombstone.Reason {
-    /// The reason for the server's wipe order; `nil` for an unknown reason, which is not obeyed.
-    init?(_ order: HelperResponse.WipeOrder) {
-        switch order {
-        case .revoked: self = .revoked
-        case .reuseDetected: self = .reuseDetected
-        case .tooManyFailures: self = .tooManyFailures
-        case .accountClosed: self = .accountClosed
-        case .unlisted: return nil
-        }
-    }
+    /// The reason for the server's wipe order, for which both have the server's word; `nil` for an
+    /// unknown reason, which is not obeyed.
+    init?(_ order: HelperResponse.WipeOrder) { self.init(rawValue: order.rawValue) }
 }
 
 extension DeviceLoginError: Transferable {
