@@ -130,7 +130,7 @@ struct AgentMessagesTests {
     private func sampleParcel() throws -> VaultParcel {
         let folder = try TemporaryFolder()
         try Vault.create(
-            at: folder.file("vault"), passphrase: secret, cost: ScryptCost(logN: 10),
+            at: folder.file("vault"), passphrase: secret, cost: .lowest,
             recoveryKey: nil, now: 1)
         return try Vault.pack(folder.file("vault"))
     }

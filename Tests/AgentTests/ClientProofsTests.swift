@@ -24,7 +24,7 @@ struct ClientProofsTests {
         folder = try TemporaryFolder()
         let passphrase = SecretBytes(text: "pass")
         try Vault.create(
-            at: folder.file("vault"), passphrase: passphrase, cost: ScryptCost(logN: 10),
+            at: folder.file("vault"), passphrase: passphrase, cost: .lowest,
             recoveryKey: nil, now: 0)
         let vault = try Vault.unlock(at: folder.file("vault"), with: .passphrase(passphrase))
         let access = AccessControl(presence: .perUse(.any), onFailure: .lockOut)

@@ -15,7 +15,7 @@ struct HeldVaultsRoomTests {
         let folder = try TemporaryFolder()
         let passphrase = SecretBytes(text: "pass")
         try Vault.create(
-            at: folder.file("vault"), passphrase: passphrase, cost: ScryptCost(logN: 10),
+            at: folder.file("vault"), passphrase: passphrase, cost: .lowest,
             recoveryKey: nil, now: 0)
         let place = try VaultPlace(at: folder.file("vault"))
         let vaults = HeldVaults { AgentClock(sinceBoot: .seconds(1), awake: .seconds(1)) }
@@ -53,7 +53,7 @@ struct HeldVaultsRoomTests {
             try FileManager.default.createDirectory(
                 atPath: folder.file(user), withIntermediateDirectories: false)
             try Vault.create(
-                at: path, passphrase: passphrase, cost: ScryptCost(logN: 10), recoveryKey: nil,
+                at: path, passphrase: passphrase, cost: .lowest, recoveryKey: nil,
                 now: 0)
             places.append(try VaultPlace(at: path))
         }
@@ -76,7 +76,7 @@ struct HeldVaultsRoomTests {
         try FileManager.default.createDirectory(
             atPath: folder.file(name), withIntermediateDirectories: false)
         try Vault.create(
-            at: path, passphrase: Self.passphrase, cost: ScryptCost(logN: 10), recoveryKey: nil,
+            at: path, passphrase: Self.passphrase, cost: .lowest, recoveryKey: nil,
             now: 0)
         let vault = try Vault.unlock(at: path, with: .passphrase(Self.passphrase))
         try Self.add(secretSize, to: vault)

@@ -37,7 +37,7 @@ struct HeldVaultsTests {
         folder = try TemporaryFolder()
         vaults = HeldVaults { [clocks] in clocks.now }
         try Vault.create(
-            at: folder.file("vault"), passphrase: passphrase, cost: ScryptCost(logN: 10),
+            at: folder.file("vault"), passphrase: passphrase, cost: .lowest,
             recoveryKey: nil, now: 0)
         place = try VaultPlace(at: folder.file("vault"))
     }

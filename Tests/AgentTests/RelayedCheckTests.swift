@@ -46,7 +46,7 @@ extension HeldVaults {
     static func holdingOne(in folder: TemporaryFolder) throws -> (HeldVaults, VaultPlace, UInt64) {
         let passphrase = SecretBytes(text: "pass")
         try Vault.create(
-            at: folder.file("vault"), passphrase: passphrase, cost: ScryptCost(logN: 10),
+            at: folder.file("vault"), passphrase: passphrase, cost: .lowest,
             recoveryKey: nil, now: 0)
         let place = try VaultPlace(at: folder.file("vault"))
         let vaults = HeldVaults(clock: AgentClock.now)

@@ -49,12 +49,12 @@ struct RequestAdmissionTests {
     @Test("guesses count towards a wipe, whatever cost the client permits")
     func cheap() throws {
         let passphrases = ["one", "two"].map { SecretBytes(text: $0) }
-        let dearer = try ScryptCost(logN: 12)
+        let dearer = try #require(ScryptCost(logN: 12))
         let three = try #require(FailureCount(3))
         let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: three))
         let path = folder.file("5/vault")
         try Vault.create(
-            at: path, passphrase: passphrases[0], cost: ScryptCost(logN: 10), recoveryKey: nil,
+            at: path, passphrase: passphrases[0], cost: .lowest, recoveryKey: nil,
             now: 0)
         try Vault.unlock(at: path, with: .passphrase(passphrases[0])).update {
             changes throws(VaultError) in

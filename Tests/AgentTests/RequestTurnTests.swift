@@ -155,7 +155,7 @@ struct RequestTurnTests {
         let opener = VaultOpener.passphrase(SecretBytes(text: "pass"))
         let path = folder.file("vault")
         try Vault.create(
-            at: path, passphrase: SecretBytes(text: "pass"), cost: ScryptCost(logN: 10),
+            at: path, passphrase: SecretBytes(text: "pass"), cost: .lowest,
             recoveryKey: nil, now: 0)
         let vault = try Vault.unlock(at: path, with: opener)
         for (count, isRead) in [(500, true), (600, false)] {

@@ -174,7 +174,7 @@ struct SystemAgentMoveTests {
         let path = agent.folder.file("other")
         try Vault.create(
             at: path, passphrase: SecretBytes(text: AgentFixture.passphrase),
-            cost: ScryptCost(logN: 10), recoveryKey: nil, now: 0)
+            cost: .lowest, recoveryKey: nil, now: 0)
         let other = try Vault.pack(path)
         // The vault is not being moved.
         #expect(try discard(newest) == changed)

@@ -17,7 +17,7 @@ final class Device {
         folder = try TemporaryFolder()
         path = folder.file("vault")
         try Vault.create(
-            at: path, passphrase: Device.passphrase, cost: ScryptCost(logN: 10),
+            at: path, passphrase: Device.passphrase, cost: .lowest,
             recoveryKey: nil, now: Device.now)
     }
 

@@ -170,17 +170,16 @@ struct DeviceSlotTests {
         case passphrase, recoveryKey, tpm, authenticator, change, removal
 
         func apply(to changes: inout VaultChanges) throws(VaultError) {
-            guard let cost = ScryptCost(ifInRange: 10) else { return }
             let secret = DeviceSlots.secret
             switch self {
-            case .passphrase: try changes.addPassphrase(secret, cost: cost, now: 1)
+            case .passphrase: try changes.addPassphrase(secret, cost: .lowest, now: 1)
             case .recoveryKey: try changes.addRecoveryKey(.make(), now: 1)
             case .tpm: try changes.addTPM(DeviceSlots.object(), sealing: secret, now: 1)
             case .authenticator:
                 try changes.addAuthenticator(DeviceSlots.credential(), secret: secret, now: 1)
             case .change:
                 let slot = changes.slots[0]
-                try changes.changePassphrase(of: slot, to: secret, cost: cost, now: 1)
+                try changes.changePassphrase(of: slot, to: secret, cost: .lowest, now: 1)
             case .removal: try changes.removeSlot(changes.slots[1])
             }
         }

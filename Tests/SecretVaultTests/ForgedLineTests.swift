@@ -141,7 +141,7 @@ struct ForgedLineTests {
         let source = try TestVault()
         let id = try source.fill()[3]
         let old = try source.bytes()
-        let cost = try ScryptCost(logN: 10)
+        let cost = ScryptCost.lowest
         try source.unlock().update { changes throws(VaultError) in
             let slot = changes.slots[0]
             try changes.changePassphrase(of: slot, to: secret("new"), cost: cost, now: 1)

@@ -305,7 +305,7 @@ struct GenerationTests {
         let key = RecoveryKey.make()
         let reports = try Vault.create(
             at: folder.file("vault"), passphrase: TestVault.passphrase,
-            cost: ScryptCost(logN: 10), recoveryKey: key, now: 0)
+            cost: .lowest, recoveryKey: key, now: 0)
         #expect(reports == [.generationNotRecorded(.inTheWay(name: mark))])
         let open = try Vault.unlock(at: folder.file("vault"), with: .recoveryKey(key))
         #expect(open.openedSlot == 2)

@@ -39,7 +39,7 @@ struct PathTests {
             #expect(throws: VaultError.symbolicLink) { try Self.unlock(path) }
             #expect(throws: VaultError.alreadyExists) {
                 try Vault.create(
-                    at: path, passphrase: secret("x"), cost: ScryptCost(logN: 10),
+                    at: path, passphrase: secret("x"), cost: .lowest,
                     recoveryKey: nil, now: 0)
             }
             try FileManager.default.removeItem(atPath: path)
@@ -52,7 +52,7 @@ struct PathTests {
         try folder.write([1], to: "notes")
         #expect(throws: VaultError.alreadyExists) {
             try Vault.create(
-                at: folder.file("notes"), passphrase: secret("x"), cost: ScryptCost(logN: 10),
+                at: folder.file("notes"), passphrase: secret("x"), cost: .lowest,
                 recoveryKey: nil, now: 0)
         }
         #expect(try names(in: folder.path) == ["notes"])
@@ -102,7 +102,7 @@ struct PathTests {
             #expect(try vault.unlock().check().reports == [report])
         }
         let made = try Vault.create(
-            at: vault.folder.file("second"), passphrase: secret("x"), cost: ScryptCost(logN: 10),
+            at: vault.folder.file("second"), passphrase: secret("x"), cost: .lowest,
             recoveryKey: nil, now: 0)
         #expect(made == [.folderOpenToOthers(mode: 0o2775)])
         for mode in [0o755, 0o1777, 0o700] {

@@ -25,7 +25,7 @@ struct PresentedSecretTests {
         try open.record(newer)
         try Vault.create(
             at: vault.folder.file("other"), passphrase: TestVault.passphrase,
-            cost: ScryptCost(logN: 10), recoveryKey: nil, now: 0)
+            cost: .lowest, recoveryKey: nil, now: 0)
         let other = try Vault.unlock(
             at: vault.folder.file("other"), with: .passphrase(TestVault.passphrase))
         #expect(try other.lastPresented(of: first.enrolment) == newer)

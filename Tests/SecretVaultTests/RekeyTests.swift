@@ -51,7 +51,7 @@ struct RekeyTests {
         _ vault: TestVault, from old: SecretBytes = TestVault.passphrase, to new: SecretBytes,
         keepsKey: Bool = false
     ) throws {
-        let cost = try ScryptCost(logN: 10)
+        let cost = ScryptCost.lowest
         try Vault.unlock(at: vault.path, with: .passphrase(old)).update {
             changes throws(VaultError) in
             try changes.changePassphrase(
@@ -127,7 +127,7 @@ struct RekeyTests {
     func otherSlots() throws {
         let vault = try TestVault(recoveryKey: true)
         let second = secret("second passphrase")
-        let cost = try ScryptCost(logN: 10)
+        let cost = ScryptCost.lowest
         try vault.unlock().change { try $0.addPassphrase(second, cost: cost, now: 3) }
         let later = try FutureSlot(number: 9)
         try later.add(to: vault)

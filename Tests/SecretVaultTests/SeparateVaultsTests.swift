@@ -19,7 +19,7 @@ struct SeparateVaultsTests {
 
     private func make(_ path: String) throws {
         try Vault.create(
-            at: path, passphrase: Self.passphrase, cost: ScryptCost(logN: 10), recoveryKey: nil,
+            at: path, passphrase: Self.passphrase, cost: .lowest, recoveryKey: nil,
             now: 0)
     }
 
@@ -116,7 +116,7 @@ struct SeparateVaultsTests {
         let previous = vault.folder.file(TestVault.own("previous"))
         try FileManager.default.moveItem(atPath: previous, toPath: vault.folder.file("old"))
         let reports = try Vault.create(
-            at: vault.path, passphrase: Self.passphrase, cost: ScryptCost(logN: 10),
+            at: vault.path, passphrase: Self.passphrase, cost: .lowest,
             recoveryKey: nil, now: 0)
         #expect(reports.isEmpty)
         try add("new", to: vault.path)

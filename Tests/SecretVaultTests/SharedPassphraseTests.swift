@@ -34,7 +34,7 @@ struct SharedPassphraseTests {
         let document = try VaultDocument(parsing: vault.bytes())
         let key = VaultKey.make(of: document.vaultID)
         let slot = try TrustedSlot.sealing(
-            key, under: .passphrase(secret("guess"), ScryptCost(logN: 10)), number: 1, created: 0)
+            key, under: .passphrase(secret("guess"), .lowest), number: 1, created: 0)
         // The second has the salt of the vault's slot, but not what the passphrase opens.
         let salted = Slot(
             head: document.slots[0].head, secret: slot.slot.secret, vaultKey: slot.slot.vaultKey)
@@ -64,7 +64,7 @@ struct SharedPassphraseTests {
         // A vault beside one that is in use.
         let second = vault.folder.file("second")
         try Vault.create(
-            at: second, passphrase: secret("other"), cost: ScryptCost(logN: 10), recoveryKey: nil,
+            at: second, passphrase: secret("other"), cost: .lowest, recoveryKey: nil,
             now: 0)
         let secondBytes = try vault.folder.bytes(of: "second")
         let found = try #require(try path(of: secondBytes, among: vault))

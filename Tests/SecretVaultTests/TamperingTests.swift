@@ -242,7 +242,7 @@ struct TamperingTests {
         let slot = try TrustedSlot.sealing(
             forged,
             under: isPassphrase
-                ? .passphrase(passphrase, ScryptCost(logN: 10)) : .recoveryKey(recoveryKey),
+                ? .passphrase(passphrase, .lowest) : .recoveryKey(recoveryKey),
             number: 9, created: 0)
         var text = VaultText()
         text.write(document.bytes[..<document.headerEnd])

@@ -56,7 +56,7 @@ final class TestVault {
         path = folder.file("vault")
         self.recoveryKey = recoveryKey ? RecoveryKey.make() : nil
         try Vault.create(
-            at: path, passphrase: TestVault.passphrase, cost: ScryptCost(logN: logN),
+            at: path, passphrase: TestVault.passphrase, cost: #require(ScryptCost(logN: logN)),
             recoveryKey: self.recoveryKey, now: TestVault.now)
     }
 

@@ -224,12 +224,12 @@ struct UndoTests {
         let vault = try TestVault()
         let ids = try vault.fill()
         try vault.unlock().update { changes throws(VaultError) in
-            try changes.addPassphrase(secret("second"), cost: .cheap, now: Self.now)
+            try changes.addPassphrase(secret("second"), cost: .lowest, now: Self.now)
         }
         try refused(vault, .noEntry)
         try vault.unlock().update { changes throws(VaultError) in
             try changes.remove(ids[0], purge: false)
-            try changes.addPassphrase(secret("third"), cost: .cheap, now: Self.now)
+            try changes.addPassphrase(secret("third"), cost: .lowest, now: Self.now)
         }
         _ = try undo(vault)
         #expect(try vault.unlock().slots.count == 3)
@@ -312,11 +312,5 @@ struct UndoTests {
         #expect(throws: VaultError.self) { try vault.unlock().planOfUndo(now: Self.now) }
         #expect(try vault.bytes() == bytes)
         #expect(try vault.unlock().entries.count == 3)
-    }
-}
-
-extension ScryptCost {
-    fileprivate static var cheap: ScryptCost {
-        do { return try ScryptCost(logN: 10) } catch { return .standard }
     }
 }

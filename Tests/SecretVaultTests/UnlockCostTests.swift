@@ -58,7 +58,7 @@ struct UnlockCostTests {
 
     @Test("O-15 a slot that needs more memory than is available is not tried")
     func memory() throws {
-        let needed = try ScryptCost(logN: 24).memoryNeeded
+        let needed = try #require(ScryptCost(logN: 24)).memoryNeeded
         let limit = SystemMemory.limit()
         try #require(limit > 0)
         let plan = plan([24], ceiling: 24)
@@ -110,7 +110,7 @@ struct UnlockCostTests {
     private func made(onFailure: AccessControl.OnFailure) throws -> (TestVault, RecordID) {
         let vault = try TestVault()
         let id = try vault.fill()[0]
-        let cost = try ScryptCost(logN: 11)
+        let cost = try #require(ScryptCost(logN: 11))
         try vault.unlock().update { changes throws(VaultError) in
             try changes.addPassphrase(secret("dear"), cost: cost, now: 0)
             try changes.setAccessControl(

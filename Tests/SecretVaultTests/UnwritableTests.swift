@@ -26,7 +26,7 @@ struct UnwritableTests {
         let path = disk.file("vault")
         let recoveryKey = RecoveryKey.make()
         try Vault.create(
-            at: path, passphrase: Self.right, cost: ScryptCost(logN: 10), recoveryKey: recoveryKey,
+            at: path, passphrase: Self.right, cost: .lowest, recoveryKey: recoveryKey,
             now: 0)
         let perUse = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
         let ids = try Vault.unlock(at: path, with: .passphrase(Self.right)).update {
@@ -84,7 +84,7 @@ struct UnwritableTests {
         let folder = vault.disk.folder
         let old = try folder.bytes(of: "vault")
         let open = try unlock(vault, Self.right)
-        let cost = try ScryptCost(logN: 10)
+        let cost = ScryptCost.lowest
         try open.update { changes throws(VaultError) in
             try changes.changePassphrase(
                 of: changes.slots[0], to: secret("new"), cost: cost, now: 9)

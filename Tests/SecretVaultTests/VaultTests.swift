@@ -23,7 +23,7 @@ struct VaultTests {
         let folder = try TemporaryFolder()
         _ = try Vault.create(
             at: folder.file("share/watchword/vault"), passphrase: TestVault.passphrase,
-            cost: ScryptCost(logN: 10), recoveryKey: nil, now: 0)
+            cost: .lowest, recoveryKey: nil, now: 0)
         #expect(try mode(of: folder.file("share")) == 0o700)
         #expect(try mode(of: folder.file("share/watchword")) == 0o700)
     }
@@ -32,7 +32,7 @@ struct VaultTests {
     func clockSetBack() throws {
         let folder = try TemporaryFolder()
         _ = try Vault.create(
-            at: folder.file("vault"), passphrase: TestVault.passphrase, cost: ScryptCost(logN: 10),
+            at: folder.file("vault"), passphrase: TestVault.passphrase, cost: .lowest,
             recoveryKey: RecoveryKey.make(), now: -5)
         let open = try Vault.unlock(
             at: folder.file("vault"), with: .passphrase(TestVault.passphrase))
@@ -49,7 +49,7 @@ struct VaultTests {
         let before = try vault.bytes()
         #expect(throws: VaultError.alreadyExists) {
             try Vault.create(
-                at: vault.path, passphrase: secret("other"), cost: ScryptCost(logN: 10),
+                at: vault.path, passphrase: secret("other"), cost: .lowest,
                 recoveryKey: nil, now: 0)
         }
         #expect(try vault.bytes() == before)

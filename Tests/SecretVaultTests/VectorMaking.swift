@@ -202,7 +202,7 @@ struct VectorMaking {
 
     private func slots() throws -> TestVault {
         let vault = try TestVault(recoveryKey: true)
-        let cost = try ScryptCost(logN: 11)
+        let cost = try #require(ScryptCost(logN: 11))
         let open = try vault.unlock()
         try open.update { changes throws(VaultError) in
             try changes.addPassphrase(secret("another passphrase"), cost: cost, now: 8)

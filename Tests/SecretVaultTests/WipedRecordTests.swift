@@ -225,7 +225,7 @@ struct WipedRecordTests {
     func otherSlots() throws {
         let sample = try Sample()
         let box = try sample.vault.box(of: sample.wiped)
-        let cost = try ScryptCost(logN: 10)
+        let cost = ScryptCost.lowest
         try sample.vault.unlock().update { changes throws(VaultError) in
             try changes.addPassphrase(secret("another"), cost: cost, now: TestVault.now)
         }

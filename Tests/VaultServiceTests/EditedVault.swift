@@ -23,7 +23,7 @@ struct EditedVault {
     init() throws {
         folder = try TemporaryFolder()
         try Vault.create(
-            at: folder.file("vault"), passphrase: Self.passphrase, cost: ScryptCost(logN: 10),
+            at: folder.file("vault"), passphrase: Self.passphrase, cost: .lowest,
             recoveryKey: nil, now: 1)
         vault = try Vault.unlock(
             at: folder.file("vault"), with: .passphrase(Self.passphrase))

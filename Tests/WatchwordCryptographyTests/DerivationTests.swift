@@ -108,12 +108,10 @@ struct DerivationTests {
     }
 
     @Test("a cost between 2^10 and 2^24 is accepted", arguments: [10, 24])
-    func costInRange(logN: Int) throws { #expect(try ScryptCost(logN: logN).logN == logN) }
+    func costInRange(logN: Int) { #expect(ScryptCost(logN: logN)?.logN == logN) }
 
     @Test("a cost below 2^10 or above 2^24 is refused", arguments: [9, 25, -1, Int.max])
-    func costOutOfRange(logN: Int) {
-        #expect(throws: CryptographyError.costOutOfRange(logN: logN)) { try ScryptCost(logN: logN) }
-    }
+    func costOutOfRange(logN: Int) { #expect(ScryptCost(logN: logN) == nil) }
 
     @Test("at the cost of a new vault, scrypt needs 128 MiB and a few kilobytes of memory")
     func standardCost() {

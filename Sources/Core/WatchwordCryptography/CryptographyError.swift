@@ -4,7 +4,7 @@ internal import COpenSSL
 ///
 /// It says what is wrong and where, never what the content is.
 public enum CryptographyError: Error, Hashable, Sendable {
-    // Ciphertexts, and the cost of a key.
+    // Ciphertexts.
     /// The key does not have the cipher's length.
     case keyLength
     /// The initialisation vector or nonce does not have the cipher's length.
@@ -15,8 +15,6 @@ public enum CryptographyError: Error, Hashable, Sendable {
     case notAuthentic
     /// The padding is invalid, or the key is not the one that wrapped the key.
     case wrongKey
-    /// scrypt's N would be below 2^10 or above 2^24.
-    case costOutOfRange(logN: Int)
 
     // Private and public keys.
     /// The scalar does not have 32 bytes, is zero or is not below the order of the curve.

@@ -182,12 +182,12 @@ public struct ScryptCost: Hashable, Sendable {
 
     /// The cost for a new vault: N = 2^17, r = 8, p = 1, which is 128 MiB.
     public static let standard = ScryptCost(checkedLogN: 17, blockSize: 8, parallelism: 1)
+    /// The lowest cost for a vault: N = 2^10, r = 8, p = 1.
+    public static let lowest = ScryptCost(checkedLogN: 10, blockSize: 8, parallelism: 1)
 
-    /// Sets N = 2^`logN`, r = 8 and p = 1.
-    ///
-    /// - Throws: ``CryptographyError/costOutOfRange(logN:)`` unless `logN` is 10 to 24.
-    public init(logN: Int) throws(CryptographyError) {
-        guard (10...24).contains(logN) else { throw .costOutOfRange(logN: logN) }
+    /// Sets N = 2^`logN`, r = 8 and p = 1; `nil` unless `logN` is 10 to 24.
+    public init?(logN: Int) {
+        guard (10...24).contains(logN) else { return nil }
         self.init(checkedLogN: logN, blockSize: 8, parallelism: 1)
     }
 

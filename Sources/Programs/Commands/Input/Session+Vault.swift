@@ -222,18 +222,13 @@ extension Session {
     /// The cost that the options state.
     func statedCost() throws -> ScryptCost? {
         let logN = try arguments.integer(.scryptLogN, in: 10...24)
-        guard let logN else { return nil }
+        guard let logN, let cost = ScryptCost(logN: logN) else { return nil }
         if logN < ScryptCost.standard.logN {
             let times = 1 << (ScryptCost.standard.logN - logN)
             printer.warn(
                 "--\(Option.scryptLogN.name) \(logN) makes guessing the passphrase \(times) times cheaper "
                     + "than the default (\(ScryptCost.standard.logN))")
         }
-        do {
-            return try ScryptCost(logN: logN)
-        } catch {
-            let expected = "a whole number from 10 to 24"
-            throw UsageError.badValue(Option.scryptLogN.name, expected: expected)
-        }
+        return cost
     }
 }

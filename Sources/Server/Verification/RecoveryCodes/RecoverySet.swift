@@ -173,7 +173,7 @@ final class RecoveryHashing: Sendable {
     ) async throws(VerifierError) -> SecretBytes {
         guard enter(client) else { throw .overloaded }
         defer { leave(client) }
-        let cost = try replacingErrors(of: ScryptCost(logN: logN), with: VerifierError.damagedRow)
+        guard let cost = ScryptCost(logN: logN) else { throw .damagedRow }
         meter?.count(.hashes)
         do throws(CryptographyFailure) {
             return try await queue.hash(code, salt: salt, cost: cost)

@@ -61,7 +61,7 @@ extension Slot {
         let wrapping: SecretBytes
         switch (method, opener) {
         case (.passphrase(let logN, let salt), .passphrase(let passphrase)):
-            guard let cost = ScryptCost(ifInRange: logN) else { return nil }
+            guard let cost = ScryptCost(logN: logN) else { return nil }
             wrapping = try Slot.wrappingKey(passphrase, salt: salt, cost: cost)
         case (.recoveryKey(let salt), .recoveryKey(let recoveryKey)):
             wrapping = VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
@@ -202,7 +202,7 @@ struct UnlockPlan {
         for slot in accepting.sorted(by: { ($0.logN, $0.number) < ($1.logN, $1.number) }) {
             if case .passphrase(let logN, _) = slot.method {
                 let most = SystemMemory.limit()
-                guard let cost = ScryptCost(ifInRange: logN), UInt64(1) << UInt64(logN) <= budget
+                guard let cost = ScryptCost(logN: logN), UInt64(1) << UInt64(logN) <= budget
                 else {
                     refusal = .costOverCeiling(
                         logN: UnlockPlan.logarithm(ofAll: accepting), ceiling: ceiling)
@@ -245,13 +245,5 @@ extension Slot {
             SlotSummary(self) == slot
         default: false
         }
-    }
-}
-
-extension ScryptCost {
-    /// The cost of N = 2^`logN`; `nil` if it is out of range.
-    init?(ifInRange logN: Int) {
-        guard let cost = ifPossible(try ScryptCost(logN: logN)) else { return nil }
-        self = cost
     }
 }

@@ -67,7 +67,7 @@ extension VaultChanges {
         guard case .passphrase(let logN, _) = state.slots[index].slot.method else {
             throw .noSuchSlot
         }
-        let former = ScryptCost(ifInRange: logN) ?? .standard
+        let former = ScryptCost(logN: logN) ?? .standard
         let cost = cost ?? (former.logN > ScryptCost.standard.logN ? former : .standard)
         state.slots[index] = try TrustedSlot.sealing(
             key, under: .passphrase(passphrase, cost), number: slot.number, created: now)
