@@ -223,15 +223,15 @@ struct AgentDeviceKeyTests {
         let server = try #require(ServerAddress(harness.server.address))
         let order = SigningOrder(for: server, in: .standard)
         func response(
-            to task: KeyTask, _ presence: AgentPresence = .none
+            to task: KeyRequest, _ presence: AgentPresence = .none
         ) throws -> AgentResponse {
-            try client.send(.login(place, SecretBytes(encoding: LoginTask.key(task)), presence))
+            try client.send(.login(place, SecretBytes(encoding: LoginRequest.key(task)), presence))
         }
         try harness.prepare("Pay")
         let file = String(
             decoding: try harness.agent.folder.bytes(of: "text.txt"), as: UTF8.self)
         let text = try #require(KeyConfirmation(parsing: file))
-        for task in [.signIn(id, order), .confirm(id, text, order), .status(id)] as [KeyTask] {
+        for task in [.signIn(id, order), .confirm(id, text, order), .status(id)] as [KeyRequest] {
             #expect(
                 "\(try response(to: task))" == "failed(SecretVault.VaultError.presenceNeeded)")
         }
@@ -251,7 +251,7 @@ struct AgentDeviceKeyTests {
             Issue.record("no answer")
             return
         }
-        let ticket = try answer.withBytes { try LoginAnswer(parsing: $0) }
+        let ticket = try answer.withBytes { try LoginResponse(parsing: $0) }
         guard case .ticket(let ticket) = ticket else {
             Issue.record("no ticket")
             return

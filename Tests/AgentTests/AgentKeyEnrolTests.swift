@@ -109,7 +109,8 @@ struct AgentKeyEnrolTests {
             try terminal.type("guess\n")
         }
         #expect(try terminal.end() == 4)
-        #expect(terminal.screen.contains("will be locked after 2 more failures"))
+        let left = LockOutPolicy.firstFailureWithWait - 3
+        #expect(terminal.screen.contains("will be locked after \(left) more failures"))
         #expect(try harness.server.active().isEmpty)
         #expect(try harness.agent.run("list").text == "")
     }
@@ -292,7 +293,7 @@ struct AgentKeyEnrolTests {
                 deviceName: "", name: EntryName(typed: name),
                 access: AccessControlChange(presence: access, onFailure: nil))
             return try SecretBytes(
-                encoding: LoginTask.key(.enrol(KeyOrder(enrolment, in: .vault))))
+                encoding: LoginRequest.key(.enrol(KeyOrder(enrolment, in: .vault))))
         }
         // A new key, with the standard access control.
         let response = try client.send(.login(place, order("New:ann", nil), .none))
@@ -311,7 +312,7 @@ struct AgentKeyEnrolTests {
                 Issue.record("no answer")
                 return
             }
-            let answer = try bytes.withBytes { try LoginAnswer(parsing: $0) }
+            let answer = try bytes.withBytes { try LoginResponse(parsing: $0) }
             #expect("\(answer)".contains("presenceNeeded"))
         }
         #expect(try harness.server.active() == [first])

@@ -177,7 +177,8 @@ struct AgentLoginTests {
             let frame = try FrameWriter()
             frame.append(AgentProtocol.version)
             frame.append(
-                AgentRequest.login(place, try SecretBytes(encoding: LoginTask.signIn(id)), .none))
+                AgentRequest.login(place, try SecretBytes(encoding: LoginRequest.signIn(id)), .none)
+            )
             // The connection ends at once, at any moment of the sign-in.
             try frame.write(to: socket)
         }
@@ -235,8 +236,8 @@ struct AgentLoginTests {
         _ = try client.send(.prove(place, opener, ceiling: 20))
         let shown = try client.send(.contents(place, [id], .none, isUse: false))
         #expect("\(shown)" == "failed(SecretVault.VaultError.otherKind)")
-        for task in [LoginTask.signIn(id), .status(id)] {
-            let response = try client.send(.login(place, SecretBytes(encoding: task), .none))
+        for request in [LoginRequest.signIn(id), .status(id)] {
+            let response = try client.send(.login(place, SecretBytes(encoding: request), .none))
             guard case .login(let bytes, _) = response else {
                 Issue.record("no answer")
                 return
@@ -246,7 +247,7 @@ struct AgentLoginTests {
             }
             #expect(!text.contains("wws_"))
         }
-        // A task that cannot be read.
+        // A request that cannot be read.
         let nonsense = SecretBytes(text: "nonsense")
         #expect(throws: AgentFailure.malformed) {
             try client.send(.login(place, nonsense, .none))
@@ -276,13 +277,13 @@ struct AgentLoginTests {
             deviceName: "",
             name: EntryName(typed: "Mill:ivan"),
             access: AccessControlChange(presence: .perUnlock, onFailure: nil))
-        let task = try SecretBytes(encoding: LoginTask.enrol(order))
-        guard case .login(let bytes, _) = try client.send(.login(place, task, .none)) else {
+        let request = try SecretBytes(encoding: LoginRequest.enrol(order))
+        guard case .login(let bytes, _) = try client.send(.login(place, request, .none)) else {
             Issue.record("no answer")
             return
         }
-        let answer = try bytes.withBytes { try LoginAnswer(parsing: $0) }
-        #expect("\(answer)".contains("presenceNeeded"))
+        let response = try bytes.withBytes { try LoginResponse(parsing: $0) }
+        #expect("\(response)".contains("presenceNeeded"))
         #expect(try harness.server.requests().count == sent)
         _ = try harness.agent.answering(
             "enter the passphrase again: ", AgentFixture.passphrase, harness.enrolment())
@@ -304,7 +305,7 @@ struct AgentLoginTests {
         let (client, place) = (try harness.agent.client(), try harness.agent.place())
         let id = try #require(try harness.agent.listing(client, of: place).entries.first)
             .summary.id
-        let wipe = try SecretBytes(encoding: LoginTask.wipe(id))
+        let wipe = try SecretBytes(encoding: LoginRequest.wipe(id))
         let response = try client.send(.login(place, wipe, .none))
         #expect("\(response)" == "failed(SecretVault.VaultError.otherKind)")
         #expect(try harness.agent.run("list --names").text == "Mill:ivan\n")

@@ -96,11 +96,11 @@ struct ClientProofsTests {
             at: TrustedServer(try #require(ServerAddress("https://login.example"))),
             deviceName: "", name: Self.name,
             access: AccessControlChange(presence: nil, onFailure: nil))
-        let task = try SecretBytes(encoding: LoginTask.enrol(order))
+        let task = try SecretBytes(encoding: LoginRequest.enrol(order))
         func needsCheck(_ request: HeldRequest) throws -> Bool {
             guard case .login(let encoded, _) = request.response(to: .login(place, task, .none))
             else { return false }
-            let answer = try encoded.withBytes { try LoginAnswer(parsing: $0) }
+            let answer = try encoded.withBytes { try LoginResponse(parsing: $0) }
             guard case .failed(let error) = answer else { return false }
             return error == .vault(.presenceNeeded)
         }

@@ -31,8 +31,8 @@ import WatchwordSystem
     }
 
     @Test(
-        "a reply that breaks the protocol is rejected",
-        arguments: ["send an invalid reply", "send an endless reply"])
+        "a response that breaks the protocol is rejected",
+        arguments: ["send an invalid response", "send an endless response"])
     func rules(order: String) throws {
         let server = try LoginServer()
         #expect(throws: HTTPHelperFailure.badAnswer) { try make(order, over: server) }

@@ -88,8 +88,8 @@ struct CourierMessageTests {
         #expect(MessageForm.read(bytes, as: HelperRequest.self) == nil)
     }
 
-    @Test("each reply is read as it was sent, and nothing else is")
-    func replies() throws {
+    @Test("each response is read as it was sent, and nothing else is")
+    func responses() throws {
         let token = try Self.token()
         let next = HelperResponse.NextSecret(secret: Self.secret, generation: .max)
         let time = PlainText(showing: "2026-11-21T21:00:00Z")
@@ -111,8 +111,8 @@ struct CourierMessageTests {
             .denied(wipe: nil),
         ]
         responses += HelperResponse.WipeOrder.allCases.map { .denied(wipe: $0) }
-        for response in responses { try MessageForm.check(Reply(.success(response))) }
-        for failure in Self.failures { try MessageForm.check(Reply(.failure(failure))) }
+        for response in responses { try MessageForm.check(ResponseFrame(.success(response))) }
+        for failure in Self.failures { try MessageForm.check(ResponseFrame(.failure(failure))) }
     }
 
     @Test("a helper cannot report a failure that only its caller can find")
@@ -120,23 +120,23 @@ struct CourierMessageTests {
         let call = SystemCallFailure(call: "posix_spawn", number: 2)
         let failures: [HelperFailure] = [.notFound, .cannotStart(call), .died(.killed)]
         for failure in failures {
-            let bytes = try MessageForm.bytes(of: Reply(.failure(.helper(failure))))
-            #expect(MessageForm.read(bytes, as: Reply.self) == nil)
+            let bytes = try MessageForm.bytes(of: ResponseFrame(.failure(.helper(failure))))
+            #expect(MessageForm.read(bytes, as: ResponseFrame.self) == nil)
         }
     }
 
-    @Test("the largest reply fits into a frame")
+    @Test("the largest response fits into a frame")
     func largest() throws {
         let token = try Self.token(String(repeating: "a", count: Token.longest))
         let secret = SecretBytes(text: token.text)
         let time = PlainText(showing: String(repeating: "t", count: PlainText.longest))
         let next = HelperResponse.NextSecret(secret: secret, generation: .max)
-        let reply = Reply(
+        let response = ResponseFrame(
             .success(
                 .accepted(
                     HelperResponse.Acceptance(
                         verification: token, login: secret, expiresAt: time, next: next))))
-        #expect(try MessageForm.bytes(of: reply).count <= HelperProtocol.largestReply)
+        #expect(try MessageForm.bytes(of: response).count <= HelperProtocol.largestResponse)
     }
 
     private static let failures: [HTTPHelperFailure] =

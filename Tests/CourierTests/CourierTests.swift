@@ -260,7 +260,7 @@ import WatchwordSystem
         #expect(reading.isDisjoint(with: connecting))
     }
 
-    @Test("a helper that is missing, or ends without a reply, is reported")
+    @Test("a helper that is missing, or ends without a response, is reported")
     func noCourier() throws {
         let request = HelperRequest(
             server: TrustedServer(try #require(ServerAddress("https://localhost"))),

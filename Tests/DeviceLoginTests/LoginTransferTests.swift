@@ -22,13 +22,14 @@ struct LoginTransferTests {
                 presence: .perUse(.pam), onFailure: nil, reuse: ReuseTime(60)))
     }
 
-    @Test("every task is read as it was sent, and larger ones than the program sends are refused")
+    @Test(
+        "every request is read as it was sent, and larger ones than the program sends are refused")
     func tasks() throws {
         let id = try RecordID(parsing: [UInt8](1...16).span)
-        let tasks: [LoginTask] = [
+        let tasks: [LoginRequest] = [
             .signIn(id), .status(id), .wipe(id), .enrol(try order()), .key(.server(id)),
         ]
-        try MessageForm.check(tasks, of: LoginTask.Kind.allCases)
+        try MessageForm.check(tasks, of: LoginRequest.Kind.allCases)
         let most = Enrolment.largestAuthorities
         let name = String(repeating: "x", count: Enrolment.longestDeviceName)
         let largest = try order(authorities: [UInt8](repeating: 7, count: most), deviceName: name)
@@ -42,7 +43,7 @@ struct LoginTransferTests {
         }
     }
 
-    @Test("every task for a device key is read as it was sent")
+    @Test("every request for a device key is read as it was sent")
     func keyTasks() throws {
         let id = try RecordID(parsing: [UInt8](1...16).span)
         let server = try #require(ServerAddress("https://a.example:8443/x"))
@@ -56,10 +57,10 @@ struct LoginTransferTests {
             .tpm(tpm, .chosen(SecretBytes(text: "2580")), attests: true),
         ]
         let orders = try places.map { KeyOrder(try self.order(), in: $0) }
-        let tasks: [KeyTask] = [
+        let tasks: [KeyRequest] = [
             .server(id), .signIn(id, order), .confirm(id, text, order), .status(id),
         ]
-        try MessageForm.check(tasks + orders.map(KeyTask.enrol), of: KeyTask.Kind.allCases)
+        try MessageForm.check(tasks + orders.map(KeyRequest.enrol), of: KeyRequest.Kind.allCases)
         // No TPM accepts such a PIN.
         for count in [0, 33] {
             let pin = SecretBytes(text: String(repeating: "1", count: count))
@@ -93,7 +94,7 @@ struct LoginTransferTests {
         }
     }
 
-    @Test("every answer and every error is read as it was sent")
+    @Test("every response and every error is read as it was sent")
     func answers() throws {
         let call = SystemCallFailure(call: "open", number: 13)
         let server = try #require(ServerAddress("http://127.0.0.1:80"))
@@ -134,7 +135,7 @@ struct LoginTransferTests {
         errors += tokens.map(DeviceLoginError.token)
         errors += Tombstone.Reason.allCases.map(DeviceLoginError.wiped)
         try MessageForm.check(errors, of: DeviceLoginError.Kind.allCases)
-        var answers: [LoginAnswer] = [
+        var answers: [LoginResponse] = [
             .ticket(
                 LoginTicket(
                     text: SecretBytes(text: "wwl_1"), expiresAt: "2026", verification: "vf_1")),
@@ -149,6 +150,6 @@ struct LoginTransferTests {
                 answers += [.key(state), .adopted(state)]
             }
         }
-        try MessageForm.check(answers, of: LoginAnswer.Kind.allCases)
+        try MessageForm.check(answers, of: LoginResponse.Kind.allCases)
     }
 }

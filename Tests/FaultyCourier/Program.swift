@@ -9,11 +9,11 @@ private let faults: [String: @Sendable (Int32) -> Int32] = [
     "trap": { Int32([UInt8]()[Int($0) + 1]) },
     "abort": { _ in abort() },
     "exit": { _ in _exit(0) },
-    "send an invalid reply": { _ in
+    "send an invalid response": { _ in
         _ = unsafe write(1, "\u{3}nothing", 8)
         _exit(0)
     },
-    "send an endless reply": { _ in
+    "send an endless response": { _ in
         while true { _ = unsafe write(1, "\u{3}or ever", 8) }
     },
     "open a socket": { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) },

@@ -169,7 +169,7 @@ struct LimitsTests {
         let record = ConnectionRecord(
             socket: -1, peer: peer, life: ConnectionLife(until: .now + .seconds(3600), Retirement())
         )
-        if hasRequest { record.begin(Exchange(target: [])) }
+        if hasRequest { record.begin(ConnectionExchange(target: [])) }
         return record
     }
 

@@ -71,6 +71,14 @@ final class TestListener: Sendable {
     }
 }
 
+extension Listener {
+    /// The number of requests that have begun but have not been answered yet.
+    var begunCount: Int { begun.withLock { $0 } }
+
+    /// The number of running daemons, one for each certificate in use.
+    var daemonCount: Int { daemons.count }
+}
+
 enum TestFailure: Error { case badAddress }
 
 /// A clock that is set by a test.

@@ -99,7 +99,7 @@ struct LoginService: Sendable {
     /// The generation encoded in a secret.
     static func generation(of secret: String) -> UInt64? {
         let text = Array(secret.utf8)
-        return Token(.secret, text: text.span).map { PresentedSecret($0).generation }
+        return Token(.secret, text: text.span).map { SecretParts($0).generation }
     }
 }
 

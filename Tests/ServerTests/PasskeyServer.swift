@@ -55,7 +55,7 @@ final class PasskeyServer: Sendable {
         }
         listener = try Listener.start(
             on: ListenAddress(loopbackPort: 0), refuser: fixture.service.refuse,
-            handler: fixture.service.answer)
+            handler: fixture.service.respond)
     }
 
     /// Sends requests over HTTP, each over its own connection, with an API key that has all scopes.

@@ -18,7 +18,7 @@ struct TranscriptTests {
     {
         try Listener.start(
             on: ListenAddress(loopbackPort: 0), tls: tls,
-            refuser: fixture.service.refuse, handler: fixture.service.answer)
+            refuser: fixture.service.refuse, handler: fixture.service.respond)
     }
 
     static func message(_ request: HTTPRequest) -> [UInt8] {

@@ -43,7 +43,7 @@ struct Program {
             verifier: verifier, settings: settings, dependencies: dependencies)
         let listener = try Listener.start(
             on: ListenAddress(loopbackPort: 0), tls: nil,
-            refuser: service.refuse, handler: service.answer)
+            refuser: service.refuse, handler: service.respond)
         try StandardStream.output.write(Array("\(listener.address.port)\n".utf8).span)
         _ = readLine()
         _ = await listener.stop(grace: .seconds(60))

@@ -238,8 +238,8 @@ struct AccessTests {
                 ("GET", "/ui/page.js", 200), ("GET", "/nowhere", 404),
                 ("OPTIONS", "/v1/events", 204), ("POST", "/v1/verifications", 415),
             ] {
-                let reply = await fixture.service.answer(
-                    HTTPRequest(
+                let reply = await fixture.service.respond(
+                    to: HTTPRequest(
                         method: method, target: target,
                         authorization: SecretBytes(text: "Bearer \(key)"),
                         body: SecretBytes(text: ""), peer: ""))

@@ -42,7 +42,7 @@ extension ServiceFixture {
     }
 
     func send(_ request: HTTPRequest) async throws -> Reply {
-        let response = await service.answer(request)
+        let response = await service.respond(to: request)
         let json =
             response.body.count > 0
             ? try readJSON(response.body, limits: JSONLimits(bytes: 1 << 20, depth: 32)) : nil

@@ -74,7 +74,7 @@ struct DisclosureTests {
         let fixture = try await ServiceFixture()
         let (secrets, said) = try await life(in: fixture)
         #expect(secrets.count > 20 && secrets.allSatisfy { $0.utf8.count >= 6 })
-        let metrics = await fixture.service.answerOperations(
+        let metrics = await fixture.service.respondToOperator(
             HTTPRequest(
                 method: "GET", target: "/metrics", body: SecretBytes(text: ""), peer: ""))
         let lines = fixture.log.map { $0.rendered().text }
@@ -166,7 +166,7 @@ struct DisclosureTests {
         #expect(fixture.log.last?.outcome == "replayed")
         _ = try await fixture.ask("FETCH", "/v1/verifications")
         #expect(fixture.log.last?.method == "other" && fixture.log.last?.route == nil)
-        let metrics = await fixture.service.answerOperations(
+        let metrics = await fixture.service.respondToOperator(
             HTTPRequest(
                 method: "GET", target: "/metrics", body: SecretBytes(text: ""), peer: ""))
         for outcome in ["accepted", "replayed"] {

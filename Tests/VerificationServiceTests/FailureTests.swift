@@ -79,8 +79,8 @@ struct FailureTests {
             dependencies: ServiceDependencies(
                 now: { clock.now }, clockState: { .unknown }, log: { _ in }))
         let key = try #require(fixture.keys["all"]).text
-        let response = await service.answer(
-            HTTPRequest(
+        let response = await service.respond(
+            to: HTTPRequest(
                 method: "POST", target: "/v1/verifications",
                 headers: [HTTPField("Content-Type", "application/json")],
                 authorization: SecretBytes(text: "Bearer \(key)"),
@@ -97,7 +97,7 @@ struct FailureTests {
     func readiness() async throws {
         let fixture = try await ServiceFixture()
         func ask(_ target: String) async -> (Int, String, String?) {
-            let response = await fixture.service.answerOperations(
+            let response = await fixture.service.respondToOperator(
                 HTTPRequest(
                     method: "GET", target: target, body: SecretBytes(text: ""), peer: "127.0.0.1"))
             return (response.status, response.body.text, response.value(of: "Retry-After"))
@@ -122,7 +122,7 @@ struct FailureTests {
         let fixture = try await ServiceFixture()
         func ask(_ count: Int) async {
             for _ in 0..<count {
-                _ = await fixture.service.answerOperations(
+                _ = await fixture.service.respondToOperator(
                     HTTPRequest(
                         method: "GET", target: "/readyz", body: SecretBytes(text: ""),
                         peer: "127.0.0.1"))

@@ -1,6 +1,7 @@
 import ServiceTranscripts
 import TestSupport
 import Testing
+import Verification
 import WatchwordCoding
 import WatchwordCryptography
 
@@ -44,7 +45,7 @@ struct GuessingReportTests {
             _ = try await fixture.ask("POST", "/v1/credentials/\(alice.id)/unlock")
         }
         for number in 0..<49 { _ = try await fixture.verify("user\(number)", "123456") }
-        let reply = await fixture.service.answerOperations(
+        let reply = await fixture.service.respondToOperator(
             HTTPRequest(
                 method: "GET", target: "/metrics", body: SecretBytes(text: ""), peer: "::1"))
         let lines = reply.body.text.split(separator: "\n")
@@ -73,7 +74,9 @@ struct GuessingReportTests {
         let again = try await verify(code, #","remember":true"#, headers: key)
         #expect(again.text("device") == device)
         fixture.clock.advance(seconds: 30)
-        for _ in 0..<5 { _ = try await fixture.verify("alice", fixture.wrongCode(of: alice)) }
+        for _ in 0..<Policy.standard.firstFailureWithWait {
+            _ = try await fixture.verify("alice", fixture.wrongCode(of: alice))
+        }
         let next = try fixture.code(of: alice)
         #expect(try await fixture.verify("alice", next).text("reason") == "throttled")
         let known = try await verify(next, #","remember":true,"device":"\#(device)""#)

@@ -23,8 +23,8 @@ struct PageTests {
     private func get(
         _ target: String, _ method: String = "GET", from fixture: ServiceFixture
     ) async -> HTTPResponse {
-        await fixture.service.answer(
-            HTTPRequest(
+        await fixture.service.respond(
+            to: HTTPRequest(
                 method: method, target: target, body: SecretBytes(text: ""), peer: "192.0.2.7"))
     }
 

@@ -13,7 +13,7 @@ struct RouteTests {
     func transcript(_ name: String) async throws {
         let fixture = try await ServiceFixture()
         try await HTTPTranscript(named: name).run(keys: fixture.keys, clock: fixture.clock) {
-            await fixture.service.answer($0)
+            await fixture.service.respond(to: $0)
         }
     }
 

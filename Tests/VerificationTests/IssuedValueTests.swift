@@ -167,7 +167,7 @@ final class RecordedRandomness: Sendable {
 
 extension Token {
     /// The bytes that only the holder of an enrolled secret knows.
-    fileprivate var secretPart: [UInt8] { Array(bytes.known.prefix(PresentedSecret.secretCount)) }
+    fileprivate var secretPart: [UInt8] { Array(bytes.known.prefix(SecretParts.secretCount)) }
 
     /// The same token with one bit changed.
     fileprivate func changed(at index: Int) -> Token {

@@ -240,7 +240,7 @@ struct LoginTests {
         #expect(try await fixture.verifier.redeemLogin(login.login).value == nil)
         #expect(try await fixture.login(device, nonce: 2).wipe == .revoked)
         let stranger = device.with(
-            Token(.secret, Randomness.secret(count: PresentedSecret.count)))
+            Token(.secret, Randomness.secret(count: SecretParts.count)))
         let outcome = try await fixture.login(stranger, nonce: 3)
         #expect(outcome.isDenied)
         #expect(outcome.wipe == nil)

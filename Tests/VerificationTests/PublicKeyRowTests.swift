@@ -116,7 +116,7 @@ struct PublicKeyRowTests {
             try state.open(for: record.place, under: ring.current)
         }
         // A device key in a passkey's place, although both are in the same row.
-        let box = SealedBox(
+        let box = SealedRowData(
             sealing: [1, 2, 3], as: "watchword device key", for: record.place,
             under: samples.key)
         var writer = ByteWriter()

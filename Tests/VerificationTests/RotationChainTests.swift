@@ -26,7 +26,7 @@ struct RotationChainTests {
         let derivation = SecretDerivation(
             credential: devices[0].credential, lookup: await fixture.keys.ring.lookup, meter: nil)
         func digest(_ number: Int) -> [UInt8] {
-            derivation.digest(of: PresentedSecret(devices[number].secret), under: key)
+            derivation.digest(of: SecretParts(devices[number].secret), under: key)
         }
         for turn in 1...turns {
             let acceptance = try #require(

@@ -14,7 +14,7 @@ struct TestDevice: Sendable {
 
     /// The same credential with a secret that no server issued.
     func withSecretMadeUp() -> TestDevice {
-        with(Token(.secret, Randomness.secret(count: PresentedSecret.count)))
+        with(Token(.secret, Randomness.secret(count: SecretParts.count)))
     }
 }
 

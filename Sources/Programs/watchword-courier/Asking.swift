@@ -55,7 +55,7 @@ private let userAgent = "watchword/\(ProgramVersion.text)"
 func ask(
     _ request: HelperRequest, with tools: consuming Tools, over connection: borrowing FileDescriptor
 ) throws(HTTPHelperFailure) -> HelperResponse {
-    let httpRequest = HTTPRequest(
+    let curlRequest = CurlRequest(
         server: request.server.address, path: request.operation.path,
         headers: [
             ("Content-Type", "application/json"), ("Accept", "application/json"),
@@ -63,8 +63,8 @@ func ask(
         ], body: request.operation.body(for: request.server.address))
     let authorities = tools.authorities
     let response = try tools.client.send(
-        httpRequest, over: connection, authorities: authorities, limits: limits)
-    return try response.answer(to: request.operation)
+        curlRequest, over: connection, authorities: authorities, limits: limits)
+    return try response.parsed(for: request.operation)
 }
 
 extension HelperRequest.Operation {

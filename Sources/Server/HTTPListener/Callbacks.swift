@@ -66,7 +66,7 @@ let targetNotice: @convention(c) (Context?, UnsafePointer<CChar>?, OpaquePointer
     if parameters > 0, bytes.count + 128 * parameters > Daemon.memory(listener.limits) / 2 {
         record.shutDown()
     }
-    let exchange = unsafe Exchange(target: Array(bytes))
+    let exchange = unsafe ConnectionExchange(target: Array(bytes))
     // The connection's record keeps the exchange alive.
     record.begin(exchange)
     listener.begun.withLock { $0 += 1 }
@@ -114,8 +114,8 @@ let access:
             let record = unsafe record(of: connection), let held = unsafe slot?.pointee,
             let partSize = unsafe partSize
         else { return .NO }
-        let exchange = unsafe Unmanaged<Exchange>.fromOpaque(held).takeUnretainedValue()
-        let call = unsafe Call(
+        let exchange = unsafe Unmanaged<ConnectionExchange>.fromOpaque(held).takeUnretainedValue()
+        let call = unsafe LibraryCall(
             context: context, exchange: exchange, connection: connection, record: record)
         if let raw = exchange.targetOfNewRequest {
             let head = unsafe RequestHead(

@@ -6,7 +6,7 @@ final class ConnectionRecord: Sendable {
     let socket: Int32
     let peer: PeerAddress
     let life: ConnectionLife
-    private let exchange = Mutex<Exchange?>(nil)
+    private let exchange = Mutex<ConnectionExchange?>(nil)
     /// Whether a request has begun on the connection.
     fileprivate let hasRequest = Atomic(false)
     /// Whether the registry trusts the peer.
@@ -27,7 +27,7 @@ final class ConnectionRecord: Sendable {
     func shutDown() { shutdown(socket, Int32(SHUT_RDWR)) }
 
     /// Called when the first line of a request has arrived.
-    func begin(_ exchange: Exchange) {
+    func begin(_ exchange: ConnectionExchange) {
         self.exchange.withLock { $0 = exchange }
         hasRequest.store(true, ordering: .relaxed)
     }
@@ -35,7 +35,7 @@ final class ConnectionRecord: Sendable {
     /// Called when the request is over.
     ///
     /// Returns `nil` if there is none, or if it was already over.
-    func endExchange() -> Exchange? {
+    func endExchange() -> ConnectionExchange? {
         exchange.withLock { exchange in
             defer { exchange = nil }
             return exchange

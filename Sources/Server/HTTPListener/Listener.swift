@@ -7,7 +7,7 @@ public import WatchwordCryptography
 ///
 /// libmicrohttpd's threads read and write; each complete request is handled in its own task.
 public final class Listener: Sendable {
-    /// Answers a request; its field names are in lower case, and repeated fields are joined.
+    /// Responds to a request; its field names are in lower case, and repeated fields are joined.
     public typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
     /// Creates the response to a request that the listener refuses.
     public typealias RefusalHandler = @Sendable (HTTPRequestError, _ peer: String) -> HTTPResponse
@@ -20,7 +20,7 @@ public final class Listener: Sendable {
     /// The number of requests that have begun but have not been answered yet.
     let begun = Mutex(0)
     private let draining = Mutex(false)
-    private let daemons: DaemonSet
+    let daemons: DaemonSet
     private let reaper: Task<Void, Never>
 
     /// Starts listening.
@@ -86,11 +86,8 @@ public final class Listener: Sendable {
         }
     }
 
-    /// The number of running daemons, one for each certificate in use.
-    var daemonCount: Int { daemons.count }
-
     /// Called when a request is over, answered or not.
-    func end(_ exchange: Exchange, from peer: PeerAddress, hasFailed: Bool) {
+    func end(_ exchange: ConnectionExchange, from peer: PeerAddress, hasFailed: Bool) {
         begun.withLock { $0 -= 1 }
         // The request failed, but the client did not abort it, and we did not refuse it: the
         // library did.
@@ -99,7 +96,6 @@ public final class Listener: Sendable {
 
     var limits: ListenerLimits { registry.limits }
     var isDraining: Bool { draining.withLock { $0 } }
-    var begunCount: Int { begun.withLock { $0 } }
 
     /// Stops accepting connections, completes the requests that have begun, and stops.
     ///

@@ -38,7 +38,7 @@ struct RequestHead {
     }
 }
 
-extension Exchange {
+extension ConnectionExchange {
     /// The target, while nothing else is known; `nil` after the head has been examined.
     var targetOfNewRequest: [UInt8]? {
         withStage { stage in

@@ -3,15 +3,15 @@ public import WatchwordSystem
 // The protocol between `watchword` and `watchword-courier`, in frames (see `IncomingFrame`).
 //
 // - watchword → helper, once: a ``HelperRequest``.
-// - helper → watchword, once: a ``Reply``.
+// - helper → watchword, once: a ``ResponseFrame``.
 
 /// The limits that both ends observe.
 enum HelperProtocol {
     static let version: UInt8 = 5
     /// The maximum length of a request in bytes; most of it is certificates.
     static let largestRequest = 1 << 18
-    /// The maximum length of a reply in bytes.
-    static let largestReply = 1 << 12
+    /// The maximum length of a response in bytes.
+    static let largestResponse = 1 << 12
     /// The maximum length in bytes of the authorities' certificates in a request.
     static let largestAuthorities = 1 << 17
     static let longestText = 1 << 10
@@ -25,7 +25,7 @@ public protocol RequestSender {
     mutating func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse
 }
 
-/// Starts `watchword-courier`, one process per request, and validates every reply.
+/// Starts `watchword-courier`, one process per request, and validates every response.
 ///
 /// The helper has one connection, to the given server, and no access to files or to the vault's
 /// memory. Only the helper parses a server's TLS, HTTP and JSON.
@@ -34,7 +34,7 @@ public struct HTTPHelper: RequestSender, Sendable {
     private let timeout: Duration
 
     private static let limits = HelperProcess.Limits(
-        greeting: nil, frame: HelperProtocol.largestReply,
+        greeting: nil, frame: HelperProtocol.largestResponse,
         outgoing: 4 + HelperProtocol.largestRequest)
 
     /// Sets the program to start.
@@ -80,11 +80,11 @@ public struct HTTPHelper: RequestSender, Sendable {
         precondition(request.fits, "the request exceeds the limits of the protocol")
         var lent = try HTTPHelperFailure.system(
             in: LentHelperConnection(
-                connection, limit: HelperProtocol.largestReply, timeout: timeout))
+                connection, limit: HelperProtocol.largestResponse, timeout: timeout))
         return try exchange(request, over: &lent)
     }
 
-    /// Sends the request and waits for the reply.
+    /// Sends the request and waits for the response.
     private static func exchange(
         _ request: HelperRequest, over connection: inout some HelperConnection
     ) throws(HTTPHelperFailure) -> HelperResponse {
@@ -97,8 +97,8 @@ public struct HTTPHelper: RequestSender, Sendable {
             guard frame.withBytes({ $0[0] }) == HelperProtocol.version else {
                 throw .helper(.otherVersion)
             }
-            guard let reply = frame.value(as: Reply.self) else { throw .badAnswer }
-            return try reply.result.get()
+            guard let response = frame.value(as: ResponseFrame.self) else { throw .badAnswer }
+            return try response.result.get()
         }
     }
 }

@@ -1,7 +1,7 @@
 public import ProcessConfinement
 public import WatchwordSystem
 
-/// The helper's side: read the request, connect, give up all other privileges, send, reply.
+/// The helper's side: read the request, connect, give up all other privileges, send, respond.
 ///
 /// A copy of the process that is made before the request is read looks up the server's name and
 /// connects. So whatever a name server answers, no process that knows a secret reads it before it
@@ -33,15 +33,15 @@ public enum HTTPHelperLoop {
             do throws(SystemCallFailure) {
                 try Confinement.prepareToConnect()
             } catch {
-                try answer(Reply(.failure(.helper(.notConfined(error)))))
+                try finish(ResponseFrame(.failure(.helper(.notConfined(error)))))
             }
             let connector = try ProcessCopy.start(connect)
             let input = FileDescriptor(owning: StandardStream.input.rawValue)
             let request: HelperRequest? = try nextFrame(
                 from: input, limit: HelperProtocol.largestRequest)
             guard let request else { ProcessEnd.atOnce(with: Status.badRequest) }
-            try answer(
-                Reply(
+            try finish(
+                ResponseFrame(
                     Result { () throws(HTTPHelperFailure) in
                         try response(to: request, connector, prepare, ask)
                     }))
@@ -84,14 +84,14 @@ public enum HTTPHelperLoop {
         }
         let first = received.byte
         if let connection = received.takeFile() { return connection }
-        let reply = try HTTPHelperFailure.system(
-            in: WipedBuffer(capacity: 1 + HelperProtocol.largestReply))
-        reply.append([first])
+        let rest = try HTTPHelperFailure.system(
+            in: WipedBuffer(capacity: 1 + HelperProtocol.largestResponse))
+        rest.append([first])
         try HTTPHelperFailure.system(
-            in: reply.append { output throws(SystemCallFailure) in
+            in: rest.append { output throws(SystemCallFailure) in
                 try connector.readToEnd(into: &output)
             })
-        throw reply.value(as: HTTPHelperFailure.self) ?? lost
+        throw rest.value(as: HTTPHelperFailure.self) ?? lost
     }
 
     /// In the other process: connects to the server whose address it receives.
@@ -118,8 +118,9 @@ public enum HTTPHelperLoop {
         }
     }
 
-    private static func answer(_ reply: Reply) throws(SystemCallFailure) -> Never {
-        try FrameWriter(reply).write(to: StandardStream.output.rawValue)
+    /// Sends the response and ends the process.
+    private static func finish(_ response: ResponseFrame) throws(SystemCallFailure) -> Never {
+        try FrameWriter(response).write(to: StandardStream.output.rawValue)
         ProcessEnd.atOnce(with: Status.done)
     }
 

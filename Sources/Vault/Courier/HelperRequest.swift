@@ -84,7 +84,7 @@ extension HelperRequest {
         }
     }
 
-    /// A device key's answer to a challenge.
+    /// A device key's response to a challenge.
     public struct KeySignature: Sendable {
         /// The credential's public identifier.
         public let credential: Token
@@ -97,7 +97,7 @@ extension HelperRequest {
         /// The signature in DER.
         public let signature: [UInt8]
 
-        /// Creates an answer.
+        /// Creates a response.
         public init(
             credential: Token, challenge: Token, confirmsText: Bool,
             presence: DeviceKeyTranscript.Presence, signature: [UInt8]

@@ -147,8 +147,8 @@ public enum HelperResponse: Sendable {
     }
 }
 
-/// What the helper replies: the response, or why there is none.
-struct Reply: Transferable {
+/// What the helper sends: the response, or why there is none.
+struct ResponseFrame: Transferable {
     let result: Result<HelperResponse, HTTPHelperFailure>
 
     init(_ result: Result<HelperResponse, HTTPHelperFailure>) { self.result = result }

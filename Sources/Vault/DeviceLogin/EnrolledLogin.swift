@@ -209,21 +209,21 @@ struct SignIn<Entry: SecretEntry> {
         _ presentation: Presentation, over sender: inout some RequestSender
     ) throws(DeviceLoginError) -> (EnrolledSecret, HelperResponse.Acceptance, isRepeated: Bool) {
         try entry.record(state.record(of: presentation))
-        let answer = try ask(presentation, over: &sender)
-        switch state.consequence(of: answer, to: presentation, now: now) {
+        let response = try ask(presentation, over: &sender)
+        switch state.consequence(of: response, to: presentation, now: now) {
         case .signedIn(let next, let acceptance):
             return (next, acceptance, presentation.isRepeated)
         case .askAgain(let other):
             return try present(other, over: &sender)
         case .denied:
-            if case .denied(wipe: .unlisted) = answer { throw .wipeNotObeyed }
+            if case .denied(wipe: .unlisted) = response { throw .wipeNotObeyed }
             throw .denied
         case .wipe(let order):
             guard let reason = Tombstone.Reason(order) else { throw .wipeNotObeyed }
             try entry.wipe(because: reason, now: now)
             throw .wiped(reason)
         case .unexpectedResponse:
-            if case .problem(let problem) = answer { throw .problem(problem) }
+            if case .problem(let problem) = response { throw .problem(problem) }
             throw .unexpectedResponse
         }
     }

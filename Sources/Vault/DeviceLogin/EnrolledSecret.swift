@@ -100,11 +100,11 @@ extension EnrolledSecret {
         return (presentation, state)
     }
 
-    /// What the response `answer` to `presentation` means.
+    /// What `response` to `presentation` means.
     func consequence(
-        of answer: HelperResponse, to presentation: Presentation, now: Int64
+        of response: HelperResponse, to presentation: Presentation, now: Int64
     ) -> Consequence {
-        switch answer {
+        switch response {
         case .accepted(let acceptance):
             guard let state = accepting(acceptance.next, to: presentation, now: now) else {
                 return .unexpectedResponse

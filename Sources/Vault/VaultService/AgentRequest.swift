@@ -47,7 +47,7 @@ package enum AgentRequest: Sendable {
     ///
     /// - Parameter isUse: whether to record that the entries were used.
     case contents(VaultPlace, [RecordID], AgentPresence, isUse: Bool)
-    /// Carries out a task of `login` or `key`, in the encoding of `DeviceLogin`;
+    /// Performs a request of `login` or `key`, in the encoding of `DeviceLogin`;
     /// ``confirm(_:_:_:)`` confirms the entries that an enrolment replaces.
     case login(VaultPlace, SecretBytes, AgentPresence)
     /// A step of moving a vault to or from the system agent.

@@ -32,7 +32,7 @@ package enum AgentResponse: Sendable {
     case status(AgentStatus)
     /// The outcome of an edit, and what to report about the save.
     case edited(EditOutcome, [VaultReport])
-    /// The answer to a task of `login` or `key`, in the encoding of `DeviceLogin`, and what to
+    /// The response to a request of `login` or `key`, in the encoding of `DeviceLogin`, and what to
     /// report about the save; it contains at most a login ticket.
     case login(SecretBytes, [VaultReport])
     /// The secrets of entries, for a verb that shows them.

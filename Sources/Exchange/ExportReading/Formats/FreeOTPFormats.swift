@@ -46,7 +46,7 @@ enum FreeOTPPreferences {
             row.secret = .field(text)
             return
         }
-        try FreeOTPToken.fill(&row, try JSONFields(try readRowJSON(text, .freeOTP)))
+        try FreeOTPToken.fill(&row, try JSONFields(readRowJSON(text)))
     }
 }
 
@@ -148,15 +148,15 @@ enum FreeOTP2Format {
     private static func fill(
         _ row: inout ExportRow, token: SecretBytes, _ secret: SecretBytes?, _ masterKey: SecretBytes
     ) throws(ExportRowRefusal) {
-        let fields = try JSONFields(try readRowJSON(token, .freeOTP))
+        let fields = try JSONFields(readRowJSON(token))
         guard let secret else {
             try FreeOTPToken.fill(&row, fields)
             return
         }
         // The encrypted key is a JSON document in a text of the outer one.
-        let outer = try JSONFields(try readRowJSON(secret, .freeOTP))
+        let outer = try JSONFields(readRowJSON(secret))
         guard let wrapped = try outer.secret("key") else { throw .noSecret }
-        let document = try readRowJSON(wrapped, .freeOTP)
+        let document = try readRowJSON(wrapped)
         // The password is right, so this token alone is damaged.
         let key = try refusing(as: .badSecret) {
             try FreeOTP2Container.unwrapped(document, with: masterKey)
@@ -245,4 +245,9 @@ enum FreeOTP2Container {
         guard let bytes = list?.elements?.bytes else { throw .damaged(.freeOTP) }
         return bytes
     }
+}
+
+/// Reads the JSON of one row; a text that cannot be read refuses the row, not the file.
+private func readRowJSON(_ text: SecretBytes) throws(ExportRowRefusal) -> JSONValue {
+    try refusing(as: .malformed) { try readExportJSON(text, .freeOTP) }
 }

@@ -244,10 +244,3 @@ extension ExportFormat {
         return try readExportJSON(try open(export, password), self)
     }
 }
-
-/// Reads the JSON of one row; a text that cannot be read refuses the row, not the file.
-func readRowJSON(
-    _ text: SecretBytes, _ format: ExportFormat
-) throws(ExportRowRefusal) -> JSONValue {
-    try refusing(as: .malformed) { try readExportJSON(text, format) }
-}

@@ -51,14 +51,14 @@ enum KeyCommand {
         let server = try session.server(of: entry, by: vault)
         try ask(purpose, at: server.text, afterOpening: !vault.isHeldByAgent, session)
         let order = SigningOrder(for: server, in: address)
-        let task: KeyTask =
+        let request: KeyRequest =
             switch purpose {
             case .signIn: .signIn(entry.id, order)
             case .confirm(let text): .confirm(entry.id, text, order)
             }
-        let answer = try session.answer(
-            to: .key(task), of: entry, by: vault, for: purpose.use(at: server.text))
-        guard case .ticket(let ticket) = answer else { throw AgentFailure.malformed }
+        let response = try session.response(
+            to: .key(request), of: entry, by: vault, for: purpose.use(at: server.text))
+        guard case .ticket(let ticket) = response else { throw AgentFailure.malformed }
         try LoginCommand.print(ticket, for: entry, session)
         try session.recordUse(of: entry, in: vault)
         return .done
@@ -116,9 +116,9 @@ extension KeyCommand {
         of entry: EntrySummary, in vault: any OpenVault, _ session: Session
     ) throws -> KeyState {
         try session.requireDeviceKey(of: entry)
-        let answer = try session.answer(
+        let response = try session.response(
             to: .key(.status(entry.id)), of: entry, by: vault, for: .loginStatus)
-        guard case .key(let state) = answer else { throw AgentFailure.malformed }
+        guard case .key(let state) = response else { throw AgentFailure.malformed }
         return state
     }
 
@@ -146,9 +146,9 @@ extension Session {
 
     /// The server of `entry`, a device key.
     func server(of entry: EntrySummary, by vault: any OpenVault) throws -> ServerAddress {
-        let answer = try answer(
+        let response = try response(
             to: .key(.server(entry.id)), about: entry.name.visible, by: vault)
-        guard case .server(let server) = answer else { throw AgentFailure.malformed }
+        guard case .server(let server) = response else { throw AgentFailure.malformed }
         return server
     }
 }
@@ -188,7 +188,7 @@ enum KeyEnrolCommand {
             ?? (replaced.isPerUse ? replaced : KeyEnrolment.standardAccess.presence)
         var order = order
         while true {
-            switch try session.answer(toEnrol: order, by: vault, requiring: presence) {
+            switch try session.response(toEnrol: order, by: vault, requiring: presence) {
             case .key(let state): return Enrolled(key: state, isAdopted: false)
             case .adopted(let state): return Enrolled(key: state, isAdopted: true)
             case .pinNeeded where order.needsPIN:

@@ -16,9 +16,9 @@ enum LoginCommand {
         let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         try session.requireEnrolledSecret(of: entry)
-        let answer = try session.answer(
+        let response = try session.response(
             to: .signIn(entry.id), of: entry, by: vault, for: .signIn)
-        guard case .ticket(let ticket) = answer else { throw AgentFailure.malformed }
+        guard case .ticket(let ticket) = response else { throw AgentFailure.malformed }
         try print(ticket, for: entry, session)
         try session.recordUse(of: entry, in: vault)
         return .done
@@ -77,9 +77,9 @@ extension LoginCommand {
         of entry: EntrySummary, in vault: any OpenVault, _ session: Session
     ) throws -> LoginState {
         try session.requireEnrolledSecret(of: entry)
-        let answer = try session.answer(
+        let response = try session.response(
             to: .status(entry.id), of: entry, by: vault, for: .loginStatus)
-        guard case .state(let state) = answer else { throw AgentFailure.malformed }
+        guard case .state(let state) = response else { throw AgentFailure.malformed }
         return state
     }
 
@@ -104,8 +104,8 @@ extension LoginCommand {
             try Question.confirm(
                 "Wipe \(name)? To sign in again, the device must be enrolled again.")
         }
-        let answer = try session.answer(to: .wipe(entry.id), about: name, by: vault)
-        guard case .wiped = answer else { throw AgentFailure.malformed }
+        let response = try session.response(to: .wipe(entry.id), about: name, by: vault)
+        guard case .wiped = response else { throw AgentFailure.malformed }
         session.printer.note(
             "Wiped \(name) on this device; also revoke the credential on the server.")
         return .done
@@ -122,8 +122,8 @@ enum LoginEnrolCommand {
         try session.requireHTTPHelper()
         let vault = try session.openVault()
         try session.askToReplace(earlier(enrolment, in: vault.entries), in: vault)
-        let answer = try session.answer(to: .enrol(enrolment), about: name.visible, by: vault)
-        guard case .enrolled(let enrolled, let address) = answer else {
+        let response = try session.response(to: .enrol(enrolment), about: name.visible, by: vault)
+        guard case .enrolled(let enrolled, let address) = response else {
             throw AgentFailure.malformed
         }
         let (credential, server) = (enrolled.text, address.text)
@@ -193,35 +193,35 @@ extension Session {
 
 // Signing in: the enrolled secret or the device key never reaches the command.
 extension Session {
-    /// The answer to a task that uses `entry`, after the confirmation that it requires.
-    func answer(
-        to task: LoginTask, of entry: EntrySummary, by vault: any OpenVault, for use: EntryUse
-    ) throws -> LoginAnswer {
-        let encoded = try encoded(task)
+    /// The response to a request that uses `entry`, after the confirmation that it requires.
+    func response(
+        to request: LoginRequest, of entry: EntrySummary, by vault: any OpenVault, for use: EntryUse
+    ) throws -> LoginResponse {
+        let encoded = try encoded(request)
         let response = try response(for: entry, in: vault, for: use) { presence in
             .login(vault.place, encoded, presence)
         }
-        return try answer(to: task, in: response, about: entry.name.visible, by: vault)
+        return try loginResponse(
+            to: request, in: response, about: entry.name.visible, by: vault)
     }
 
-    /// The answer to a task about `name`, for which confirmations were made before.
-    func answer(
-        to task: LoginTask, about name: String, by vault: any OpenVault
-    ) throws -> LoginAnswer {
-        let request = AgentRequest.login(vault.place, try encoded(task), .none)
-        return try answer(
-            to: task, in: expected(vault.send(request), by: vault), about: name,
-            by: vault)
+    /// The response to a request about `name`, for which confirmations were made before.
+    func response(
+        to request: LoginRequest, about name: String, by vault: any OpenVault
+    ) throws -> LoginResponse {
+        let response = try vault.send(.login(vault.place, encoded(request), .none))
+        return try loginResponse(
+            to: request, in: expected(response, by: vault), about: name, by: vault)
     }
 
-    /// The answer to the enrolment of a device key, after the check that the new key requires,
+    /// The response to the enrolment of a device key, after the check that the new key requires,
     /// unless a confirmation that was made before counts.
-    func answer(
+    func response(
         toEnrol order: KeyOrder, by vault: any OpenVault, requiring presence: AccessControl.Presence
-    ) throws -> LoginAnswer {
+    ) throws -> LoginResponse {
         let name = order.enrolment.name
-        let task = LoginTask.key(.enrol(order))
-        let encoded = try encoded(task)
+        let enrolment = LoginRequest.key(.enrol(order))
+        let encoded = try encoded(enrolment)
         func request(_ presence: AgentPresence) -> AgentRequest {
             .login(vault.place, encoded, presence)
         }
@@ -232,8 +232,8 @@ extension Session {
             response = try responseAfterCheck(
                 presence, of: name, by: vault, for: use, request)
         }
-        return try answer(
-            to: task, in: expected(response, by: vault), about: name.visible, by: vault)
+        return try loginResponse(
+            to: enrolment, in: expected(response, by: vault), about: name.visible, by: vault)
     }
 
     /// Sends a request about an entry that does not exist yet, after the check that it will
@@ -275,33 +275,34 @@ extension Session {
         }
     }
 
-    private func answer(
-        to task: LoginTask, in response: AgentResponse, about name: String,
+    /// What the process with the vault says about a request, in its response.
+    private func loginResponse(
+        to request: LoginRequest, in response: AgentResponse, about name: String,
         by vault: any OpenVault
-    ) throws -> LoginAnswer {
+    ) throws -> LoginResponse {
         guard case .login(let encoded, let reports) = response else {
             throw AgentFailure.malformed
         }
         printReports(reports, of: vault.entries)
-        let answer: LoginAnswer
+        let found: LoginResponse
         do throws(FieldReader.Unreadable) {
-            answer = try encoded.withBytes { bytes throws(FieldReader.Unreadable) in
-                try LoginAnswer(parsing: bytes)
+            found = try encoded.withBytes { bytes throws(FieldReader.Unreadable) in
+                try LoginResponse(parsing: bytes)
             }
         } catch {
             throw AgentFailure.malformed
         }
-        switch answer {
+        switch found {
         case .failed(let error):
-            if case .key = task { throw CommandFailure.deviceKey(name, error) }
+            if case .key = request { throw CommandFailure.deviceKey(name, error) }
             throw CommandFailure.at(name, error)
         case .nameTaken: throw CommandFailure.nameTaken(name)
-        default: return answer
+        default: return found
         }
     }
 
-    private func encoded(_ task: LoginTask) throws -> SecretBytes {
-        do throws(SystemCallFailure) { return try SecretBytes(encoding: task) } catch {
+    private func encoded(_ request: LoginRequest) throws -> SecretBytes {
+        do throws(SystemCallFailure) { return try SecretBytes(encoding: request) } catch {
             throw AgentFailure.system(error)
         }
     }

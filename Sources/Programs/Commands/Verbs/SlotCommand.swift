@@ -122,7 +122,7 @@ enum SlotCommand {
         let cost = try session.statedCost()
         let wanted = try session.arguments.integer(.slot, in: 1...Int(Int32.max))
         let vault = try session.unlockToChangeSlots()
-        let slot = try slotToChange(wanted, of: vault, session)
+        let slot = try slotToChange(wanted, of: vault)
         let passphrase = try session.newPassphrase(from: .newPassphraseFile)
         let now = SystemClock.unixTime()
         let keepsKey = session.arguments.has(.keepKey)
@@ -152,7 +152,7 @@ enum SlotCommand {
     /// If the recovery key unlocked the vault, and there are several passphrases, `--slot` is
     /// required.
     private static func slotToChange(
-        _ wanted: Int?, of vault: UnlockedVault, _ session: Session
+        _ wanted: Int?, of vault: UnlockedVault
     ) throws -> SlotSummary? {
         let slots = vault.slots.filter(\.isPassphrase)
         if let wanted {

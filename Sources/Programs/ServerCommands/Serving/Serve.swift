@@ -50,13 +50,13 @@ enum Serve {
         let main = try listen(
             on: settings.service, tls: settings.tls,
             ListenerLimits(connections: room.service, proxies: proxies), service,
-            handler: service.answer)
+            handler: service.respond)
         let operations: Listener
         do {
             operations = try listen(
                 on: settings.operations, tls: nil,
                 ListenerLimits(connections: ConnectionLimit.operations, proxies: .none), service,
-                handler: service.answerOperations)
+                handler: service.respondToOperator)
         } catch {
             _ = await main.stop(grace: .zero)
             throw error

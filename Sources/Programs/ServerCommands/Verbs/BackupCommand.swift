@@ -148,7 +148,7 @@ struct RestoreClock {
         self.now = now
         let requirement = ClockRequirement(profile: .wide, asksKernel: !isTrusted)
         guard requirement.complaint(now: now, state: state) == nil else {
-            throw ServerFailure.untrustedClock(now, isPossible: now >= requirement.builtAt)
+            throw ServerFailure.untrustedClock(now, isPossible: now >= ClockRequirement.builtAt)
         }
     }
 }

@@ -17,7 +17,7 @@ enum ImportCommand {
         let context = try ServerContext.open(ServerPaths(arguments), making: !isRehearsal)
         defer { context.close() }
         let importer = KeyImporter(verifier: context.verifier)
-        let report = ImportReport(file, session)
+        let report = RowReport(file, session)
         let results =
             isRehearsal
             ? try await importer.rehearse(rows)
@@ -71,7 +71,7 @@ private struct KeyImporter {
 }
 
 /// Prints the result of each row, and a summary.
-private struct ImportReport {
+private struct RowReport {
     let file: ServerExport
     let session: ServerSession
 

@@ -38,9 +38,9 @@ internal import WatchwordSystem
     ///
     /// - Parameter authorities: the trusted certificates, in PEM.
     consuming func send(
-        _ request: HTTPRequest, over connection: borrowing FileDescriptor, authorities: [UInt8],
+        _ request: CurlRequest, over connection: borrowing FileDescriptor, authorities: [UInt8],
         limits: HTTPLimits
-    ) throws(HTTPHelperFailure) -> HTTPResponse {
+    ) throws(HTTPHelperFailure) -> CurlResponse {
         let receiver = Receiver(socket: connection.number, limits: limits)
         let lines = HeaderLines()
         for header in request.headers { try lines.append("\(header.name): \(header.value)") }
@@ -173,7 +173,7 @@ extension CurlHandle {
 ///
 /// The strings must be valid in a URL or in a header field, respectively; they are not checked
 /// here.
-struct HTTPRequest {
+struct CurlRequest {
     /// The server; with plain HTTP, the caller must ensure that nobody can intercept the
     /// connection.
     let server: ServerAddress
@@ -191,7 +191,7 @@ struct HTTPRequest {
 }
 
 /// A response to a request.
-struct HTTPResponse {
+struct CurlResponse {
     /// The status code.
     let status: Int
     /// The media type with its parameters, if the server sent one.

@@ -14,9 +14,9 @@ final class Receiver {
     }
 
     func response(status: Int, of client: borrowing CurlHandle) throws(HTTPHelperFailure)
-        -> HTTPResponse
+        -> CurlResponse
     {
-        HTTPResponse(
+        CurlResponse(
             status: status, contentType: try client.contentType(),
             retryAfter: try client.retryAfter(), body: body)
     }

@@ -8,20 +8,16 @@ public struct CBORReader: Sendable {
     /// The index of the first byte that was not read.
     public private(set) var position: Int
     private let bytes: [UInt8]
-    private let limits: CBORLimits
     private var itemCount = 0
 
     /// Starts at `position`.
     ///
     /// - Throws: ``PasskeyError/overLimit(_:)`` if there are too many bytes.
-    public init(
-        _ bytes: [UInt8], from position: Int = 0, limits: CBORLimits = .webAuthn
-    ) throws(PasskeyError) {
+    public init(_ bytes: [UInt8], from position: Int = 0) throws(PasskeyError) {
         precondition((0...bytes.count).contains(position), "the position is in the bytes")
-        guard bytes.count - position <= limits.bytes else { throw .overLimit(.bytes) }
+        guard bytes.count - position <= CBORLimits.bytes else { throw .overLimit(.bytes) }
         self.bytes = bytes
         self.position = position
-        self.limits = limits
     }
 
     /// Reads the next item.
@@ -40,7 +36,7 @@ public struct CBORReader: Sendable {
         _ keyOrder: CBORKeyOrder, level: Int
     ) throws(PasskeyError) -> CBORValue {
         itemCount += 1
-        guard itemCount <= limits.items else { throw .overLimit(.items) }
+        guard itemCount <= CBORLimits.items else { throw .overLimit(.items) }
         let (head, count) = try decodeItemHead(bytes.span.extracting(position...))
         let start = position + count
         switch head {
@@ -77,8 +73,8 @@ public struct CBORReader: Sendable {
     }
 
     private func check(_ members: UInt64, level: Int) throws(PasskeyError) {
-        guard level < limits.levels else { throw .overLimit(.levels) }
-        guard members <= UInt64(limits.members) else { throw .overLimit(.members) }
+        guard level < CBORLimits.levels else { throw .overLimit(.levels) }
+        guard members <= UInt64(CBORLimits.members) else { throw .overLimit(.members) }
     }
 
     private mutating func map(
@@ -105,27 +101,24 @@ public struct CBORReader: Sendable {
 
 /// Reads one item that ends where `bytes` ends.
 public func readCBOR(
-    _ bytes: [UInt8], keyOrder: CBORKeyOrder, limits: CBORLimits = .webAuthn
+    _ bytes: [UInt8], keyOrder: CBORKeyOrder
 ) throws(PasskeyError) -> CBORValue {
-    var reader = try CBORReader(bytes, limits: limits)
+    var reader = try CBORReader(bytes)
     let value = try reader.next(keyOrder: keyOrder)
     try reader.finish()
     return value
 }
 
-/// Limits for CBOR input.
-public struct CBORLimits: Hashable, Sendable {
+/// The limits for WebAuthn's objects, the largest known of which is 8.6 kB.
+private enum CBORLimits {
     /// The maximum length of the input in bytes.
-    public let bytes: Int
+    static let bytes = 16 << 10
     /// How deeply arrays and maps may be nested.
-    public let levels: Int
+    static let levels = 4
     /// The maximum number of members of one array or map.
-    public let members: Int
+    static let members = 64
     /// The maximum number of items, keys included.
-    public let items: Int
-
-    /// The limits for WebAuthn's objects, the largest known of which is 8.6 kB.
-    public static let webAuthn = CBORLimits(bytes: 16 << 10, levels: 4, members: 64, items: 256)
+    static let items = 256
 }
 
 /// Whether the order of a map's keys is checked.

@@ -3,7 +3,7 @@ internal import WatchwordCryptography
 /// A secret that a device presents, and the data needed to check it.
 struct LoginAttempt: Sendable {
     let credential: CredentialID
-    let secret: PresentedSecret
+    let secret: SecretParts
     /// SHA-256 of the rotation nonce.
     let nonceDigest: [UInt8]
     let context: DecisionContext

@@ -132,7 +132,7 @@ extension SecretChain {
 /// The server computes the mark with its own key. The mark lets it recognise every secret that it
 /// ever issued without storing any of them, so it can tell even a very old secret from a guess, and
 /// the row does not grow.
-struct PresentedSecret: Sendable {
+struct SecretParts: Sendable {
     /// The 32 bytes that only the holder knows.
     let secret: SecretBytes
     /// 0 for the secret issued at enrolment; each rotation adds one.
@@ -197,34 +197,34 @@ struct SecretDerivation: Sendable {
 
     /// HMAC-SHA-256(pepper, credential ‖ secret): only this digest of a secret is stored.
     func digest(
-        of secret: PresentedSecret, under key: KeyVersion
+        of secret: SecretParts, under key: KeyVersion
     ) -> [UInt8] {
         meter?.count(.digests)
         return key.digests.authenticationCode(of: credential.bytes.span, secret.token.bytes)
     }
 
     /// Whether the server ever issued the secret for this credential.
-    func wasIssued(_ secret: PresentedSecret) -> Bool {
+    func wasIssued(_ secret: SecretParts) -> Bool {
         meter?.count(.digests)
         return secret.wasIssued(for: credential, marking: lookup)
     }
 
     /// Creates the first secret.
-    func first(_ random: SecretBytes) -> PresentedSecret {
-        PresentedSecret(random, credential: credential, generation: 0, marking: lookup)
+    func first(_ random: SecretBytes) -> SecretParts {
+        SecretParts(random, credential: credential, generation: 0, marking: lookup)
     }
 
     /// HKDF(rotation key, credential ‖ generation ‖ SHA-256(nonce)): the same nonce yields the same
     /// secret.
     func secret(
         generation: UInt64, nonceDigest: [UInt8], under key: KeyVersion
-    ) -> PresentedSecret {
+    ) -> SecretParts {
         var info = ByteWriter()
         info.write("watchword next secret")
         info.write(credential.bytes)
         info.write(generation)
         info.write(nonceDigest)
-        return PresentedSecret(
+        return SecretParts(
             derive(info, key), credential: credential, generation: generation,
             marking: lookup)
     }
@@ -247,6 +247,6 @@ struct SecretDerivation: Sendable {
         let salt: [UInt8] = []
         return hkdfSHA256(
             secret: key.rotation, salt: salt.span, info: info.bytes.span,
-            count: PresentedSecret.secretCount)
+            count: SecretParts.secretCount)
     }
 }

@@ -46,7 +46,7 @@ extension Verifier {
             else { return refusing(row, context) }
             let derivation = SecretDerivation(
                 credential: pending.id, lookup: context.keys.lookup, meter: meter)
-            let random = context.randomSecret(PresentedSecret.secretCount)
+            let random = context.randomSecret(SecretParts.secretCount)
             let secret = derivation.first(random)
             let digest = derivation.digest(of: secret, under: context.keys.current)
             let record = pending.activated(
@@ -73,7 +73,7 @@ extension Verifier {
         _ credential: CredentialID, secret: Token, nonce: RotationNonce, origin: Origin = .unknown,
         recorder: Recorder<LoginOutcome>? = nil
     ) async throws(VerifierError) -> LoginOutcome {
-        let presented = PresentedSecret(secret)
+        let presented = SecretParts(secret)
         // A login is decided again after the credential has ended, because a device that lost a
         // response must learn of the revocation.
         return try await decide(

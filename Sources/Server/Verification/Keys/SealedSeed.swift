@@ -101,7 +101,7 @@ extension CredentialRecord {
 ///
 /// An attacker who can write to the database can neither put another public key into a row nor copy
 /// it from another row (NIST SP 800-63B-4, section 3.1.6.2).
-struct SealedBox: Hashable, Sendable {
+struct SealedRowData: Hashable, Sendable {
     private let bytes: [UInt8]
 
     /// - Parameter purpose: names the kind of data, so that it opens as no other kind.
@@ -125,9 +125,9 @@ struct SealedBox: Hashable, Sendable {
     /// The same data, sealed under another key.
     func resealed(
         as purpose: String, for row: SealingContext, from old: KeyVersion, to new: KeyVersion
-    ) throws(VerifierError) -> SealedBox {
+    ) throws(VerifierError) -> SealedRowData {
         let data = try open(as: purpose, for: row, under: old)
-        return SealedBox(sealing: data, as: purpose, for: row, under: new)
+        return SealedRowData(sealing: data, as: purpose, for: row, under: new)
     }
 
     func write(into writer: inout ByteWriter) { writer.write(bytes) }

@@ -40,7 +40,7 @@ public struct Token: Sendable {
         /// their mark.
         package var count: Int {
             switch self {
-            case .secret: PresentedSecret.count
+            case .secret: SecretParts.count
             case .clientKey: 32 + LookupKey.clientKeyMarkCount
             default: 32
             }

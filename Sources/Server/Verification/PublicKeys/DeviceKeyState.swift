@@ -55,7 +55,7 @@ package struct PendingDeviceKey: Hashable, Sendable {
 /// The stored state of a device key, which stays when the credential is revoked, so that only the
 /// key's holder learns of it.
 package struct DeviceKeyState: Hashable, Sendable {
-    private var registration: SealedBox
+    private var registration: SealedRowData
     /// The weakest presence check that is accepted.
     let presence: DeviceKeyTranscript.Presence
     /// The uses whose tickets have not been redeemed yet, oldest first; as for enrolled secrets.
@@ -71,7 +71,7 @@ package struct DeviceKeyState: Hashable, Sendable {
     ) {
         var writer = ByteWriter()
         key.write(into: &writer)
-        registration = SealedBox(
+        registration = SealedRowData(
             sealing: writer.bytes, as: Self.purpose, for: row, under: version)
         self.presence = presence
     }
@@ -159,7 +159,7 @@ extension DeviceKeyState {
     }
 
     init(from reader: inout ByteReader) throws(VerifierError) {
-        registration = try SealedBox(from: &reader)
+        registration = try SealedRowData(from: &reader)
         presence = try reader.readPresence()
         openUses = try OpenUses(from: &reader)
         spent = try SpentChallenges(fromEndOf: &reader)

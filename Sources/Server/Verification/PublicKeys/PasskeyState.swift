@@ -2,7 +2,7 @@ internal import WatchwordCryptography
 
 /// The stored state of a registered passkey: its sealed registration, and what its uses change.
 package struct PasskeyState: Hashable, Sendable {
-    private var registration: SealedBox
+    private var registration: SealedRowData
     /// The flags of the last accepted ceremony.
     package private(set) var flags: PasskeyFlags
     /// Whether the passkey could be copied in an accepted ceremony.
@@ -68,7 +68,7 @@ package struct PasskeyState: Hashable, Sendable {
     ) {
         var writer = ByteWriter()
         passkey.write(into: &writer)
-        registration = SealedBox(
+        registration = SealedRowData(
             sealing: writer.bytes, as: Self.purpose, for: row, under: key)
         flags = passkey.flags
         wasUserVerified = passkey.flags.isUserVerified
@@ -187,7 +187,7 @@ package struct PasskeyState: Hashable, Sendable {
     }
 
     init(from reader: inout ByteReader) throws(VerifierError) {
-        registration = try SealedBox(from: &reader)
+        registration = try SealedRowData(from: &reader)
         flags = try PasskeyFlags(from: &reader)
         let history = try reader.read(UInt8.self)
         guard history < 4 else { throw .damagedRow }

@@ -42,13 +42,13 @@ extension Service {
 
     /// Logs the exchange and builds the response.
     func end(
-        _ exchange: Exchange, _ answer: Answer, headers: [HTTPField] = []
+        _ exchange: Exchange, _ response: RenderedResponse, headers: [HTTPField] = []
     ) -> HTTPResponse {
-        note(exchange, answer.status, outcome: answer.outcome, cause: nil)
+        note(exchange, response.status, outcome: response.outcome, cause: nil)
         var fields = common(exchange)
-        if answer.body.count > 0 { fields.append(contentType(of: answer.status)) }
+        if response.body.count > 0 { fields.append(contentType(of: response.status)) }
         return HTTPResponse(
-            status: answer.status.rawValue, headers: fields + headers, body: answer.body,
+            status: response.status.rawValue, headers: fields + headers, body: response.body,
             isAuthenticated: exchange.client != nil)
     }
 

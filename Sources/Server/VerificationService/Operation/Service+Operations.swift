@@ -3,9 +3,9 @@ package import Verification
 package import WatchwordCoding
 
 extension Service {
-    /// Answers `/livez`, `/readyz` and `/metrics` on the operator's listener, which must not be
+    /// Responds to `/livez`, `/readyz` and `/metrics` on the operator's listener, which must not be
     /// reachable by the public (OWASP ASVS 13.4.5).
-    package func answerOperations(_ request: HTTPRequest) async -> HTTPResponse {
+    package func respondToOperator(_ request: HTTPRequest) async -> HTTPResponse {
         let path = request.target.split(separator: "?", maxSplits: 1).first.map(String.init)
         guard let path, ["/livez", "/readyz", "/metrics"].contains(path) else {
             return plain(.notFound, "unknown-route")

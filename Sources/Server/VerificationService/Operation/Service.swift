@@ -45,12 +45,12 @@ package final class Service: Sendable {
     /// The OpenAPI document, as returned by `GET /v1/openapi.json`.
     package static func interfaceDescription() -> SecretBytes { OpenAPIDocument.json.rendered() }
 
-    /// Answers a request to `/v1`, or to the pages.
+    /// Responds to a request to `/v1`, or to the pages.
     ///
     /// It never throws, and it never accepts a code if the decision failed.
     ///
     /// The response to `HEAD` includes the content; the listener omits it.
-    package func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    package func respond(to request: HTTPRequest) async -> HTTPResponse {
         var exchange = begin(request)
         do throws(Refusal) {
             let (finding, target) = try route(request, exchange)
@@ -59,7 +59,7 @@ package final class Service: Sendable {
                 return end(exchange, allowing: methods)
             case .page(let resource):
                 exchange.page = resource
-                return try answer(request, resource, target, exchange)
+                return try respond(to: request, resource, target, exchange)
             case .match(let match):
                 exchange.route = match.route
                 let call = try await admit(request, match, target, &exchange)

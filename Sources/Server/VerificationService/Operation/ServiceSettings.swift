@@ -75,32 +75,27 @@ package enum ClockProblem: String, CaseIterable, Sendable {
 
 /// The requirements that a clock must meet for the server to be ready (RFC 6238, section 3, R1).
 package struct ClockRequirement: Sendable {
-    /// A clock that shows an earlier time is wrong.
-    package let builtAt: UnixTime
     /// The maximum error of the clock in milliseconds.
     package let tolerance: Int64
     /// Whether to ask the kernel; `false` on machines whose kernel cannot report the state.
     package let asksKernel: Bool
 
-    /// 2026-11-01, shortly before this code was written.
+    /// 2026-11-01, shortly before this code was written; a clock that shows an earlier time is
+    /// wrong.
     package static let builtAt = UnixTime(seconds: 1_793_491_200)
 
     /// Derives the tolerance from the profile: the smaller of its windows behind and ahead, and at
     /// least half a time step.
     ///
     /// With a larger error, the verifier would deny correct codes.
-    package init(
-        profile: WindowProfile, asksKernel: Bool = true,
-        builtAt: UnixTime = ClockRequirement.builtAt
-    ) {
-        self.builtAt = builtAt
+    package init(profile: WindowProfile, asksKernel: Bool = true) {
         self.asksKernel = asksKernel
         tolerance = max(15_000, 30_000 * Int64(min(profile.behind, profile.ahead)))
     }
 
     /// Why the clock cannot be trusted; `nil` if it can.
     package func complaint(now: UnixTime, state: ClockState) -> ClockProblem? {
-        if now < builtAt { return .beforeBuild }
+        if now < Self.builtAt { return .beforeBuild }
         guard asksKernel else { return nil }
         switch state {
         case .synchronized(let error): return error > tolerance ? .tooInaccurate : nil

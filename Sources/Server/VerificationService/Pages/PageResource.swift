@@ -109,9 +109,9 @@ package enum BrowserPage: CaseIterable, Sendable {
 }
 
 extension Service {
-    /// Answers a browser's request for a page, or for a file of the pages.
-    func answer(
-        _ request: HTTPRequest, _ resource: PageResource, _ target: RequestTarget,
+    /// Responds to a browser's request for a page, or for a file of the pages.
+    func respond(
+        to request: HTTPRequest, _ resource: PageResource, _ target: RequestTarget,
         _ exchange: Exchange
     ) throws(Refusal) -> HTTPResponse {
         let methods = [Method.get, .head, .options]

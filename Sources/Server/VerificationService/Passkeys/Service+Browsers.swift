@@ -7,11 +7,11 @@ internal import WatchwordCryptography
 // registration, only whether another attempt can help.
 extension Service {
     /// `POST /v1/browser/ceremonies`.
-    fileprivate func beginBrowserCeremony(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func beginBrowserCeremony(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let (passkeys, passkeySettings) = try configured()
         guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
             let policy = try passkeySettings.floor.policy(nil)
-            return try await deciding(call, answer: Self.answer(to:)) {
+            return try await deciding(call, response: Self.response(to:)) {
                 recorder throws(VerifierError) in
                 try await passkeys.beginAuthentication(
                     CeremonyRequest(
@@ -19,7 +19,7 @@ extension Service {
                         policy: policy), origin: call.origin, recorder: recorder)
             }
         }
-        return try await deciding(call, answer: Self.answer(to:)) {
+        return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
             try await passkeys.beginRegistration(
                 with: ticket, origin: call.origin, recorder: recorder)
@@ -27,16 +27,18 @@ extension Service {
     }
 
     /// `POST /v1/browser/registrations`.
-    fileprivate func registerInBrowser(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func registerInBrowser(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let (passkeys, passkeySettings) = try configured()
         let ticket = try token(.enrolmentTicket, in: "ticket", of: call)
         let response = try registrationResponse(call)
         let name = call.fields.string("name")
         return try await deciding(
             call,
-            answer: { outcome in
-                guard case .redeemed(let outcome) = outcome else { return Answer(.refusedTicket) }
-                return Self.answer(
+            response: { outcome in
+                guard case .redeemed(let outcome) = outcome else {
+                    return RenderedResponse(.refusedTicket)
+                }
+                return Self.response(
                     to: outcome, response.credentialID, passkeySettings, tellsReasons: false)
             }
         ) { recorder throws(VerifierError) in
@@ -47,13 +49,13 @@ extension Service {
     }
 
     /// `POST /v1/browser/assertions`.
-    fileprivate func verifyInBrowser(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func verifyInBrowser(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let (passkeys, _) = try configured()
         let ceremony = try ceremony(call)
         let response = try assertionResponse(call)
         let device = token(.knownDevice, call.fields.secret("device"))
         return try await deciding(
-            call, answer: { Self.answer(toBrowser: $0, response.credentialID) }
+            call, response: { Self.response(toBrowser: $0, response.credentialID) }
         ) { recorder throws(VerifierError) in
             try await passkeys.finishAuthentication(
                 SentAssertion(response, for: ceremony, device: device), issuingLogin: true,
@@ -61,7 +63,9 @@ extension Service {
         }
     }
 
-    private static func answer(toBrowser outcome: AssertionOutcome, _ id: [UInt8]) -> Answer {
+    private static func response(toBrowser outcome: AssertionOutcome, _ id: [UInt8])
+        -> RenderedResponse
+    {
         guard case .signed(let signer, let stepUp) = outcome.result, let login = outcome.login
         else {
             return denial(outcome, id, because: nil)
@@ -75,7 +79,9 @@ extension Service {
         return .answered(members, outcome: result)
     }
 
-    private static func answer(to outcome: RedemptionOutcome<PasskeyInvitation>) -> Answer {
+    private static func response(to outcome: RedemptionOutcome<PasskeyInvitation>)
+        -> RenderedResponse
+    {
         switch outcome {
         case .redeemed(let invitation):
             .made([
@@ -87,7 +93,7 @@ extension Service {
                 ),
                 ("expires_at", .text(invitation.expiresAt.text)),
             ])
-        case .denied: Answer(.refusedTicket)
+        case .denied: RenderedResponse(.refusedTicket)
         }
     }
 }

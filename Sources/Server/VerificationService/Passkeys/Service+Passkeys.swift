@@ -6,7 +6,8 @@ internal import WatchwordSystem
 
 extension Service {
     /// `POST /v1/subjects/{subject}/credentials` with the type `passkey`.
-    func enrolPasskey(_ call: Call, for subject: Subject) async throws(Refusal) -> Answer {
+    func enrolPasskey(_ call: Call, for subject: Subject) async throws(Refusal) -> RenderedResponse
+    {
         let (passkeys, passkeySettings) = try configured()
         let enrolment = PasskeyEnrolment(
             for: subject, name: call.fields.string("name") ?? "",
@@ -18,7 +19,7 @@ extension Service {
             guard settings.pages != nil else { throw Refusal(.notConfigured("pages")) }
             let page = passkeySettings.origins[0] + PageResource.enrolment.rawValue
             let account = PasskeyAccount(userName: userName, displayName: displayName)
-            return try await deciding(call, answer: { Self.answer(to: $0, page: page) }) {
+            return try await deciding(call, response: { Self.response(to: $0, page: page) }) {
                 recorder throws(VerifierError) in
                 try await passkeys.issueTicket(
                     for: enrolment, account: account, canManage: call.has(.manage),
@@ -27,7 +28,7 @@ extension Service {
         }
         return try await deciding(
             call,
-            answer: { Self.answer(to: $0, userName: userName, displayName: displayName) }
+            response: { Self.response(to: $0, userName: userName, displayName: displayName) }
         ) { recorder throws(VerifierError) in
             try await passkeys.beginRegistration(
                 enrolment, canManage: call.has(.manage), origin: call.origin, recorder: recorder)
@@ -35,7 +36,7 @@ extension Service {
     }
 
     /// `POST /v1/credentials/{credential}/registration`.
-    fileprivate func registerPasskey(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func registerPasskey(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let (passkeys, passkeySettings) = try configured()
         let id = try credential(call)
         let response = try registrationResponse(call)
@@ -44,9 +45,9 @@ extension Service {
         let tellsReasons = call.has(.reasons)
         return try await deciding(
             call,
-            answer: { outcome in
-                guard let outcome else { return Answer(.unknownCredential) }
-                return Self.answer(
+            response: { outcome in
+                guard let outcome else { return RenderedResponse(.unknownCredential) }
+                return Self.response(
                     to: outcome, response.credentialID, passkeySettings,
                     tellsReasons: tellsReasons)
             }
@@ -57,7 +58,7 @@ extension Service {
     }
 
     /// `POST /v1/ceremonies`.
-    fileprivate func beginCeremony(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func beginCeremony(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let (passkeys, passkeySettings) = try configured()
         let policy = try policy(call, passkeySettings)
         var subject: Subject?
@@ -67,7 +68,7 @@ extension Service {
         guard id.map(passkeySettings.relyingParty.ids.contains) ?? true else {
             throw Refusal(.invalidField("rp_id"))
         }
-        return try await deciding(call, answer: Self.answer(to:)) {
+        return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
             try await passkeys.beginAuthentication(
                 CeremonyRequest(
@@ -77,7 +78,7 @@ extension Service {
     }
 
     /// `POST /v1/assertions`.
-    fileprivate func verifyAssertion(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func verifyAssertion(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let (passkeys, _) = try configured()
         let ceremony = try ceremony(call)
         let response = try assertionResponse(call)
@@ -85,7 +86,8 @@ extension Service {
         let origin = call.browserOrigin
         let tellsReasons = call.has(.reasons)
         return try await deciding(
-            call, answer: { Self.answer(to: $0, response.credentialID, tellsReasons: tellsReasons) }
+            call,
+            response: { Self.response(to: $0, response.credentialID, tellsReasons: tellsReasons) }
         ) { recorder throws(VerifierError) in
             try await passkeys.finishAuthentication(
                 SentAssertion(response, for: ceremony, device: device), by: call.clientID,
@@ -94,7 +96,7 @@ extension Service {
     }
 
     /// `POST /v1/credentials/{credential}/step-up`.
-    fileprivate func completeStepUp(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func completeStepUp(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let (passkeys, _) = try configured()
         let id = try credential(call)
         let verification = call.fields.string("verification")
@@ -102,11 +104,11 @@ extension Service {
         guard let verification else { throw Refusal(.invalidField("verification")) }
         return try await deciding(
             call,
-            answer: { outcome in
+            response: { outcome in
                 switch outcome {
                 case .done: .answered([("result", .text("accepted"))], outcome: "accepted")
                 case .refused: .answered([("result", .text("denied"))], outcome: "denied")
-                case .unknown: Answer(.unknownCredential)
+                case .unknown: RenderedResponse(.unknownCredential)
                 }
             }
         ) { recorder throws(VerifierError) in
@@ -116,7 +118,7 @@ extension Service {
     }
 
     /// `GET /v1/subjects/{subject}/passkeys/signal`.
-    fileprivate func listAcceptedPasskeys(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func listAcceptedPasskeys(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let (passkeys, passkeySettings) = try configured()
         let subject = try subject(call.parameters["subject"])
         let (ids, position) = (passkeySettings.relyingParty.ids, Int(call.query["rp"] ?? 0))
@@ -124,7 +126,7 @@ extension Service {
         let signal = try await deciding(await passkeys.signal(for: subject, at: ids[position]))
         // Authenticators hide passkeys that are not listed, so nothing may be signalled while one
         // is being registered.
-        guard let members = signal.json?.members else { return Answer(.refusedByState) }
+        guard let members = signal.json?.members else { return RenderedResponse(.refusedByState) }
         return .answered(members, outcome: "listed")
     }
 }

@@ -4,7 +4,7 @@ internal import WatchwordCryptography
 
 extension Service {
     /// `POST /v1/verifications`.
-    fileprivate func verify(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func verify(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let subject = try subject(call.fields.string("subject"))
         var request = VerificationRequest(
             try code(call.fields.secret("code"), field: "code"), of: subject)
@@ -14,7 +14,7 @@ extension Service {
         request.remembersDevice = call.fields.flag("remember") ?? false
         let tellsReasons = call.has(.reasons)
         return try await deciding(
-            call, answer: { Self.answer(to: $0, tellsReasons: tellsReasons) }
+            call, response: { Self.response(to: $0, tellsReasons: tellsReasons) }
         ) { [request] recorder throws(VerifierError) in
             let outcome = try await verifier.verify(
                 request, origin: call.origin, recorder: recorder)
@@ -36,9 +36,9 @@ extension Service {
     }
 
     /// `POST /v1/logins/redeem`.
-    fileprivate func redeemLogin(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func redeemLogin(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let ticket = try token(.loginTicket, in: "login", of: call)
-        return try await deciding(call, answer: Self.answer(to:)) {
+        return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
             try await verifier.redeemLogin(
                 ticket, by: call.clientID, origin: call.origin, recorder: recorder)
@@ -48,9 +48,9 @@ extension Service {
     /// Builds the response to a verification.
     ///
     /// Without the scope `reasons`, all denials look the same (OWASP ASVS 6.3.8).
-    private static func answer(
+    private static func response(
         to outcome: VerificationOutcome, tellsReasons: Bool
-    ) -> Answer {
+    ) -> RenderedResponse {
         let verification = ("verification", JSONValue.text(outcome.verification.text))
         switch outcome.result {
         case .accepted(let acceptance):
@@ -86,7 +86,7 @@ extension Service {
         }
     }
 
-    private static func answer(to outcome: RedemptionOutcome<SignedIn>) -> Answer {
+    private static func response(to outcome: RedemptionOutcome<SignedIn>) -> RenderedResponse {
         switch outcome {
         case .redeemed(let signedIn):
             let stepUp = signedIn.passkey?.stepUp ?? []

@@ -25,19 +25,19 @@ extension Service {
     /// The response is stored in the transaction of the decision, and a repeated request gets the
     /// stored response. A denial without a check is not stored.
     func deciding<Outcome: Sendable>(
-        _ call: Call, answer: @escaping @Sendable (Outcome) -> Answer,
+        _ call: Call, response: @escaping @Sendable (Outcome) -> RenderedResponse,
         _ body: (Recorder<Outcome>?) async throws(VerifierError) -> Outcome
-    ) async throws(Refusal) -> Answer {
+    ) async throws(Refusal) -> RenderedResponse {
         let recorder = call.idempotency.map { idempotency in
             Recorder<Outcome>(key: idempotency.digest, request: idempotency.request) { outcome in
-                answer(outcome).kept()
+                response(outcome).kept()
             }
         }
         do throws(VerifierError) {
             // Build the response from the committed outcome. The recorder may also have been called
             // for a decision that lost its race, which is not stored.
             let outcome = try await body(recorder)
-            return answer(outcome)
+            return response(outcome)
         } catch {
             guard case .answered(let recorded) = error, let idempotency = call.idempotency else {
                 throw Self.refusal(for: error)
@@ -46,10 +46,10 @@ extension Service {
                 throw Refusal(.idempotencyKeyReused)
             }
             guard let kept = recorded.answer else { throw Refusal(.answerEnded) }
-            guard let answer = Answer(kept: kept) else {
+            guard let response = RenderedResponse(kept: kept) else {
                 throw Refusal(.failed, cause: "kept-answer")
             }
-            return answer
+            return response
         }
     }
 

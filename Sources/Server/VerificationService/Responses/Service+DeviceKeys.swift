@@ -5,7 +5,8 @@ internal import WatchwordSystem
 
 extension Service {
     /// `POST /v1/subjects/{subject}/credentials` for a device key.
-    func enrolDeviceKey(_ call: Call, _ subject: Subject) async throws(Refusal) -> Answer {
+    func enrolDeviceKey(_ call: Call, _ subject: Subject) async throws(Refusal) -> RenderedResponse
+    {
         try requireAudience()
         let presence =
             call.fields.string("presence").flatMap(DeviceKeyTranscript.Presence.init(word:))
@@ -14,7 +15,7 @@ extension Service {
             for: subject, name: call.fields.string("name") ?? "", presence: presence,
             replacing: call.fields.string("replaces").flatMap { CredentialID(text: $0) })
         enrolment.audience = try audience(call)
-        return try await deciding(call, answer: Self.answer(to:)) {
+        return try await deciding(call, response: Self.response(to:)) {
             [enrolment] recorder throws(VerifierError) in
             try await deviceKeys.enrol(
                 enrolment, canManage: call.has(.manage), origin: call.origin, recorder: recorder)
@@ -22,7 +23,7 @@ extension Service {
     }
 
     /// `POST /v1/challenges`.
-    fileprivate func createConfirmation(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func createConfirmation(_ call: Call) async throws(Refusal) -> RenderedResponse {
         try requireAudience()
         let credential = try namedCredential(call)
         guard let text = call.fields.string("text") else { throw Refusal(.missingField("text")) }
@@ -30,7 +31,7 @@ extension Service {
         guard DeviceKeyTranscript.lines(of: text).count <= DeviceKeyTranscript.maximumLines else {
             throw Refusal(.tooManyLines)
         }
-        return try await deciding(call, answer: Self.answer(to:)) {
+        return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
             try await deviceKeys.challenge(
                 for: credential, confirming: text, origin: call.origin, recorder: recorder)
@@ -38,7 +39,7 @@ extension Service {
     }
 
     /// `POST /v1/device/keys`.
-    fileprivate func registerDeviceKey(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func registerDeviceKey(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let ticket = try token(.enrolmentTicket, in: "ticket", of: call)
         let sent = SentDeviceKey(
             point: try bytes(call, "public_key"), signature: try bytes(call, "signature"),
@@ -46,7 +47,7 @@ extension Service {
             custody: call.fields.string("custody").flatMap(KeyCustody.init) ?? .vault,
             attestation: try evidence(call))
         let name = call.fields.string("name")
-        return try await deciding(call, answer: Self.answer(to:)) {
+        return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
             try await deviceKeys.register(
                 sent, with: ticket, name: name, origin: call.deviceOrigin, recorder: recorder)
@@ -54,7 +55,7 @@ extension Service {
     }
 
     /// `POST /v1/device/keys/activation`.
-    fileprivate func activateDeviceKey(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func activateDeviceKey(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let credential = try namedCredential(call)
         guard let text = call.fields.secret("secret") else {
             throw Refusal(.invalidField("secret"))
@@ -63,7 +64,7 @@ extension Service {
             of: text.withBytes { text throws(CryptographyError) in
                 try Base64URL.decodeSecret(text)
             }, with: Refusal(.invalidField("secret")))
-        return try await deciding(call, answer: Self.answer(toActivation:)) {
+        return try await deciding(call, response: Self.response(toActivation:)) {
             recorder throws(VerifierError) in
             try await deviceKeys.activate(
                 credential, with: secret, origin: call.origin, recorder: recorder)
@@ -71,10 +72,10 @@ extension Service {
     }
 
     /// `POST /v1/device/challenges`.
-    fileprivate func createDeviceChallenge(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func createDeviceChallenge(_ call: Call) async throws(Refusal) -> RenderedResponse {
         try requireAudience()
         let credential = try namedCredential(call)
-        return try await deciding(call, answer: Self.answer(to:)) {
+        return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
             try await deviceKeys.challenge(
                 for: credential, origin: call.origin, recorder: recorder)
@@ -82,7 +83,7 @@ extension Service {
     }
 
     /// `POST /v1/device/signatures`.
-    fileprivate func verifyDeviceSignature(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func verifyDeviceSignature(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let challenge = try token(.deviceChallenge, in: "challenge", of: call)
         guard let purpose = call.fields.string("purpose").flatMap(DeviceKeyPurpose.init) else {
             throw Refusal(.invalidField("purpose"))
@@ -91,7 +92,7 @@ extension Service {
             credential: try namedCredential(call), challenge: challenge,
             audience: call.fields.string("audience") ?? "", purpose: purpose,
             presence: try presence(call), signature: try bytes(call, "signature"))
-        return try await deciding(call, answer: Self.answer(to:)) {
+        return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
             try await deviceKeys.verify(sent, origin: call.origin, recorder: recorder)
         }
@@ -149,14 +150,14 @@ extension Service {
         return bytes
     }
 
-    private static func answer(to outcome: EnrolmentOutcome<DeviceKeyGrant>) -> Answer {
+    private static func response(to outcome: EnrolmentOutcome<DeviceKeyGrant>) -> RenderedResponse {
         switch outcome {
         case .granted(let grant): ticket(grant.ticket, for: grant.credential, grant.expiresAt)
-        case .refused(let refusal): answer(to: refusal)
+        case .refused(let refusal): response(to: refusal)
         }
     }
 
-    private static func answer(to challenge: DeviceKeyChallenge) -> Answer {
+    private static func response(to challenge: DeviceKeyChallenge) -> RenderedResponse {
         .made([
             ("challenge", .secret(challenge.token.text)),
             ("expires_at", .text(challenge.expiresAt.text)),
@@ -164,7 +165,7 @@ extension Service {
         ])
     }
 
-    private static func answer(to outcome: DeviceKeyRegistration) -> Answer {
+    private static func response(to outcome: DeviceKeyRegistration) -> RenderedResponse {
         switch outcome {
         case .accepted(let credential, let custody):
             .made([
@@ -183,13 +184,13 @@ extension Service {
                 ), ("expires_at", .text(expiresAt.text)),
             ])
         case .repeated(let credential, let custody):
-            Answer(.registeredKey(credential: credential.text, custody: custody.rawValue))
-        case .denied(.unknown), .denied(.expired): Answer(.refusedTicket)
-        case .denied: Answer(.refusedKey)
+            RenderedResponse(.registeredKey(credential: credential.text, custody: custody.rawValue))
+        case .denied(.unknown), .denied(.expired): RenderedResponse(.refusedTicket)
+        case .denied: RenderedResponse(.refusedKey)
         }
     }
 
-    private static func answer(toActivation outcome: DeviceKeyRegistration) -> Answer {
+    private static func response(toActivation outcome: DeviceKeyRegistration) -> RenderedResponse {
         switch outcome {
         case .accepted(_, let custody):
             .answered(
@@ -200,7 +201,7 @@ extension Service {
         }
     }
 
-    private static func answer(to outcome: DeviceKeyOutcome) -> Answer {
+    private static func response(to outcome: DeviceKeyOutcome) -> RenderedResponse {
         switch outcome.result {
         case .accepted(let login, let expiresAt):
             .answered(

@@ -4,11 +4,11 @@ internal import WatchwordCryptography
 
 extension Service {
     /// `POST /v1/device/enrolments`.
-    fileprivate func redeemEnrolment(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func redeemEnrolment(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let ticket = try token(.enrolmentTicket, in: "ticket", of: call)
         let origin = call.deviceOrigin
         let name = call.fields.string("name")
-        return try await deciding(call, answer: Self.answer(to:)) {
+        return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
             try await verifier.redeemEnrolment(
                 ticket, name: name, origin: origin, recorder: recorder)
@@ -16,20 +16,20 @@ extension Service {
     }
 
     /// `POST /v1/device/logins`.
-    fileprivate func signIn(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func signIn(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let secret = try token(.secret, in: "secret", of: call)
         guard let nonceText = call.fields.secret("rotation_nonce"),
             let nonce = nonceText.withBytes({ TextForm.nonce($0) })
         else { throw Refusal(.invalidField("rotation_nonce")) }
         let id = try namedCredential(call)
-        return try await deciding(call, answer: Self.answer(to:)) {
+        return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
             try await verifier.login(
                 id, secret: secret, nonce: nonce, origin: call.origin, recorder: recorder)
         }
     }
 
-    private static func answer(to outcome: RedemptionOutcome<IssuedSecret>) -> Answer {
+    private static func response(to outcome: RedemptionOutcome<IssuedSecret>) -> RenderedResponse {
         switch outcome {
         case .redeemed(let handedOut):
             .made([
@@ -37,11 +37,11 @@ extension Service {
                 ("secret", .secret(handedOut.secret.text)),
                 ("generation", .counter(handedOut.generation)),
             ])
-        case .denied: Answer(.refusedTicket)
+        case .denied: RenderedResponse(.refusedTicket)
         }
     }
 
-    private static func answer(to outcome: LoginOutcome) -> Answer {
+    private static func response(to outcome: LoginOutcome) -> RenderedResponse {
         let verification = ("verification", JSONValue.text(outcome.verification.text))
         switch outcome.result {
         case .accepted(let acceptance):
@@ -58,7 +58,7 @@ extension Service {
     }
 
     /// The response to a device whose secret or signature is denied.
-    static func denial(_ verification: VerificationID, wipe: WipeReason?) -> Answer {
+    static func denial(_ verification: VerificationID, wipe: WipeReason?) -> RenderedResponse {
         let denied: [(String, JSONValue)] = [
             ("verification", .text(verification.text)), ("result", .text("denied")),
         ]

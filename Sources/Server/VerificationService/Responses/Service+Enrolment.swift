@@ -7,11 +7,11 @@ internal import WatchwordSystem
 
 extension Service {
     /// `POST /v1/subjects/{subject}/credentials`.
-    fileprivate func enrol(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func enrol(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let subject = try subject(call.parameters["subject"])
         switch call.fields.string("type") {
         case "recovery":
-            return try await deciding(call, answer: Self.answer(to:)) {
+            return try await deciding(call, response: Self.response(to:)) {
                 recorder throws(VerifierError) in
                 try await verifier.enrolRecoveryCodes(
                     for: subject, canManage: call.has(.manage), origin: call.origin,
@@ -20,7 +20,7 @@ extension Service {
         case "secret":
             let name = call.fields.string("name") ?? ""
             let audience = try audience(call)
-            return try await deciding(call, answer: Self.answer(to:)) {
+            return try await deciding(call, response: Self.response(to:)) {
                 recorder throws(VerifierError) in
                 try await verifier.enrolSecret(
                     for: subject, name: name, audience: audience, origin: call.origin,
@@ -30,14 +30,14 @@ extension Service {
         case "key": return try await enrolDeviceKey(call, subject)
         case _ where call.fields.scope == .import:
             let given = try oneTimePasswordImport(call.fields)
-            return try await deciding(call, answer: Self.answer(to:)) {
+            return try await deciding(call, response: Self.response(to:)) {
                 recorder throws(VerifierError) in
                 try await verifier.importOneTimePassword(
                     given, for: subject, origin: call.origin, recorder: recorder)
             }
         default:
             let enrolment = try enrolment(call)
-            return try await deciding(call, answer: Self.answer(to:)) {
+            return try await deciding(call, response: Self.response(to:)) {
                 recorder throws(VerifierError) in
                 try await verifier.enrolOneTimePassword(
                     enrolment, for: subject, origin: call.origin, recorder: recorder)
@@ -124,20 +124,22 @@ extension Service {
         }
     }
 
-    private static func answer(to outcome: EnrolmentOutcome<OneTimePasswordGrant>) -> Answer {
+    private static func response(to outcome: EnrolmentOutcome<OneTimePasswordGrant>)
+        -> RenderedResponse
+    {
         switch outcome {
         case .granted(let grant):
-            guard let picture = picture(of: grant.uri) else { return Answer(.failed) }
+            guard let picture = picture(of: grant.uri) else { return RenderedResponse(.failed) }
             return .made([
                 ("credential", .text(grant.credential.text)), ("state", .text("pending")),
                 ("uri", .secret(grant.uri)), ("qr_png", .secret(picture)),
                 ("expires_at", .text(grant.expiresAt.text)),
             ])
-        case .refused(let refusal): return answer(to: refusal)
+        case .refused(let refusal): return response(to: refusal)
         }
     }
 
-    private static func answer(to outcome: ImportOutcome) -> Answer {
+    private static func response(to outcome: ImportOutcome) -> RenderedResponse {
         switch outcome {
         case .imported(let id, let expiresAt):
             return .made(
@@ -146,48 +148,48 @@ extension Service {
                     ("state", .text(expiresAt == nil ? "active" : "pending")),
                 ] + (expiresAt.map { [("expires_at", .text($0.text))] } ?? []))
         // A repeated import changes nothing; only its Idempotency-Key returns the first response.
-        case .present: return Answer(.keyInUse)
-        case .refused(let refusal): return answer(to: refusal)
+        case .present: return RenderedResponse(.keyInUse)
+        case .refused(let refusal): return response(to: refusal)
         }
     }
 
-    private static func answer(to outcome: EnrolmentOutcome<RecoveryGrant>) -> Answer {
+    private static func response(to outcome: EnrolmentOutcome<RecoveryGrant>) -> RenderedResponse {
         switch outcome {
         case .granted(let grant):
             .made([
                 ("credential", .text(grant.credential.text)),
                 ("codes", .list(grant.codes.map(JSONValue.secret))),
             ])
-        case .refused(let refusal): answer(to: refusal)
+        case .refused(let refusal): response(to: refusal)
         }
     }
 
-    private static func answer(to outcome: EnrolmentOutcome<SecretGrant>) -> Answer {
+    private static func response(to outcome: EnrolmentOutcome<SecretGrant>) -> RenderedResponse {
         switch outcome {
         case .granted(let grant): ticket(grant.ticket, for: grant.credential, grant.expiresAt)
-        case .refused(let refusal): answer(to: refusal)
+        case .refused(let refusal): response(to: refusal)
         }
     }
 
     /// The response with a ticket for a device.
     static func ticket(
         _ ticket: Token, for credential: CredentialID, _ expiresAt: UnixTime
-    ) -> Answer {
+    ) -> RenderedResponse {
         .made([
             ("credential", .text(credential.text)), ("state", .text("pending")),
             ("ticket", .secret(ticket.text)), ("expires_at", .text(expiresAt.text)),
         ])
     }
 
-    static func answer(to refusal: EnrolmentRefusal) -> Answer {
+    static func response(to refusal: EnrolmentRefusal) -> RenderedResponse {
         switch refusal {
-        case .keyInUse: Answer(.keyInUse)
-        case .tooMany: Answer(.tooManyCredentials)
-        case .unknownClient: Answer(.unknownClient)
-        case .unknownCredential: Answer(.unknownCredential)
-        case .pendingCredential: Answer(.refusedByState)
-        case .foreignCredential: Answer(.missingScope(.manage))
-        case .usedInFuture: Answer(.usedInFuture)
+        case .keyInUse: RenderedResponse(.keyInUse)
+        case .tooMany: RenderedResponse(.tooManyCredentials)
+        case .unknownClient: RenderedResponse(.unknownClient)
+        case .unknownCredential: RenderedResponse(.unknownCredential)
+        case .pendingCredential: RenderedResponse(.refusedByState)
+        case .foreignCredential: RenderedResponse(.missingScope(.manage))
+        case .usedInFuture: RenderedResponse(.usedInFuture)
         }
     }
 

@@ -4,7 +4,7 @@ internal import WatchwordCryptography
 
 extension Service {
     /// `GET /v1/subjects/{subject}/credentials`.
-    fileprivate func listCredentials(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func listCredentials(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let subject = try subject(call.parameters["subject"])
         let after = call.query["after"].map { UnixTime(milliseconds: $0) }
         let limit = Int(call.query["limit"] ?? 1_000)
@@ -16,46 +16,47 @@ extension Service {
     }
 
     /// `DELETE /v1/subjects/{subject}`.
-    fileprivate func closeAccount(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func closeAccount(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let subject = try subject(call.parameters["subject"])
         _ = try await deciding(await verifier.closeAccount(of: subject, origin: call.origin))
         return .done
     }
 
     /// `PATCH /v1/credentials/{credential}`.
-    fileprivate func renameCredential(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func renameCredential(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let id = try credential(call)
         guard let name = call.fields.string("name") else { throw Refusal(.missingField("name")) }
-        return Self.reply(
+        return Self.response(
             to: try await deciding(await verifier.rename(id, to: name, origin: call.origin)))
     }
 
     /// `DELETE /v1/credentials/{credential}`.
-    fileprivate func revokeCredential(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func revokeCredential(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let id = try credential(call)
-        return Self.reply(
+        return Self.response(
             to: try await deciding(await verifier.revoke(id, origin: call.origin)))
     }
 
     /// `POST /v1/credentials/{credential}/confirm`.
-    fileprivate func confirmCredential(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func confirmCredential(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let id = try credential(call)
         let code = try code(call.fields.secret("code"), field: "code")
-        return try await deciding(call, answer: Self.result(of:)) {
+        return try await deciding(call, response: Self.result(of:)) {
             recorder throws(VerifierError) in
             try await verifier.confirm(id, code: code, origin: call.origin, recorder: recorder)
         }
     }
 
     /// `POST /v1/credentials/{credential}/resync`.
-    fileprivate func resynchronizeCredential(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func resynchronizeCredential(_ call: Call) async throws(Refusal) -> RenderedResponse
+    {
         let id = try credential(call)
         guard let codes = call.fields.secrets("codes"), codes.count == 2 else {
             throw Refusal(.invalidField("codes"))
         }
         let first = try code(codes[0], field: "codes")
         let second = try code(codes[1], field: "codes")
-        return try await deciding(call, answer: Self.result(of:)) {
+        return try await deciding(call, response: Self.result(of:)) {
             recorder throws(VerifierError) in
             try await verifier.resynchronize(
                 id, first: first, second: second, origin: call.origin, recorder: recorder)
@@ -63,28 +64,28 @@ extension Service {
     }
 
     /// `POST /v1/credentials/{credential}/unlock`.
-    fileprivate func unlockCredential(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func unlockCredential(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let id = try credential(call)
-        return try await deciding(call, answer: Self.reply(to:)) {
+        return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
             try await verifier.unlock(id, origin: call.origin, recorder: recorder)
         }
     }
 
     /// The response to a code for a credential that the application named.
-    static func result(of outcome: VerificationOutcome) -> Answer {
+    static func result(of outcome: VerificationOutcome) -> RenderedResponse {
         switch outcome.result {
         case .accepted: .answered([("result", .text("accepted"))], outcome: "accepted")
-        case .denied(.unknown): Answer(.unknownCredential)
+        case .denied(.unknown): RenderedResponse(.unknownCredential)
         case .denied: .answered([("result", .text("denied"))], outcome: "denied")
         }
     }
 
-    private static func reply(to outcome: ChangeOutcome) -> Answer {
+    private static func response(to outcome: ChangeOutcome) -> RenderedResponse {
         switch outcome {
         case .done: .done
-        case .unknown: Answer(.unknownCredential)
-        case .refused: Answer(.refusedByState)
+        case .unknown: RenderedResponse(.unknownCredential)
+        case .refused: RenderedResponse(.refusedByState)
         }
     }
 
@@ -226,7 +227,7 @@ extension Shape {
 // The records of the server itself: its events, and its interface.
 extension Service {
     /// `GET /v1/events`.
-    fileprivate func listEvents(_ call: Call) async throws(Refusal) -> Answer {
+    fileprivate func listEvents(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let after = UInt64(call.query["after"] ?? 0)
         let limit = Int(call.query["limit"] ?? 100)
         let events = try await deciding(await verifier.events(after: after, limit: limit))
@@ -262,8 +263,8 @@ extension Service {
     }
 
     /// `GET /v1/openapi.json`.
-    fileprivate func describeInterface(_ call: Call) async throws(Refusal) -> Answer {
-        Answer(.answered, description, outcome: "described")
+    fileprivate func describeInterface(_ call: Call) async throws(Refusal) -> RenderedResponse {
+        RenderedResponse(.answered, description, outcome: "described")
     }
 }
 

@@ -68,13 +68,13 @@ struct Endpoint: Sendable {
 
 /// What a route does.
 struct Operation: Sendable {
-    typealias Handler = @Sendable (Service) -> (Call) async throws(Refusal) -> Answer
+    typealias Handler = @Sendable (Service) -> (Call) async throws(Refusal) -> RenderedResponse
 
     /// OpenAPI's `operationId`, also used in metrics.
     let id: String
     /// One sentence for OpenAPI.
     let summary: String
-    /// The method of the service that answers the request.
+    /// The method of the service that handles the request.
     let handler: Handler
 
     init(_ id: String, _ summary: String, _ handler: @escaping Handler) {

@@ -52,10 +52,10 @@ public struct KeyLogin {
         let transcript = DeviceKeyTranscript.signIn(
             try key.server.address.scope(presence), credential: credential.text,
             challenge: try signed(challenge))
-        let answer = HelperRequest.KeySignature(
+        let signature = HelperRequest.KeySignature(
             credential: credential, challenge: challenge.token, confirmsText: false,
             presence: presence, signature: try sign(transcript, asking: &person))
-        return try present(answer, over: &sender, now: now)
+        return try present(signature, over: &sender, now: now)
     }
 
     /// Signs a text that was shown, and returns the ticket for the application.
@@ -68,10 +68,10 @@ public struct KeyLogin {
         let scope = try key.server.address.scope(presence)
         let transcript = DeviceKeyTranscript.confirmation(
             scope, credential: credential.text, challenge: challenge, text: confirmation.text)
-        let answer = HelperRequest.KeySignature(
+        let signature = HelperRequest.KeySignature(
             credential: credential, challenge: confirmation.challenge.token, confirmsText: true,
             presence: presence, signature: try sign(transcript, asking: &person))
-        return try present(answer, over: &sender, now: now)
+        return try present(signature, over: &sender, now: now)
     }
 
     private func signed(
@@ -91,9 +91,9 @@ public struct KeyLogin {
     }
 
     private func present(
-        _ answer: HelperRequest.KeySignature, over sender: inout some RequestSender, now: Int64
+        _ signature: HelperRequest.KeySignature, over sender: inout some RequestSender, now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
-        switch try EnrolledLogin.send(request(.signature(answer), "signature"), over: &sender) {
+        switch try EnrolledLogin.send(request(.signature(signature), "signature"), over: &sender) {
         case .signed(let accepted):
             return LoginTicket(
                 text: accepted.login, expiresAt: accepted.expiresAt.text,

@@ -7,34 +7,34 @@ internal import WatchwordSystem
 
 // Signing in with enrolled secrets and device keys, which never leave the process with the vault.
 extension RequestContext {
-    /// Carries out a task in the encoding of `DeviceLogin`, after the check that the entry
+    /// Performs a request in the encoding of `DeviceLogin`, after the check that the entry
     /// requires.
     func response(toLogin encoded: SecretBytes) throws -> AgentResponse {
-        let task = try encoded.withBytes { bytes throws(FieldReader.Unreadable) in
-            try LoginTask(parsing: bytes)
+        let request = try encoded.withBytes { bytes throws(FieldReader.Unreadable) in
+            try LoginRequest(parsing: bytes)
         }
-        let answer: LoginAnswer
+        let response: LoginResponse
         do {
-            answer = try self.answer(to: task)
+            response = try self.response(to: request)
         } catch let error as DeviceLoginError {
             // Locking the vault interrupts a sign-in; the next one resumes it.
             try expectHeld()
-            answer = .failed(error)
+            response = .failed(error)
         }
-        if let id = task.signing, case .ticket = answer { noteUse(of: id) }
-        var mayHaveSaved = task.mayChangeVault
-        if case .pinNeeded = answer { mayHaveSaved = false }
-        return .login(try SecretBytes(encoding: answer), mayHaveSaved ? vault.saveReports : [])
+        if let id = request.signing, case .ticket = response { noteUse(of: id) }
+        var mayHaveSaved = request.mayChangeVault
+        if case .pinNeeded = response { mayHaveSaved = false }
+        return .login(try SecretBytes(encoding: response), mayHaveSaved ? vault.saveReports : [])
     }
 
-    private func answer(to task: LoginTask) throws -> LoginAnswer {
-        switch task {
+    private func response(to request: LoginRequest) throws -> LoginResponse {
+        switch request {
         case .signIn(let id): return try signIn(id)
         case .status(let id):
             let content = try enrolledContent(id, reusing: false).content
             return .state(try LoginState(of: EnrolledSecret(content), in: vault))
         case .wipe(let id): return try wipe(id)
-        case .key(let task): return try answer(to: task)
+        case .key(let request): return try response(to: request)
         case .enrol(let enrolment):
             let confirmations = Confirmations(confirmed)
             forgetConfirmed()
@@ -42,7 +42,7 @@ extension RequestContext {
         }
     }
 
-    private func signIn(_ id: RecordID) throws -> LoginAnswer {
+    private func signIn(_ id: RecordID) throws -> LoginResponse {
         let turn = try loginTurn()
         // Acquiring the lock has read the vault again.
         let content = try enrolledContent(id, reusing: true).content
@@ -56,7 +56,7 @@ extension RequestContext {
 
     private func enrol(
         _ enrolment: Enrolment, _ confirmations: Confirmations
-    ) throws -> LoginAnswer {
+    ) throws -> LoginResponse {
         let turn = try loginTurn()
         let earlier = vault.entries.filter(enrolment.replaces)
         guard earlier.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
@@ -68,7 +68,7 @@ extension RequestContext {
         return .enrolled(credential: secret.credential, server: secret.server.address)
     }
 
-    private func wipe(_ id: RecordID) throws -> LoginAnswer {
+    private func wipe(_ id: RecordID) throws -> LoginResponse {
         // Wait for a login in progress.
         let turn = try loginTurn()
         guard try vault.entry(id).kind == .enrolled else { throw VaultError.otherKind }
@@ -96,9 +96,9 @@ extension RequestContext {
 // Device keys. Neither a private key nor what a TPM needs to use one leaves the process with the
 // vault.
 extension RequestContext {
-    /// Carries out a task, after the check that the entry requires.
-    func answer(to task: KeyTask) throws -> LoginAnswer {
-        switch task {
+    /// Performs a request, after the check that the entry requires.
+    func response(to request: KeyRequest) throws -> LoginResponse {
+        switch request {
         case .server(let id): return .server(try server(of: id))
         case .status(let id):
             let content = try enrolledContent(id, reusing: false).content
@@ -121,7 +121,7 @@ extension RequestContext {
     /// Signs a text, or else in.
     private func sign(
         _ id: RecordID, _ text: KeyConfirmation?, _ order: SigningOrder
-    ) throws -> LoginAnswer {
+    ) throws -> LoginResponse {
         let turn = try loginTurn()
         // The person was told this server; another process may have replaced the key since then.
         guard try server(of: id) == order.server else { throw VaultError.changedMeanwhile }
@@ -149,7 +149,7 @@ extension RequestContext {
     ///
     /// A new key that requires a check at each use also requires one for its registration, which it
     /// signs; a confirmation of the replacement counts.
-    private func enrol(_ order: KeyOrder) throws -> LoginAnswer {
+    private func enrol(_ order: KeyOrder) throws -> LoginResponse {
         let turn = try loginTurn()
         let entries = vault.entries.filter(order.enrolment.replaces)
         guard entries.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }

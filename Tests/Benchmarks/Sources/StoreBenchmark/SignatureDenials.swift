@@ -30,7 +30,7 @@ struct SignatureDenials {
         let prepare =
             switch credentials {
             case .passkeys: try await preparePasskeys(store, verifier)
-            case .keys: try await prepareKeys(store, verifier)
+            case .keys: try await prepareKeys(verifier)
             }
         var times: [Denials.Kind: [Int64]] = [:]
         for index in 0..<count {
@@ -75,7 +75,7 @@ struct SignatureDenials {
     }
 
     private func prepareKeys(
-        _ store: any VerificationStore, _ verifier: Verifier
+        _ verifier: Verifier
     ) async throws -> (Denials.Kind, Int) async throws -> Request {
         let keys = DeviceKeys(verifier, audiences: [Self.audience])
         let stranger = try SigningKey.make()

@@ -7,7 +7,7 @@ import WatchwordCryptography
 /// accepted frame must be written back byte for byte.
 func fuzzCourier(_ bytes: [UInt8]) {
     expectOneForm(HelperRequest.self, bytes)
-    expectOneForm(Reply.self, bytes)
+    expectOneForm(ResponseFrame.self, bytes)
 }
 
 /// Parses the bytes as a device key that is stored in a vault; what is written for an accepted one

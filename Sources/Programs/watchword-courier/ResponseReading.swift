@@ -3,12 +3,13 @@ internal import JSONReading
 internal import WatchwordCoding
 internal import WatchwordCryptography
 
-extension HTTPResponse {
+extension CurlResponse {
     /// Parses the response to `operation`.
     ///
     /// Unknown members are ignored: a newer server may send more. Every known member must be
     /// present and well-formed.
-    func answer(to operation: HelperRequest.Operation) throws(HTTPHelperFailure) -> HelperResponse {
+    func parsed(for operation: HelperRequest.Operation) throws(HTTPHelperFailure) -> HelperResponse
+    {
         switch (operation, status) {
         case (.enrolment, 200), (.enrolment, 201): return try enrolled(try object())
         case (.login, 200): return try login(try object())

@@ -4,7 +4,7 @@ internal import WatchwordCoding
 internal import WatchwordCryptography
 
 /// One request and its response, from the first line to the last byte.
-final class Exchange: Sendable {
+final class ConnectionExchange: Sendable {
     /// The state of the exchange.
     enum Stage {
         /// The first line has arrived; this is the target as sent.
@@ -39,7 +39,7 @@ final class Exchange: Sendable {
                 // Release the other reference, so that the array grows in place.
                 stage = .sent
                 guard body.count + part.count <= limit else {
-                    stage = .refusing(.bodyTooLarge, discarding: Exchange.discardLimit)
+                    stage = .refusing(.bodyTooLarge, discarding: ConnectionExchange.discardLimit)
                     return true
                 }
                 unsafe body.append(contentsOf: part)

@@ -4,7 +4,7 @@ package import WatchwordSystem
 
 /// What `watchword` asks the process that holds a vault's key to do with an enrolled secret or a
 /// device key.
-package enum LoginTask: Sendable {
+package enum LoginRequest: Sendable {
     /// Sign in.
     case signIn(RecordID)
     /// Redeem a ticket.
@@ -14,11 +14,11 @@ package enum LoginTask: Sendable {
     /// Wipe the secret or the key on this device.
     case wipe(RecordID)
     /// Use a device key.
-    case key(KeyTask)
+    case key(KeyRequest)
 }
 
-/// The outcome of a ``LoginTask``.
-package enum LoginAnswer: Sendable {
+/// The outcome of a ``LoginRequest``.
+package enum LoginResponse: Sendable {
     case ticket(LoginTicket)
     case enrolled(credential: Token, server: ServerAddress)
     case state(LoginState)
@@ -35,12 +35,12 @@ package enum LoginAnswer: Sendable {
     case failed(DeviceLoginError)
 }
 
-extension LoginTask {
+extension LoginRequest {
     /// The entry that signs in or signs a text; `nil` if none does.
     package var signing: RecordID? {
         switch self {
         case .signIn(let id): id
-        case .key(let task): task.signing
+        case .key(let request): request.signing
         case .enrol, .status, .wipe: nil
         }
     }
@@ -54,7 +54,7 @@ extension LoginTask {
     }
 }
 
-extension LoginTask: Transferable {
+extension LoginRequest: Transferable {
     enum Kind: UInt8, CaseIterable, Transferable {
         case signIn, enrol, status, wipe, key
     }
@@ -65,7 +65,7 @@ extension LoginTask: Transferable {
         case .enrol(let enrolment): output.append(Kind.enrol, enrolment)
         case .status(let id): output.append(Kind.status, id)
         case .wipe(let id): output.append(Kind.wipe, id)
-        case .key(let task): output.append(Kind.key, task)
+        case .key(let request): output.append(Kind.key, request)
         }
     }
 
@@ -81,7 +81,7 @@ extension LoginTask: Transferable {
     }
 }
 
-extension LoginAnswer: Transferable {
+extension LoginResponse: Transferable {
     enum Kind: UInt8, CaseIterable, Transferable {
         case ticket, enrolled, state, wiped, nameTaken, failed, server, key, pinNeeded, adopted
     }

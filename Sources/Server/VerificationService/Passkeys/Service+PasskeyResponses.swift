@@ -8,10 +8,10 @@ extension Service {
     /// The response to a registration.
     ///
     /// - Parameter id: the passkey's id, as the browser stated it.
-    static func answer(
+    static func response(
         to outcome: RegistrationOutcome, _ id: [UInt8], _ settings: PasskeySettings,
         tellsReasons: Bool
-    ) -> Answer {
+    ) -> RenderedResponse {
         switch outcome {
         case .accepted(let passkey):
             var members: [(String, JSONValue)] = [
@@ -48,7 +48,7 @@ extension Service {
         )
     }
 
-    static func answer(to ceremony: PasskeyCeremony) -> Answer {
+    static func response(to ceremony: PasskeyCeremony) -> RenderedResponse {
         .made([
             ("ceremony", .secret(ceremony.token.text)), ("options", ceremony.options.json),
             ("expires_at", .text(ceremony.expiresAt.text)),
@@ -60,7 +60,7 @@ extension Service {
     /// - Parameter id: the passkey's id, as the browser stated it.
     static func denial(
         _ outcome: AssertionOutcome, _ id: [UInt8], because reason: String?
-    ) -> Answer {
+    ) -> RenderedResponse {
         var members: [(String, JSONValue)] = [
             ("verification", .text(outcome.verification.text)), ("result", .text("denied")),
         ]
@@ -69,9 +69,9 @@ extension Service {
         return .answered(members, outcome: "denied")
     }
 
-    static func answer(
+    static func response(
         to outcome: AssertionOutcome, _ id: [UInt8], tellsReasons: Bool
-    ) -> Answer {
+    ) -> RenderedResponse {
         switch outcome.result {
         case .denied(let reason):
             return denial(outcome, id, because: tellsReasons ? reason.ceremonyName : nil)
@@ -96,9 +96,9 @@ extension Service {
         .list(reasons.map { .text($0.rawValue) })
     }
 
-    static func answer(
+    static func response(
         to outcome: EnrolmentOutcome<PasskeyGrant>, userName: String, displayName: String
-    ) -> Answer {
+    ) -> RenderedResponse {
         switch outcome {
         case .granted(let grant):
             .made([
@@ -106,13 +106,13 @@ extension Service {
                 ("options", grant.options.json(userName: userName, displayName: displayName)),
                 ("expires_at", .text(grant.expiresAt.text)),
             ])
-        case .refused(let refusal): answer(to: refusal)
+        case .refused(let refusal): response(to: refusal)
         }
     }
 
-    static func answer(
+    static func response(
         to outcome: EnrolmentOutcome<PasskeyTicket>, page: String
-    ) -> Answer {
+    ) -> RenderedResponse {
         switch outcome {
         case .granted(let grant):
             let ticket = grant.ticket.text
@@ -126,7 +126,7 @@ extension Service {
                 ("ticket", .secret(ticket)), ("link", .secret(link)),
                 ("expires_at", .text(grant.expiresAt.text)),
             ])
-        case .refused(let refusal): return answer(to: refusal)
+        case .refused(let refusal): return response(to: refusal)
         }
     }
 }

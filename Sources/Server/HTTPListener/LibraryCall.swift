@@ -7,14 +7,14 @@ internal import WatchwordCryptography
 /// Handles one of libmicrohttpd's calls for a request.
 ///
 /// Another thread uses the connection's handle only to resume it, which libmicrohttpd allows.
-@safe struct Call: @unchecked Sendable {
+@safe struct LibraryCall: @unchecked Sendable {
     private let context: DaemonContext
-    private let exchange: Exchange
+    private let exchange: ConnectionExchange
     private let connection: OpaquePointer
     private let record: ConnectionRecord
 
     init(
-        context: DaemonContext, exchange: Exchange, connection: OpaquePointer,
+        context: DaemonContext, exchange: ConnectionExchange, connection: OpaquePointer,
         record: ConnectionRecord
     ) {
         self.context = context
@@ -43,7 +43,7 @@ internal import WatchwordCryptography
             return refuseAfterBody(.lengthRequired, of: understood)
         }
         guard length <= listener.limits.body else {
-            guard length <= Exchange.discardLimit else { return refuse(.bodyTooLarge) }
+            guard length <= ConnectionExchange.discardLimit else { return refuse(.bodyTooLarge) }
             return refuseAfterBody(.bodyTooLarge, of: understood)
         }
         exchange.withStage { $0 = .receiving(understood, body: []) }
@@ -57,7 +57,7 @@ internal import WatchwordCryptography
     private func refuseAfterBody(_ refusal: HTTPRequestError, of head: ValidatedHead) -> MHD_Result
     {
         guard !head.expectsContinue else { return refuse(refusal) }
-        exchange.withStage { $0 = .refusing(refusal, discarding: Exchange.discardLimit) }
+        exchange.withStage { $0 = .refusing(refusal, discarding: ConnectionExchange.discardLimit) }
         return .YES
     }
 

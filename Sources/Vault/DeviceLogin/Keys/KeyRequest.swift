@@ -5,7 +5,7 @@ package import WatchwordCryptography
 package import WatchwordSystem
 
 /// What `watchword` asks the process that holds a vault's key to do with a device key.
-package enum KeyTask: Sendable {
+package enum KeyRequest: Sendable {
     /// Tell the server's address, which the questions before a use name.
     case server(RecordID)
     /// Sign in.
@@ -31,7 +31,7 @@ package struct SigningOrder: Hashable, Sendable {
     }
 }
 
-extension KeyTask {
+extension KeyRequest {
     /// The key that signs; `nil` if none does.
     package var signing: RecordID? {
         switch self {
@@ -41,7 +41,7 @@ extension KeyTask {
     }
 }
 
-extension KeyTask: Transferable {
+extension KeyRequest: Transferable {
     enum Kind: UInt8, CaseIterable, Transferable {
         case server, signIn, confirm, status, enrol
     }

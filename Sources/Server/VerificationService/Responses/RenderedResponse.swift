@@ -2,7 +2,7 @@ internal import WatchwordCoding
 internal import WatchwordCryptography
 
 /// The response of a route, as bytes, so that it can be stored and sent again.
-struct Answer: Sendable {
+struct RenderedResponse: Sendable {
     let status: Status
     /// Empty if the response has no content.
     let body: SecretBytes
@@ -16,17 +16,19 @@ struct Answer: Sendable {
     }
 
     /// A response with a JSON object.
-    static func answered(_ members: [(String, JSONValue)], outcome: String) -> Answer {
-        Answer(.answered, JSONValue.object(members).rendered(), outcome: outcome)
+    static func answered(_ members: [(String, JSONValue)], outcome: String) -> RenderedResponse {
+        RenderedResponse(.answered, JSONValue.object(members).rendered(), outcome: outcome)
     }
 
     /// A response to a request that created something.
-    static func made(_ members: [(String, JSONValue)]) -> Answer {
-        Answer(.made, JSONValue.object(members).rendered(), outcome: "made")
+    static func made(_ members: [(String, JSONValue)]) -> RenderedResponse {
+        RenderedResponse(.made, JSONValue.object(members).rendered(), outcome: "made")
     }
 
     /// Success without content.
-    static var done: Answer { Answer(.done, SecretBytes(copying: [UInt8]().span), outcome: "done") }
+    static var done: RenderedResponse {
+        RenderedResponse(.done, SecretBytes(copying: [UInt8]().span), outcome: "done")
+    }
 
     /// A decision that the client receives as a problem.
     init(_ problem: Problem) {
