@@ -180,7 +180,7 @@ struct AgentAttackTests {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
         // This needs no check.
-        for number in 1...7 {
+        for number in 1...LockOutPolicy.firstFailureWithWait + 2 {
             try agent.run("add -q N\(number) --presence per-use:passphrase --secret-file key.txt")
         }
         let (client, place) = (try agent.client(), try agent.place())
@@ -195,7 +195,7 @@ struct AgentAttackTests {
             case let other: Issue.record("\(other)")
             }
         }
-        #expect(refused == 5)
+        #expect(refused == LockOutPolicy.firstFailureWithWait)
         let unlocking = try agent.run(AgentFixture.unlock, status: 4)
         #expect(AgentFixture.errors(unlocking).contains("too many failures"))
         // Nobody is asked during the wait.

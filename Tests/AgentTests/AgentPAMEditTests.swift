@@ -192,7 +192,7 @@ struct AgentPAMEditTests {
         let id = try #require(try agent.listing(agent.client(), of: place).entries.first)
             .summary.id
         let time = CodeTime.moment(59, offset: 0, isRefresh: false)
-        for _ in 0..<5 {
+        for _ in 1...LockOutPolicy.firstFailureWithWait {
             #expect(try guess(.code(place, id, time, .modules("To show a code")), agent))
         }
         // The agent completes the checks that have begun.
@@ -226,7 +226,7 @@ struct AgentPAMEditTests {
         try agent.shell("bin/watchword unlock --passphrase-file pass.txt")
         let before = try agent.folder.bytes(of: AgentFixture.vault)
         let place = try agent.place()
-        for _ in 0..<5 {
+        for _ in 1...LockOutPolicy.firstFailureWithWait {
             let client = try agent.client()
             let entry = try #require(try agent.listing(client, of: place).entries.first).summary
             let weaker = EntryRevision.withoutChecks(of: entry)

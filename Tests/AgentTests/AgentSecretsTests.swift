@@ -70,7 +70,7 @@ struct AgentSecretsTests {
     func failures() throws {
         let agent = try unlocked()
         let (client, place) = (try agent.client(), try agent.place())
-        for attempt in 1...5 {
+        for attempt in 1...LockOutPolicy.firstFailureWithWait {
             let response = try prove(client, place, "guess \(attempt)")
             #expect("\(response)" == "failed(SecretVault.VaultError.wrongPassphrase)")
         }

@@ -1,4 +1,5 @@
 import Foundation
+import SecretVault
 import TestSupport
 import Testing
 
@@ -116,7 +117,7 @@ struct AgentTests {
     func failures() throws {
         let agent = try AgentFixture()
         try agent.folder.write(Array("guess\n".utf8), to: "guess.txt")
-        for attempt in 1...5 {
+        for attempt in 1...LockOutPolicy.firstFailureWithWait {
             let verb = attempt % 2 == 1 ? "unlock" : "list"
             let refused = try agent.run("\(verb) --passphrase-file guess.txt", status: 4)
             #expect(AgentFixture.errors(refused).contains("wrong passphrase"))
@@ -167,9 +168,10 @@ struct AgentTests {
         try agent.shell("bin/watchword code B --at 59 --presence-check pam", status: 4)
         try configure("pam_deny.so")
         let refused = try agent.shell("bin/watchword code A --at 59", status: 4)
+        let failures = LockOutPolicy.firstFailureWithWait
         #expect(
             AgentFixture.errors(refused).contains(
-                "“A:a” was not opened; it will be locked after 4 more failures"))
+                "“A:a” was not opened; it will be locked after \(failures - 1) more failures"))
         // A question of a module reaches the client's terminal.
         try configure("pam_unix.so")
         let terminal = try agent.terminal("code A --at 59", program: "bin/watchword")
@@ -183,7 +185,7 @@ struct AgentTests {
         try asked.waitFor("assword: ")
         try asked.type("wrong\n")
         #expect(try asked.end() == 4)
-        #expect(asked.screen.contains("it will be locked after 3 more failures"))
+        #expect(asked.screen.contains("it will be locked after \(failures - 2) more failures"))
         // Without a terminal nobody can answer.
         let silent = try agent.shell("bin/watchword code A --at 59", status: 4)
         #expect(AgentFixture.errors(silent).contains("PAM needs a terminal"))

@@ -1,4 +1,5 @@
 import Foundation
+import SecretVault
 import TestSupport
 import Testing
 
@@ -77,7 +78,8 @@ struct FingerprintTests {
         let denied = try machine.terminal(options)
         #expect(try denied.end() == 4)
         #expect(denied.screen.components(separatedBy: "Failed to match").count == 4)
-        #expect(denied.screen.contains("it will be locked after 4 more failures"))
+        let left = LockOutPolicy.firstFailureWithWait - 1
+        #expect(denied.screen.contains("it will be locked after \(left) more failures"))
         #expect(!denied.screen.contains("287082"))
     }
 
@@ -88,7 +90,7 @@ struct FingerprintTests {
         let machine = try Machine()
         let process = try parameters.map(machine.startReader)
         // More often than failures are allowed.
-        for _ in 0..<6 {
+        for _ in 0...LockOutPolicy.firstFailureWithWait {
             let refused = try machine.terminal()
             #expect(try refused.end() == 4)
             #expect(refused.screen.contains("PAM could not complete the check"))

@@ -1,4 +1,5 @@
 import Foundation
+import SecretVault
 import TestSupport
 import Testing
 
@@ -57,7 +58,7 @@ struct PinEntryTests {
     func lockOut() throws {
         let agent = try fixture(["D correct-horse-battery\\nOK"])
         try agent.folder.write(Array("wrong\n".utf8), to: "wrong.txt")
-        for _ in 0..<5 {
+        for _ in 1...LockOutPolicy.firstFailureWithWait {
             try agent.shell("watchword list --no-agent --passphrase-file wrong.txt", status: 4)
         }
         #expect(try unlock(agent, status: 4).contains("too many failures"))

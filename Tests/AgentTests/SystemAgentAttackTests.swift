@@ -161,7 +161,7 @@ struct SystemAgentAttackTests {
         let agent = try SystemAgentFixture()
         try agent.keep(of: .root)
         try agent.run("unlock --passphrase-file pass.txt", as: .root)
-        for number in 1...7 {
+        for number in 1...LockOutPolicy.firstFailureWithWait + 2 {
             try agent.run(
                 "add -q N\(number) --presence per-use:passphrase --secret-file key.txt", as: .root)
         }
@@ -179,7 +179,7 @@ struct SystemAgentAttackTests {
                 refused += 1
             }
         }
-        #expect(refused == 5)
+        #expect(refused == LockOutPolicy.firstFailureWithWait)
         let unlocking = try agent.run("unlock --passphrase-file pass.txt", as: .root, status: 4)
         #expect(AgentFixture.errors(unlocking).contains("too many failures"))
     }

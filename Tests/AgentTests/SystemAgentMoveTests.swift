@@ -90,7 +90,7 @@ struct SystemAgentMoveTests {
         for _ in 0..<2 { try agent.run("list --passphrase-file wrong.txt", status: 4) }
         try agent.run("vault move --to-system --passphrase-file wrong.txt", status: 4)
         try agent.run(Self.toSystem)
-        for _ in 0..<4 {
+        for _ in 1..<LockOutPolicy.firstFailureWithWait {
             try agent.run("vault move --to-user --passphrase-file wrong.txt", status: 4)
         }
         #expect(try agent.shell("ls .local/share/watchword").text.isEmpty)
@@ -216,7 +216,8 @@ struct SystemAgentMoveTests {
         let agent = try SystemAgentFixture()
         try agent.configure("required pam_deny.so")
         try agent.keep(["Site:me", "Bank:me --presence per-use:pam"])
-        for left in [4, 3] {
+        let failures = LockOutPolicy.firstFailureWithWait
+        for left in [failures - 1, failures - 2] {
             let refused = try agent.run(Self.toUser, status: 4)
             #expect(AgentFixture.errors(refused).contains("after \(left) more failures"))
         }

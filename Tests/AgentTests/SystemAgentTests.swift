@@ -1,4 +1,5 @@
 import Foundation
+import SecretVault
 import TestSupport
 import Testing
 import VaultService
@@ -66,7 +67,9 @@ struct SystemAgentTests {
         let agent = try SystemAgentFixture()
         try agent.keep()
         try agent.shell("echo wrong >wrong.txt")
-        for _ in 0..<5 { try agent.run("list --passphrase-file wrong.txt", status: 4) }
+        for _ in 1...LockOutPolicy.firstFailureWithWait {
+            try agent.run("list --passphrase-file wrong.txt", status: 4)
+        }
         let refused = try agent.run("list --passphrase-file pass.txt", status: 4)
         #expect(AgentFixture.errors(refused).contains("too many failures"))
     }

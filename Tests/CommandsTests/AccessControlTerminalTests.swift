@@ -1,4 +1,5 @@
 import Foundation
+import SecretVault
 import TestSupport
 import Testing
 
@@ -14,21 +15,24 @@ struct AccessControlTerminalTests {
     }
 
     @Test(
-        "each guess is counted, up to three a command; after the fifth, a message states the wait")
+        "each guess is counted, up to three a command; then a message states the wait")
     func guesses() throws {
         let fixture = try VaultFixture(recoveryKey: true)
         let first = try fixture.terminal("watchword list")
-        for left in [4, 3] {
+        let failures = LockOutPolicy.firstFailureWithWait
+        for left in [failures - 1, failures - 2] {
             try first.answer([("Passphrase: ", "guess")])
             try first.waitFor("locked after \(left) more failures")
         }
         try first.answer([("Passphrase: ", "guess")])
         #expect(try first.end() == 4)
-        #expect(first.screen.contains("locked after 2 more failures"))
+        #expect(first.screen.contains("locked after \(failures - 3) more failures"))
         #expect(!first.screen.contains("guess"))
         let second = try fixture.terminal("watchword list")
-        try second.answer([("Passphrase: ", "guess")])
-        try second.waitFor("locked after 1 more failure")
+        for left in (1..<failures - 3).reversed() {
+            try second.answer([("Passphrase: ", "guess")])
+            try second.waitFor("locked after \(left) more failure")
+        }
         try second.answer([("Passphrase: ", "guess"), ("press Return", "")])
         #expect(try second.end() == 4)
         let counted = /wrong passphrase; try again in (1 minute|\d+ seconds?)/
@@ -177,7 +181,7 @@ struct AccessControlTerminalTests {
         ])
         // The next prompt discards what was typed before it.
         try terminal.waitFor(
-            "it will be locked after 4 more failures\r\n"
+            "it will be locked after \(LockOutPolicy.firstFailureWithWait - 1) more failures\r\n"
                 + "To export B:b (2 of 3), enter the passphrase again: ")
         #expect(try fixture.countsFailures())
         try terminal.type("\u{4}")

@@ -1,4 +1,5 @@
 import Foundation
+import SecretVault
 import TestSupport
 import Testing
 
@@ -48,17 +49,17 @@ struct PAMPresenceTests {
     @Test("failed PAM checks are reported and counted against the entry, and finally lock it")
     func no() throws {
         let fixture = try fixture(Self.deny)
-        for left in [4, 3, 2, 1] {
+        for left in (1..<LockOutPolicy.firstFailureWithWait).reversed() {
             let refused = try fixture.run(Self.code, status: 4)
             #expect(refused.output == [])
             let words = left == 1 ? "1 more failure" : "\(left) more failures"
             #expect(
                 errors(refused).contains("“A:a” was not opened; it will be locked after \(words)"))
         }
-        let fifth = try fixture.run(Self.code + " --json", status: 4)
+        let last = try fixture.run(Self.code + " --json", status: 4)
         #expect(
-            fifth.text.hasPrefix(#"{"entry":"A:a","message":"“A:a” was not opened; try again in "#))
-        #expect(fifth.text.contains(#""reason":"refused","result":"denied","retry_after":"#))
+            last.text.hasPrefix(#"{"entry":"A:a","message":"“A:a” was not opened; try again in "#))
+        #expect(last.text.contains(#""reason":"refused","result":"denied","retry_after":"#))
         // The entry is locked for every check, even for one that would succeed.
         let permit = Self.permit.map { $0 + "\n" }.joined()
         try fixture.folder.write(Array(permit.utf8), to: "pam.d/watchword")
@@ -84,9 +85,10 @@ struct PAMPresenceTests {
         let variables = "WATCHWORD_PRESENCE_CHECK=passphrase WATCHWORD_PRESENCE=per-unlock"
         let refused = try fixture.run(
             "\(variables) ./watchword \(verb) --passphrase-file pass.txt", status: 4)
+        let left = LockOutPolicy.firstFailureWithWait - 1
         #expect(
             errors(refused).contains(
-                "“A:a” was not opened; it will be locked after 4 more failures"))
+                "“A:a” was not opened; it will be locked after \(left) more failures"))
         let chosen = try fixture.run(
             "./watchword \(verb) --passphrase-file pass.txt --presence-check passphrase", status: 4)
         #expect(errors(chosen).contains("“A:a” is per-use:pam and accepts no other check"))

@@ -1,4 +1,5 @@
 import Foundation
+import SecretVault
 import TestSupport
 import Testing
 import WatchwordSystem
@@ -23,13 +24,14 @@ struct PromptAttemptTests {
             ["A:a", "B:b"].map { "\($0) --presence per-use --secret-file key.txt" })
         let terminal = try fixture.terminal("watchword export --yes")
         try terminal.answer([("Passphrase: ", VaultFixture.passphrase)])
-        for left in [4, 3] {
+        let failures = LockOutPolicy.firstFailureWithWait
+        for left in [failures - 1, failures - 2] {
             try terminal.answer([("To export B:b (2 of 2), enter the passphrase again: ", "guess")])
             try terminal.waitFor("locked after \(left) more failures")
         }
         try terminal.answer([("the passphrase again: ", "guess")])
         #expect(try terminal.end() == 4)
-        #expect(terminal.screen.contains("locked after 2 more failures"))
+        #expect(terminal.screen.contains("locked after \(failures - 3) more failures"))
         #expect(!terminal.screen.contains("otpauth://"))
     }
 
@@ -39,7 +41,8 @@ struct PromptAttemptTests {
         try fixture.folder.write(Array("wrong\n".utf8), to: "wrong.txt")
         let terminal = try fixture.terminal("watchword list --passphrase-file wrong.txt")
         #expect(try terminal.end() == 4)
-        #expect(terminal.screen.contains("locked after 4 more failures"))
+        let left = LockOutPolicy.firstFailureWithWait - 1
+        #expect(terminal.screen.contains("locked after \(left) more failures"))
     }
 
     @Test(
@@ -48,7 +51,7 @@ struct PromptAttemptTests {
     func lockOut(_ verb: String) throws {
         let fixture = try VaultFixture()
         try fixture.folder.write(Array("wrong\n".utf8), to: "wrong.txt")
-        for _ in 1...5 {
+        for _ in 1...LockOutPolicy.firstFailureWithWait {
             try fixture.run("watchword list --passphrase-file wrong.txt", status: 4)
         }
         let terminal = try fixture.terminal(
@@ -70,7 +73,7 @@ struct PromptAttemptTests {
     func withoutTerminal() throws {
         let fixture = try VaultFixture()
         try fixture.folder.write(Array("wrong\n".utf8), to: "wrong.txt")
-        for _ in 1...5 {
+        for _ in 1...LockOutPolicy.firstFailureWithWait {
             try fixture.run("watchword list --passphrase-file wrong.txt", status: 4)
         }
         let outcome = try fixture.run("watchword list", status: 4)

@@ -14,7 +14,7 @@ struct CodeModelTests {
     }
 
     private var policy: Policy {
-        get throws { try Policy(freeFailures: 2, disablingFailures: 4) }
+        get throws { try Policy(firstFailureWithWait: 2, disablingFailures: 4) }
     }
 
     @Test("O-04 T-10 V-09 the invariants hold when requests of two nodes interleave on one store")

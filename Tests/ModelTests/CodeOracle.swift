@@ -20,14 +20,14 @@ struct CodeOracle: Hashable, Sendable {
     /// When a login last changed the tracked drift; `nil` since the enrolment or a
     /// resynchronisation.
     private var driftAdjustedAt: UnixTime?
-    private let freeFailures: Int
+    private let firstFailureWithWait: Int
     private let disablingFailures: Int
 
     static let mostDrift: UInt64 = 20
     private static let driftInterval: Int64 = 86_400_000
 
     init(_ policy: Policy) {
-        freeFailures = policy.freeFailures
+        firstFailureWithWait = policy.firstFailureWithWait
         disablingFailures = policy.disablingFailures
     }
 
@@ -56,9 +56,9 @@ struct CodeOracle: Hashable, Sendable {
             failures += 1
             if failures >= disablingFailures {
                 isDisabled = true
-            } else if failures >= freeFailures {
-                let doublings = min(failures - freeFailures, 7)
-                wait = (now, min(30_000 << Int64(doublings), 3_600_000))
+            } else if failures >= firstFailureWithWait {
+                let doublings = min(failures - firstFailureWithWait, 16)
+                wait = (now, min(Policy.firstWait << Int64(doublings), Policy.longestWait))
             }
         case .denied(.throttled):
             guard let wait else {

@@ -16,9 +16,10 @@ struct KilledCheckpointTests {
         arguments: [("pwrite64", 1), ("pwrite64", 7), ("pwrite64", 20), ("fdatasync", 1)])
     func killed(call: String, time: Int) throws {
         let strace = try #require(Strace())
-        let database = try prepared()
+        let database = try TestDatabase.written(1)
         let run = try strace.run(
-            command(database), fault: "signal=KILL", at: call, time: "\(time)", on: database.path)
+            database.command("decide", 1_000, Self.decisions), fault: "signal=KILL", at: call,
+            time: "\(time)", on: database.path)
         let told = run.text.split(separator: "\n").count { $0.hasPrefix("done ") }
         #expect(run.status != 0)
         #expect(told > 0 && told < Self.decisions)
@@ -29,9 +30,10 @@ struct KilledCheckpointTests {
         "the log is kept for the next start if the disk does not confirm a checkpoint")
     func unconfirmed() throws {
         let strace = try #require(Strace())
-        let database = try prepared()
+        let database = try TestDatabase.written(1)
         let run = try strace.run(
-            command(database), fault: "error=EIO", at: "fdatasync", time: "1", on: database.path)
+            database.command("decide", 1_000, Self.decisions), fault: "error=EIO", at: "fdatasync",
+            time: "1", on: database.path)
         #expect(run.status == 0)
         #expect(run.text.split(separator: "\n").count { $0.hasPrefix("done ") } == Self.decisions)
         // The log contains its header and three pages per decision: it was neither restarted nor
@@ -39,19 +41,6 @@ struct KilledCheckpointTests {
         #expect(try database.folder.bytes(of: "verifier.db-wal").count > Schema.pageSize * 1_200)
         try expectWhole(database, Self.decisions...Self.decisions)
         #expect(throws: (any Error).self) { try database.folder.bytes(of: "verifier.db-wal") }
-    }
-
-    private func prepared() throws -> TestDatabase {
-        let database = try TestDatabase()
-        let outcome = try ForeignProgram(path: BuiltProgram.path("store-writer"))
-            .run(["write", database.path, "0", "1"])
-        try #require(outcome.text == "done 0\n")
-        return database
-    }
-
-    private func command(_ database: TestDatabase) -> [String] {
-        [BuiltProgram.path("store-writer"), "decide", database.path, "1000"]
-            + ["\(Self.decisions)"]
     }
 
     private func expectWhole(_ database: TestDatabase, _ done: ClosedRange<Int>) throws {

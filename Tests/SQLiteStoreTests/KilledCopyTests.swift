@@ -24,7 +24,7 @@ struct KilledCopyTests {
         var exists: Set<Bool> = []
         _ = try strace.killAtEach(call) {
             database = try origin.copied("verifier.db", "verifier.db.mark")
-            return command("backup", database)
+            return database.command("backup", 0, 0)
         } check: { outcome in
             let copy = "\(database.path).copy"
             let isMade = FileManager.default.fileExists(atPath: copy)
@@ -34,7 +34,7 @@ struct KilledCopyTests {
             // The next backup works despite the leftovers of the killed one.
             if !isMade {
                 let again = try ForeignProgram(path: BuiltProgram.path("store-writer"))
-                    .run(Array(command("backup", database).dropFirst()))
+                    .run(Array(database.command("backup", 0, 0).dropFirst()))
                 #expect(again.text == "done\n")
                 try origin.expectCopy(copy)
             }
@@ -56,7 +56,7 @@ struct KilledCopyTests {
         _ = try strace.killAtEach(call) {
             database = try origin.copied(
                 "verifier.db.copy", hasOldMark ? "verifier.db.mark" : nil)
-            return command("restore", database)
+            return database.command("restore", 0, 0)
         } check: { outcome in
             let isMade = FileManager.default.fileExists(atPath: database.path)
             exists.insert(isMade)
@@ -67,16 +67,12 @@ struct KilledCopyTests {
                     #expect(throws: SQLStoreError.rolledBack) { try database.open() }
                 }
                 let again = try ForeignProgram(path: BuiltProgram.path("store-writer"))
-                    .run(Array(command("restore", database).dropFirst()))
+                    .run(Array(database.command("restore", 0, 0).dropFirst()))
                 #expect(again.text == "done\n")
             }
             try origin.expectRenewed(database)
         }
         #expect(exists == (call == "pwrite64" ? [true, false] : exists.union([true])))
-    }
-
-    private func command(_ verb: String, _ database: TestDatabase) -> [String] {
-        [BuiltProgram.path("store-writer"), verb, database.path, "0", "0"]
     }
 }
 

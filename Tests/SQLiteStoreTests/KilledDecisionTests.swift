@@ -20,9 +20,10 @@ struct KilledDecisionTests {
         var answered: Set<Int> = []
         while true {
             time += 1
-            let database = try prepared()
+            let database = try TestDatabase.written(1)
             let run = try strace.run(
-                command(database), fault: "signal=KILL", at: call, time: "\(time)")
+                database.command("decide", 1_000, Self.decisions), fault: "signal=KILL", at: call,
+                time: "\(time)")
             let told = run.text.split(separator: "\n").filter { $0.hasPrefix("done ") }
             if run.status == 0 {
                 #expect(told.count == Self.decisions)
@@ -39,10 +40,10 @@ struct KilledDecisionTests {
     @Test("a decision is reported only after the disk has confirmed its data")
     func confirmed() throws {
         let strace = try #require(Strace())
-        let database = try prepared()
+        let database = try TestDatabase.written(1)
         var isConfirmed = true
         var answers = 0
-        for call in try strace.calls(of: command(database)) {
+        for call in try strace.calls(of: database.command("decide", 1_000, Self.decisions)) {
             if call.hasPrefix("pwrite64(") { isConfirmed = false }
             if call.contains("fdatasync"), call.hasSuffix("= 0") { isConfirmed = true }
             if call.hasPrefix("write(1,") {
@@ -64,9 +65,10 @@ struct KilledDecisionTests {
         let strace = try #require(Strace())
         var failed = 0
         for time in 1...12 {
-            let database = try prepared()
+            let database = try TestDatabase.written(1)
             let run = try strace.run(
-                command(database), fault: "error=\(error)", at: call, time: "\(time)")
+                database.command("decide", 1_000, Self.decisions), fault: "error=\(error)",
+                at: call, time: "\(time)")
             let lines = run.text.split(separator: "\n")
             // The error may also have occurred during opening, which then fails, or during closing.
             if lines.first?.hasPrefix("refused") == true { continue }
@@ -80,19 +82,6 @@ struct KilledDecisionTests {
             failed += failures.count
         }
         #expect(failed > 0)
-    }
-
-    private func prepared() throws -> TestDatabase {
-        let database = try TestDatabase()
-        let outcome = try ForeignProgram(path: BuiltProgram.path("store-writer"))
-            .run(["write", database.path, "0", "1"])
-        try #require(outcome.text == "done 0\n")
-        return database
-    }
-
-    private func command(_ database: TestDatabase) -> [String] {
-        [BuiltProgram.path("store-writer"), "decide", database.path, "1000"]
-            + ["\(Self.decisions)"]
     }
 
     private func expectWhole(_ database: TestDatabase, atLeast: Int, atMost: Int) throws {

@@ -20,8 +20,8 @@ struct KilledGroupTests {
         var database = try TestDatabase()
         var answers: Set<Int> = []
         let killed = try strace.killAtEach(call) {
-            database = try prepared()
-            return command(database)
+            database = try TestDatabase.written(Self.callers)
+            return database.command("together", 1_000, Self.callers)
         } check: { outcome in
             let told = try answered(outcome)
             answers.insert(told.values.reduce(0, +))
@@ -37,24 +37,12 @@ struct KilledGroupTests {
     @Test("decisions of simultaneous callers share transactions")
     func shared() throws {
         let strace = try #require(Strace())
-        let database = try prepared()
-        let calls = try strace.calls(of: command(database))
+        let database = try TestDatabase.written(Self.callers)
+        let calls = try strace.calls(of: database.command("together", 1_000, Self.callers))
         let answers = calls.filter { $0.hasPrefix("write(1,") }.count
         let flushes = calls.filter { $0.contains("fdatasync") }.count
         #expect(answers == Self.callers * Self.rounds)
         #expect(flushes < answers)
-    }
-
-    private func prepared() throws -> TestDatabase {
-        let database = try TestDatabase()
-        let outcome = try ForeignProgram(path: BuiltProgram.path("store-writer"))
-            .run(["write", database.path, "0", "\(Self.callers)"])
-        try #require(outcome.status == 0)
-        return database
-    }
-
-    private func command(_ database: TestDatabase) -> [String] {
-        [BuiltProgram.path("store-writer"), "together", database.path, "1000", "\(Self.callers)"]
     }
 
     /// The number of decisions that were acknowledged for each row.

@@ -2,6 +2,7 @@ import SQLStore
 import SQLiteStore
 import StoreContract
 import TestSupport
+import Testing
 import Verification
 
 /// A database in its own folder, with the key that authenticates its events.
@@ -27,5 +28,21 @@ struct TestDatabase {
         _ backup: String, to path: String, _ options: RestoreOptions
     ) throws -> RestoreReport {
         try SQLiteVerificationStore.restore(from: backup, to: path, key: keys.auditKey, options)
+    }
+}
+
+extension TestDatabase {
+    /// A database to which another process has written `count` rows.
+    static func written(_ count: Int) throws -> TestDatabase {
+        let database = try TestDatabase()
+        let command = database.command("write", 0, count)
+        let outcome = try ForeignProgram(path: command[0]).run(Array(command.dropFirst()))
+        try #require(outcome.status == 0)
+        return database
+    }
+
+    /// The command of a process that uses the database.
+    func command(_ verb: String, _ number: Int, _ count: Int) -> [String] {
+        [BuiltProgram.path("store-writer"), verb, path, "\(number)", "\(count)"]
     }
 }

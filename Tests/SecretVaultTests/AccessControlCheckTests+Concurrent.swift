@@ -29,24 +29,28 @@ extension AccessControlCheckTests {
             let counted = try vault.attempts()
             #expect(said == "GitHub" && counted.isEmpty)
         }
-        #expect(try outcome(refused, open, ids[0]) == "\(Refusal.refused(.free(left: 3)))")
+        #expect(try outcome(refused, open, ids[0]) == "\(Self.firstRefusal)")
         #expect(try vault.attempts().records[ids[0]]?.failures.refused == 1)
     }
 
-    @Test("no other check runs during the fifth one, which is not counted if it has no result")
+    @Test(
+        "no other check runs during one that may cause a wait, which is not counted if it has no result"
+    )
     func brokenOffMeanwhile() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
         let other = try vault.unlock()
-        for _ in 0..<4 { _ = try outcome(Self.no, open, ids[0]) }
+        try refuse(LockOutPolicy.failuresUntilWait - 1, open, ids[0])
         let deaf = Answering.Broken(mayConcealAttempt: false)
         let broken = Answering(answer: .failure(deaf)) {
-            // The running attempt is the fifth, so no other check runs.
+            // The running attempt may cause a wait, so no other check runs.
             let said = try self.outcome(Self.no, other, ids[0])
-            #expect(said == "\(Refusal.vault(.lockedOut(seconds: 60)))")
+            #expect(said == "\(Self.locked)")
         }
         #expect(try outcome(broken, open, ids[0]) == "\(Refusal.check(deaf))")
-        #expect(try vault.attempts().records[ids[0]]?.failures.count == 4)
-        #expect(try outcome(Self.no, open, ids[0]) == "\(Refusal.refused(.wait(seconds: 60)))")
+        #expect(
+            try vault.attempts().records[ids[0]]?.failures.count == LockOutPolicy
+                .firstFailureWithWait - 1)
+        #expect(try outcome(Self.no, open, ids[0]) == "\(Self.firstWait)")
     }
 }

@@ -29,6 +29,11 @@ struct AccessControlCheckTests {
         presence: .perUse(.any), onFailure: .wipe(after: .three))
     static var no: Answering { Answering(answer: .success(false)) }
     static var yes: Answering { Answering(answer: .success(true)) }
+    /// What the first failed check in a row, the one that costs the first wait, and an attempt
+    /// during that wait yield.
+    static let firstRefusal = Refusal.refused(.free(left: LockOutPolicy.failuresUntilWait - 2))
+    static let firstWait = Refusal.refused(.wait(seconds: LockOutPolicy.firstWait))
+    static let locked = Refusal.vault(.lockedOut(seconds: LockOutPolicy.firstWait))
 
     /// A vault whose first entry has this access control.
     func made(_ access: AccessControl = perUse) throws -> (TestVault, [RecordID]) {
@@ -55,32 +60,37 @@ struct AccessControlCheckTests {
         }
     }
 
+    /// Runs checks that fail.
+    func refuse(
+        _ count: Int, _ open: UnlockedVault, _ id: RecordID, at clock: TestClock = TestClock()
+    ) throws {
+        for _ in 0..<count { _ = try outcome(Self.no, open, id, at: clock) }
+    }
+
     @Test("a passed check opens the entry and clears its failures")
     func yes() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
-        for count in (0...3).reversed() {
+        for count in (0..<LockOutPolicy.failuresUntilWait - 1).reversed() {
             #expect(
                 try outcome(Self.no, open, ids[0])
                     == "\(Refusal.refused(.free(left: count)))")
         }
         let line = try VaultDocument(parsing: vault.bytes()).records[0]
         let subject = Attempts.Subject.record(ids[0], revision: line.revision)
-        #expect(try vault.attempts()[subject]?.count == 4)
+        #expect(try vault.attempts()[subject]?.count == LockOutPolicy.firstFailureWithWait - 1)
         #expect(try outcome(Self.yes, open, ids[0]) == "GitHub")
         #expect(try vault.attempts().isEmpty)
     }
 
-    @Test("the fifth failed check locks that entry only, not other entries or the vault")
+    @Test("failed checks lock that entry only, not other entries or the vault")
     func wait() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
         var clock = TestClock()
-        for _ in 0..<4 { _ = try outcome(Self.no, open, ids[0], at: clock) }
-        #expect(
-            try outcome(Self.no, open, ids[0], at: clock)
-                == "\(Refusal.refused(.wait(seconds: 60)))")
-        clock.pass(59)
+        try refuse(LockOutPolicy.failuresUntilWait - 1, open, ids[0], at: clock)
+        #expect(try outcome(Self.no, open, ids[0], at: clock) == "\(Self.firstWait)")
+        clock.pass(LockOutPolicy.firstWait - 1)
         let refusal = "\(Refusal.vault(.lockedOut(seconds: 1)))"
         #expect(try outcome(Self.yes, open, ids[0], at: clock) == refusal)
         #expect(try open.lockOut(of: ids[0], reading: clock.reading).seconds == 1)
@@ -90,10 +100,11 @@ struct AccessControlCheckTests {
         #expect(try outcome(Self.yes, open, ids[2], at: clock) == "Wi-Fi")
         #expect(throws: Never.self) { try vault.unlock() }
         clock.pass(1)
+        let secondWait = LockOutPolicy.secondWait
         #expect(
             try outcome(Self.no, open, ids[0], at: clock)
-                == "\(Refusal.refused(.wait(seconds: 300)))")
-        clock.pass(300)
+                == "\(Refusal.refused(.wait(seconds: secondWait)))")
+        clock.pass(secondWait)
         #expect(try outcome(Self.yes, open, ids[0], at: clock) == "GitHub")
     }
 
@@ -102,9 +113,9 @@ struct AccessControlCheckTests {
         let (vault, ids) = try made()
         let open = try vault.unlock()
         var clock = TestClock()
-        for _ in 0..<5 { _ = try outcome(Self.no, open, ids[0], at: clock) }
+        try refuse(LockOutPolicy.failuresUntilWait, open, ids[0], at: clock)
         clock.reboot(off: 30)
-        let refusal = "\(Refusal.vault(.lockedOut(seconds: 30)))"
+        let refusal = "\(Refusal.vault(.lockedOut(seconds: LockOutPolicy.firstWait - 30)))"
         #expect(try outcome(Self.yes, open, ids[0], at: clock) == refusal)
         // Setting the wall clock now changes nothing.
         clock.wall += 3600
@@ -123,13 +134,12 @@ struct AccessControlCheckTests {
                     == "\(Refusal.check(deaf))")
         }
         #expect(try vault.attempts().isEmpty)
-        for _ in 0..<5 {
+        for _ in 0..<LockOutPolicy.failuresUntilWait {
             #expect(
                 try outcome(Answering(answer: .failure(sly)), open, ids[0])
                     == "\(Refusal.check(sly))")
         }
-        #expect(
-            try outcome(Self.yes, open, ids[0]) == "\(Refusal.vault(.lockedOut(seconds: 60)))")
+        #expect(try outcome(Self.yes, open, ids[0]) == "\(Self.locked)")
     }
 
     @Test("O-11 a check without a result never wipes an entry, even if it may conceal an attempt")
@@ -283,10 +293,9 @@ struct AccessControlCheckTests {
     func replaced() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
-        for _ in 0..<5 { _ = try outcome(Self.no, open, ids[0]) }
+        try refuse(LockOutPolicy.failuresUntilWait, open, ids[0])
         try open.change { try $0.rename(ids[0], issuer: "renamed", account: "") }
-        #expect(
-            try outcome(Self.yes, open, ids[0]) == "\(Refusal.vault(.lockedOut(seconds: 60)))")
+        #expect(try outcome(Self.yes, open, ids[0]) == "\(Self.locked)")
         try open.update { changes throws(VaultError) in
             try changes.replace(
                 ids[0], with: .plainSecret(issuer: "new", account: "", value: secret("key")))
@@ -344,10 +353,11 @@ struct AccessControlCheckTests {
             }
         }
         // Adding an entry requires no check.
-        for expected in [
-            Refusal.refused(.free(left: 3)), .refused(.free(left: 2)), .refused(.free(left: 1)),
-            .refused(.free(left: 0)), .refused(.wait(seconds: 60)), .vault(.lockedOut(seconds: 60)),
-        ] {
+        let wait = LockOutPolicy.firstWait
+        let free = (0..<LockOutPolicy.failuresUntilWait - 1).reversed().map {
+            Refusal.refused(.free(left: $0))
+        }
+        for expected in free + [.refused(.wait(seconds: wait)), .vault(.lockedOut(seconds: wait))] {
             let id = try open.update { changes throws(VaultError) in
                 try changes.add(
                     .plainSecret(issuer: "new", account: "", value: secret("x")),
@@ -356,18 +366,18 @@ struct AccessControlCheckTests {
             #expect(try guess(id) == "\(expected)")
             try open.change { try $0.remove(id, purge: false) }
         }
-        let locked = "\(Refusal.vault(.lockedOut(seconds: 60)))"
+        let locked = "\(Refusal.vault(.lockedOut(seconds: wait)))"
         #expect(try guess(ids[0], TestVault.passphrase) == locked)
         #expect(
-            try open.lockOut(of: ids[0], isGuess: true, reading: clock.reading).seconds == 60)
-        #expect(throws: VaultError.lockedOut(seconds: 60)) {
+            try open.lockOut(of: ids[0], isGuess: true, reading: clock.reading).seconds == wait)
+        #expect(throws: VaultError.lockedOut(seconds: wait)) {
             try Vault.unlock(
                 at: vault.path, with: .passphrase(TestVault.passphrase), reading: clock.reading)
         }
         // Another check is not a guess at the passphrase.
         #expect(try outcome(Self.yes, open, ids[0], at: clock) == "GitHub")
         #expect(try !vault.holders(of: vault.box(of: ids[1])).isEmpty)
-        clock.pass(60)
+        clock.pass(wait)
         #expect(try guess(ids[0], TestVault.passphrase) == "GitHub")
         #expect(try vault.attempts().isEmpty)
     }
@@ -377,8 +387,10 @@ struct AccessControlCheckTests {
         let (vault, ids) = try made()
         let said = try atOnce(7, "ask", vault, "no", "2").text.split(separator: "\n")
         #expect(said.count == 14)
-        #expect(said.count { $0.contains("refused(") } == 5)
-        #expect(said.count { $0.contains("lockedOut(") } == 9)
-        #expect(try vault.attempts().records[ids[0]]?.failures.count == 5)
+        #expect(said.count { $0.contains("refused(") } == LockOutPolicy.failuresUntilWait)
+        #expect(said.count { $0.contains("lockedOut(") } == 14 - LockOutPolicy.failuresUntilWait)
+        #expect(
+            try vault.attempts().records[ids[0]]?.failures.count
+                == LockOutPolicy.firstFailureWithWait)
     }
 }

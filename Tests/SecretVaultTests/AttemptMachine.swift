@@ -103,15 +103,16 @@ struct AttemptMachine: StateMachine {
 
     private func isDue(_ state: State) -> Bool { state.attempts.isDue(line, by: Self.slots) }
 
-    /// Either nothing is counted, or four attempts of one kind are.
+    /// Either nothing is counted, or so many attempts of one kind that the next one costs a wait.
     var initialStates: [State] {
         let fresh = State(attempts: Attempts(of: [UInt8](repeating: 7, count: 16)), starts: starts)
         var states = [fresh]
+        let count = LockOutPolicy.firstFailureWithWait - 1
         for goal in [Goal.vault, .record] {
             for isRefused in [true, false] {
                 if isRefused, case .wipe = onFailure { continue }
                 var state = fresh
-                for _ in 0..<4 {
+                for _ in 0..<count {
                     if isRefused {
                         state.attempts.addRefusal(
                             of: subject(goal), by: Self.slots, at: state.clock.reading)
@@ -120,8 +121,8 @@ struct AttemptMachine: StateMachine {
                             after: state.attempts[subject(goal)], at: state.clock.reading)
                     }
                 }
-                let answers: UInt64 = isRefused ? 4 : 0
-                state[goal] = Truth(begun: 4, owed: 4, checked: answers, told: answers)
+                let answers: UInt64 = isRefused ? count : 0
+                state[goal] = Truth(begun: count, owed: count, checked: answers, told: answers)
                 states.append(state)
             }
         }
@@ -164,7 +165,7 @@ struct AttemptMachine: StateMachine {
         case .step(let number): step(number, in: &next)
         case .kill(let number): end(number, in: &next)
         case .pass:
-            next.clock.pass(3600)
+            next.clock.pass(LockOutPolicy.longestWait)
             for goal in [Goal.vault, .record] { next[goal].mayHaveWaited = true }
         }
         return next
@@ -236,14 +237,14 @@ struct AttemptMachine: StateMachine {
         switch state.attempts.admission(of: subject(goal), at: state.clock.reading) {
         case .full: state.fault = "the file has no room for one record"
         case .wait(_, let moved):
-            if state[shared(goal)].begun < Failures.free {
-                state.fault = "locked out after fewer than five attempts"
+            if state[shared(goal)].begun < LockOutPolicy.firstFailureWithWait {
+                state.fault = "locked out after too few attempts"
             }
             state.attempts = moved
             end(number, in: &state)
         case .begun(let begun):
             let truth = state[shared(goal)]
-            if truth.owed >= Failures.free, !truth.mayHaveWaited {
+            if truth.owed >= LockOutPolicy.firstFailureWithWait, !truth.mayHaveWaited {
                 state.fault = "an attempt begins without the required wait"
             }
             state.attempts = begun

@@ -30,11 +30,13 @@ struct AttemptsTests {
         attempts.addRefusal(of: subject, by: slots, at: TestClock().reading)
     }
 
-    @Test("five attempts are admitted and counted in advance; the sixth has to wait")
+    @Test("attempts are admitted and counted in advance, until the next one has to wait")
     func admission() throws {
         var clock = TestClock()
         var attempts = Attempts(of: Self.vaultID)
-        for count: UInt64 in 1...5 {
+        let first = LockOutPolicy.firstFailureWithWait
+        let wait = LockOutPolicy.wait(after: first)
+        for count in 1...first {
             guard case .begun(let next) = attempts.admission(of: .vault, at: clock.reading) else {
                 Issue.record("attempt \(count) was not admitted")
                 return
@@ -42,36 +44,39 @@ struct AttemptsTests {
             #expect(next.vault?.count == count && next.vault?.undecided == count)
             attempts = next
         }
-        #expect(attempts.admission(of: .vault, at: clock.reading) == .wait(60, attempts))
-        clock.pass(59)
+        #expect(attempts.admission(of: .vault, at: clock.reading) == .wait(wait, attempts))
+        clock.pass(LockOutPolicy.firstWait - 1)
         #expect(attempts.admission(of: .vault, at: clock.reading) == .wait(1, attempts))
         clock.pass(1)
         guard case .begun(let next) = attempts.admission(of: .vault, at: clock.reading) else {
-            Issue.record("the sixth attempt was not admitted")
+            Issue.record("the attempt after the wait was not admitted")
             return
         }
-        #expect(next.vault?.count == 6 && next.vault?.rest(at: clock.reading) == 300)
+        #expect(next.vault?.count == first + 1)
+        #expect(next.vault?.rest(at: clock.reading) == LockOutPolicy.wait(after: first + 1))
     }
 
     @Test("a wait that began before a reboot continues on the new boot's clock")
     func moved() {
         var clock = TestClock()
-        let attempts = Self.counted(5, [:])
+        let attempts = Self.counted(LockOutPolicy.failuresUntilWait, [:])
         clock.reboot(off: 20)
-        guard case .wait(40, let moved) = attempts.admission(of: .vault, at: clock.reading) else {
-            Issue.record("the remaining wait is not 40 seconds")
+        guard case .wait(let rest, let moved) = attempts.admission(of: .vault, at: clock.reading)
+        else {
+            Issue.record("the attempt was admitted")
             return
         }
+        #expect(rest == UInt64(LockOutPolicy.firstWait - 20))
         clock.wall = 0
-        clock.uptime += 39
+        clock.uptime += Int64(rest) - 1
         #expect(moved.admission(of: .vault, at: clock.reading) == .wait(1, moved))
     }
 
     @Test("a lock-out affects one record, and a resealed record has no failures")
     func records() {
-        let attempts = Self.counted(0, [1: 5])
+        let attempts = Self.counted(0, [1: LockOutPolicy.failuresUntilWait])
         let now = TestClock().reading
-        guard case .wait(60, _) = attempts.admission(of: .record(Self.id(1), revision: 3), at: now)
+        guard case .wait = attempts.admission(of: .record(Self.id(1), revision: 3), at: now)
         else {
             Issue.record("the record is not locked out")
             return
@@ -114,7 +119,7 @@ struct AttemptsTests {
         for byte: UInt8 in [1, 2, 1, 2, 2] {
             attempts.addRefusal(of: .vault, by: slots(byte), at: now)
         }
-        #expect(attempts.vault?.refused == 5 && attempts.vault?.wait == 60)
+        #expect(attempts.vault?.refused == 5)
         #expect(attempts.due(in: [line], by: slots(1)).isEmpty)
         #expect(attempts.due(in: [line], by: slots(2)) == [line.id])
         #expect(attempts.due(in: [line], by: slots(3)).isEmpty)
@@ -124,7 +129,10 @@ struct AttemptsTests {
         for byte: UInt8 in [3, 4, 5, 5, 5] {
             attempts.addRefusal(of: .vault, by: slots(byte), at: now)
         }
-        #expect(attempts.due(in: [line], by: slots(5)).isEmpty && attempts.vault?.refused == 11)
+        #expect(attempts.due(in: [line], by: slots(5)).isEmpty)
+        let vault = try #require(attempts.vault)
+        #expect(vault.refused == 11 && vault.wait > 0)
+        #expect(vault.wait == LockOutPolicy.wait(after: 11))
         #expect(attempts.refusals.count == Attempts.maximumRefuserCount)
         #expect(try Attempts.read(attempts.text(sequence: 1)).0 == attempts)
         #expect(attempts.deciding(.vault, .opened, at: now).isEmpty)
@@ -214,9 +222,68 @@ struct AttemptsTests {
         }
     }
 
+    /// Failures as any release may have recorded them.
+    private static func recorded(
+        _ refused: UInt64, undecided: UInt64 = 0, wait: UInt64
+    ) -> Failures {
+        Failures(
+            refused: refused, undecided: undecided, wait: wait, start: TestClock().reading)
+    }
+
+    /// The limits of version 1, which no policy changes.
+    private static let longestWaits: [(count: UInt64, wait: UInt64)] = [
+        (1, 0), (4, 0), (5, 60), (6, 300), (7, 900), (8, 1800), (9, 3600), (10, 3600),
+        (1 << 62, 3600),
+    ]
+
+    @Test(
+        "a recorded wait is respected, whatever the policy; one over the format's limit is damage",
+        arguments: longestWaits)
+    func recordedWaits(count: UInt64, longest: UInt64) throws {
+        func read(_ vault: Failures) throws -> Attempts {
+            let attempts = Attempts(of: Self.vaultID, vault: vault, records: [:])
+            let bytes = AttemptsFile.holding(attempts)
+            return try AttemptsFile(reading: bytes, of: Self.vaultID).attempts
+        }
+        for wait in Set([longest, longest / 2, 0]) {
+            let failures = Self.recorded(count - 1, undecided: 1, wait: wait)
+            let attempts = try read(failures)
+            #expect(attempts.vault == failures)
+            var clock = TestClock()
+            if wait > 0 {
+                #expect(attempts.admission(of: .vault, at: clock.reading) == .wait(wait, attempts))
+            }
+            clock.pass(Int64(wait))
+            guard case .begun(let next) = attempts.admission(of: .vault, at: clock.reading) else {
+                Issue.record("an attempt after the wait was not admitted")
+                return
+            }
+            // The policy decides what the next attempt costs.
+            #expect(next.vault?.wait == LockOutPolicy.wait(after: count + 1))
+        }
+        let damaged = Self.recorded(count - 1, undecided: 1, wait: longest + 1)
+        #expect(try read(damaged).isEmpty)
+    }
+
+    @Test("the format permits every wait of the policy", arguments: 1...12)
+    func grantedWaits(count: Int) throws {
+        let attempts = Self.counted(count, [1: count])
+        let bytes = AttemptsFile.holding(attempts)
+        #expect(try AttemptsFile(reading: bytes, of: Self.vaultID).attempts == attempts)
+    }
+
     @Test("every truncation, every flipped byte and every invalid form is refused")
     func refused() throws {
-        let text = Self.counted(5, [1: 2, 2: 7]).text(sequence: 3)
+        let records: [UInt8: Failures] = [
+            1: Self.recorded(2, wait: 0), 2: Self.recorded(7, wait: 900),
+        ]
+        let attempts = Attempts(
+            of: Self.vaultID, vault: Self.recorded(5, wait: 60), refusals: [Self.slots: 5],
+            records: Dictionary(
+                uniqueKeysWithValues: records.map {
+                    (Self.id($0), .init(revision: 3, failures: $1))
+                }))
+        let text = attempts.text(sequence: 3)
         for index in text.indices {
             #expect(throws: VaultError.self) { try Attempts.read(Array(text[..<index])) }
             var flipped = text
@@ -247,7 +314,7 @@ struct AttemptsTests {
             #expect(spoiled != lines)
             #expect(throws: VaultError.self) { try Attempts.read(Self.ended(spoiled)) }
         }
-        #expect(try Attempts.read(Self.ended(lines)).0 == Self.counted(5, [1: 2, 2: 7]))
+        #expect(try Attempts.read(Self.ended(lines)).0 == attempts)
         var newer = lines
         newer[0] = "watchword-attempts 2"
         #expect(throws: VaultError.newerVersion(2)) { try Attempts.read(Self.ended(newer)) }

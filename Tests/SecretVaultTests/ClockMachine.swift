@@ -22,10 +22,11 @@ struct ClockMachine: StateMachine {
         var fault: String?
     }
 
+    /// `pass…` lets half of the first wait pass, the first one or the second one.
     enum Action: String, CustomStringConvertible, CaseIterable {
         case refused, killed, opened
         case refusedInNamespace, lookInNamespace
-        case pass30, pass60, pass300
+        case passHalfOfFirst, passFirst, passSecond
         case setAhead, setBack, reboot
 
         var description: String { rawValue }
@@ -33,14 +34,15 @@ struct ClockMachine: StateMachine {
 
     var initialStates: [State] {
         var states: [State] = []
-        for count in [0, 4, 8] {
+        let lasts = [LockOutPolicy.failuresUntilWait, LockOutPolicy.failuresUntilLongestWait]
+        for count in [0] + lasts.map({ $0 - 1 }) {
             var state = State()
             for _ in 0..<count {
                 state.failures = .adding(to: state.failures, at: state.clock.reading)
             }
             // The wait after the last attempt is over.
-            state.clock.pass(3600)
-            state.now = 3600
+            state.clock.pass(LockOutPolicy.longestWait)
+            state.now = LockOutPolicy.longestWait
             state.last = count > 0 ? 0 : nil
             state.count = UInt64(count)
             states.append(state)
@@ -62,9 +64,9 @@ struct ClockMachine: StateMachine {
         case .opened: attempt(.opened, at: reading, &next)
         case .refusedInNamespace: attempt(.refused(by: Self.slots), at: shifted, &next)
         case .lookInNamespace: attempt(.notMade(before: nil, with: nil), at: shifted, &next)
-        case .pass30: pass(30, &next)
-        case .pass60: pass(60, &next)
-        case .pass300: pass(300, &next)
+        case .passHalfOfFirst: pass(LockOutPolicy.firstWait / 2, &next)
+        case .passFirst: pass(LockOutPolicy.firstWait, &next)
+        case .passSecond: pass(LockOutPolicy.secondWait, &next)
         case .setAhead:
             next.clock.wall += 86_400
             next.ahead += 86_400
@@ -92,7 +94,7 @@ struct ClockMachine: StateMachine {
         switch attempts.admission(of: .vault, at: reading) {
         case .full: state.fault = "the file has no room for the vault"
         case .wait(let rest, let moved):
-            if rest > Failures.wait(after: state.count) {
+            if rest > LockOutPolicy.wait(after: state.count) {
                 state.fault = "a wait became longer"
             }
             state.failures = moved.vault
@@ -116,7 +118,7 @@ struct ClockMachine: StateMachine {
 
     private func check(_ state: inout State) {
         guard let last = state.last, state.ahead == 0 || !state.isBlind else { return }
-        if state.now - last < Int64(Failures.wait(after: state.count)) {
+        if state.now - last < Int64(LockOutPolicy.wait(after: state.count)) {
             state.fault =
                 "an attempt was admitted \(state.now - last) s after \(state.count) others"
         }
@@ -135,7 +137,7 @@ struct ClockMachine: StateMachine {
                     uptime: clock.uptime)
             }
             let moved = failures.moved(to: reading()) ?? failures
-            clock.pass(Int64(Failures.wait(after: state.count)))
+            clock.pass(Int64(LockOutPolicy.wait(after: state.count)))
             if moved.rest(at: reading()) > 0 { return "a wait does not end" }
         }
         return nil
@@ -144,7 +146,7 @@ struct ClockMachine: StateMachine {
     /// Compares times relative to the present.
     func key(of state: State) -> [Int64?] {
         var key: [Int64?] = [Int64(state.count), state.ahead]
-        key.append(state.last.map { min(state.now - $0, 4000) })
+        key.append(state.last.map { min(state.now - $0, LockOutPolicy.longestWait + 400) })
         key.append(state.isBlind ? 1 : 0)
         key.append(state.fault == nil ? 0 : 1)
         guard let failures = state.failures else { return key }

@@ -130,7 +130,7 @@ struct DeviceSlotTests {
     func lockOut() throws {
         let vault = try DeviceSlots.vault()
         let wrong = SecretBytes(copying: Array("wrong".utf8).span)
-        for _ in 0..<5 {
+        for _ in 0..<LockOutPolicy.failuresUntilWait {
             #expect(throws: VaultError.wrongPassphrase) {
                 try Vault.unlock(at: vault.path, with: .passphrase(wrong))
             }

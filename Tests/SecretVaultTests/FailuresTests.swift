@@ -27,8 +27,19 @@ struct TestClock {
     }
 }
 
+extension LockOutPolicy {
+    /// The number of failures in a row that cause the first wait, for loops and ranges.
+    static let failuresUntilWait = Int(firstFailureWithWait)
+    /// The number of failures in a row that cause the longest wait.
+    static let failuresUntilLongestWait = failuresUntilWait + minutes.count - 1
+    /// The first, the second and the longest wait in seconds.
+    static let firstWait = Int64(wait(after: firstFailureWithWait))
+    static let secondWait = Int64(wait(after: firstFailureWithWait + 1))
+    static let longestWait = Int64(wait(after: .max))
+}
+
 struct FailuresTests {
-    static let waits: [UInt64] = [0, 0, 0, 0, 60, 300, 900, 1800, 3600, 3600, 3600, 3600]
+    private static let waits: [UInt64] = [0, 0, 0, 0, 60, 300, 900, 1800, 3600, 3600, 3600, 3600]
 
     private func failures(_ count: Int, at clock: TestClock) throws -> Failures {
         var failures: Failures?
@@ -49,10 +60,12 @@ struct FailuresTests {
             clock.pass(1)
             #expect(failed.rest(at: clock.reading) == 0)
         }
-        #expect(Failures.wait(after: .max) == 3600)
+        #expect(LockOutPolicy.wait(after: .max) == 3600)
     }
 
-    @Test("setting the wall clock within one boot has no effect", arguments: 5...9)
+    @Test(
+        "setting the wall clock within one boot has no effect",
+        arguments: LockOutPolicy.failuresUntilWait...LockOutPolicy.failuresUntilLongestWait)
     func clockSet(count: Int) throws {
         for shift: Int64 in [-1_795_000_000, -86_400, -1, 1, 86_400, 1 << 40] {
             var clock = TestClock()
@@ -68,7 +81,7 @@ struct FailuresTests {
 
     @Test("the wall clock measures a wait across a reboot, to the second")
     func reboot() throws {
-        for count in 5...9 {
+        for count in LockOutPolicy.failuresUntilWait...LockOutPolicy.failuresUntilLongestWait {
             var clock = TestClock()
             let failed = try failures(count, at: clock)
             clock.reboot(off: Int64(failed.wait) - 1)
@@ -82,13 +95,13 @@ struct FailuresTests {
     func rebootSetBack() throws {
         for shift: Int64 in [-1_795_000_000, -86_400, -31] {
             var clock = TestClock()
-            let failed = try failures(9, at: clock)
+            let failed = try failures(LockOutPolicy.failuresUntilLongestWait, at: clock)
             clock.reboot()
             clock.wall += shift
-            #expect(failed.rest(at: clock.reading) == 3600)
+            #expect(failed.rest(at: clock.reading) == failed.wait)
             let moved = try #require(failed.moved(to: clock.reading))
             #expect(moved.start.wall == 1_795_000_000 && moved.moved(to: clock.reading) == nil)
-            clock.pass(3599)
+            clock.pass(LockOutPolicy.longestWait - 1)
             #expect(moved.rest(at: clock.reading) == 1)
             clock.pass(1)
             #expect(moved.rest(at: clock.reading) == 0)
@@ -110,22 +123,22 @@ struct FailuresTests {
         clock.wall += 5_001
         #expect(Failures.refusing(in: second, at: clock.reading).start.wall == 1_795_000_001)
         // So a wall clock that is set back before the machine is turned off shortens no wait.
-        let locked = try failures(9, at: clock)
+        let locked = try failures(LockOutPolicy.failuresUntilLongestWait, at: clock)
         clock.wall -= 5_000
         let again = Failures.refusing(in: locked, at: clock.reading)
         clock.reboot()
         clock.wall += 4_000
-        #expect(again.rest(at: clock.reading) == 3600)
+        #expect(again.rest(at: clock.reading) == again.wait)
     }
 
     @Test("a boot clock that is ahead of the previous boot's does not shorten a wait")
     func longerBoot() throws {
         var clock = TestClock()
-        let failed = try failures(9, at: clock)
+        let failed = try failures(LockOutPolicy.failuresUntilLongestWait, at: clock)
         clock.reboot()
         clock.wall = 0
         clock.uptime = 86_400
-        #expect(failed.rest(at: clock.reading) == 3600)
+        #expect(failed.rest(at: clock.reading) == failed.wait)
         #expect(failed.moved(to: clock.reading)?.start.uptime == 86_400)
     }
 
@@ -133,16 +146,17 @@ struct FailuresTests {
     func glitch() throws {
         var clock = TestClock()
         clock.wall += 1 << 40
-        let failed = try failures(7, at: clock)
+        let failed = try failures(LockOutPolicy.failuresUntilWait + 2, at: clock)
+        let wait = Int64(failed.wait)
         clock.wall -= 1 << 40
-        clock.pass(900)
+        clock.pass(wait)
         #expect(failed.rest(at: clock.reading) == 0)
         // The same applies if the machine is rebooted before that wait is over.
         for _ in 0..<3 {
             clock.reboot(off: 86_400)
             let moved = try #require(failed.moved(to: clock.reading))
-            #expect(moved.rest(at: clock.reading) == 900)
-            clock.pass(900)
+            #expect(moved.rest(at: clock.reading) == failed.wait)
+            clock.pass(wait)
             #expect(moved.rest(at: clock.reading) == 0)
         }
     }
@@ -150,23 +164,25 @@ struct FailuresTests {
     @Test("an untrusted clock does not shorten a wait recorded with a trusted one")
     func unknownBoot() throws {
         var clock = TestClock()
-        let failed = try failures(5, at: clock)
-        clock.pass(59)
+        let failed = try failures(LockOutPolicy.failuresUntilWait, at: clock)
+        let wait = LockOutPolicy.firstWait
+        clock.pass(wait - 1)
         for uptime: Int64 in [0, 500, 1_000_499] {
             let shifted = ClockReading(wall: clock.wall, boot: nil, uptime: uptime)
-            #expect(failed.rest(at: shifted) == 60)
+            #expect(failed.rest(at: shifted) == failed.wait)
             // From then on the wall clock measures the wait, whatever the shifted clock shows.
             let moved = try #require(failed.moved(to: shifted))
             for next: Int64 in [0, 1_000_000] {
-                let later = ClockReading(wall: clock.wall + 59, boot: nil, uptime: next)
+                let later = ClockReading(wall: clock.wall + wait - 1, boot: nil, uptime: next)
                 #expect(moved.rest(at: later) == 1)
                 #expect(moved.moved(to: later) == nil)
             }
-            #expect(moved.rest(at: ClockReading(wall: clock.wall + 60, boot: nil, uptime: 0)) == 0)
+            let end = ClockReading(wall: clock.wall + wait, boot: nil, uptime: 0)
+            #expect(moved.rest(at: end) == 0)
             // Once the boot clock can be trusted again, it measures the wait.
             clock.pass(10)
             let back = try #require(moved.moved(to: clock.reading))
-            #expect(back.wait == 50 && back.start.boot == clock.reading.boot)
+            #expect(back.wait == failed.wait - 10 && back.start.boot == clock.reading.boot)
             clock.pass(-10)
         }
     }
@@ -179,9 +195,11 @@ struct FailuresTests {
         for uptime: Int64 in [0, 499, 500, 1_000_000] {
             let shifted = ClockReading(wall: clock.wall, boot: nil, uptime: uptime)
             var failed: Failures?
-            for _ in 0..<5 { failed = .adding(to: failed, at: shifted) }
+            for _ in 0..<LockOutPolicy.failuresUntilWait {
+                failed = .adding(to: failed, at: shifted)
+            }
             let waiting = try #require(failed)
-            #expect(waiting.rest(at: clock.reading) == 60)
+            #expect(waiting.rest(at: clock.reading) == waiting.wait && waiting.wait > 0)
         }
     }
 
@@ -189,11 +207,13 @@ struct FailuresTests {
     func wallClockGlitch() throws {
         let ahead = ClockReading(wall: 1 << 40, boot: nil, uptime: 5)
         var failed: Failures?
-        for _ in 0..<5 { failed = .adding(to: failed, at: ahead) }
+        for _ in 0..<LockOutPolicy.failuresUntilWait { failed = .adding(to: failed, at: ahead) }
         let right = ClockReading(wall: 1_795_000_000, boot: nil, uptime: 5)
         let moved = try #require(failed?.moved(to: right))
-        #expect(moved.wait == 60)
-        #expect(moved.rest(at: ClockReading(wall: 1_795_000_060, boot: nil, uptime: 5)) == 0)
+        #expect(moved.wait == LockOutPolicy.firstWait)
+        let end = ClockReading(
+            wall: 1_795_000_000 + LockOutPolicy.firstWait, boot: nil, uptime: 5)
+        #expect(moved.rest(at: end) == 0)
     }
 
     @Test("no wait within one boot is longer than its maximum, whatever the clocks do")
@@ -201,7 +221,8 @@ struct FailuresTests {
         var generator = SeededGenerator(seed: 7)
         for _ in 0..<2000 {
             var clock = TestClock()
-            var failed = try failures(Int.random(in: 5...12, using: &generator), at: clock)
+            let counts = LockOutPolicy.failuresUntilWait...12
+            var failed = try failures(Int.random(in: counts, using: &generator), at: clock)
             let wait = failed.wait
             for _ in 0..<4 {
                 switch Int.random(in: 0..<3, using: &generator) {
@@ -222,8 +243,8 @@ struct FailuresTests {
     @Test("an attempt that is begun, refused or withdrawn keeps the latest time seen")
     func laterAttempts() throws {
         var clock = TestClock()
-        let failed = try failures(5, at: clock)
-        clock.pass(60)
+        let failed = try failures(LockOutPolicy.failuresUntilWait, at: clock)
+        clock.pass(LockOutPolicy.firstWait)
         clock.wall -= 86_400
         let begun = Failures.beginning(after: failed, at: clock.reading)
         #expect(begun.start.wall == failed.start.wall)
@@ -234,12 +255,12 @@ struct FailuresTests {
     @Test("a boot clock that is behind its last reading belongs to another boot")
     func earlierBootClock() throws {
         let clock = TestClock()
-        let failed = try failures(5, at: clock)
+        let failed = try failures(LockOutPolicy.failuresUntilWait, at: clock)
         let now = clock.reading
         let earlier = ClockReading(
             wall: clock.wall + 20, boot: now.boot, uptime: clock.uptime - 1)
-        #expect(failed.rest(at: earlier) == 40)
-        #expect(failed.moved(to: earlier)?.wait == 40)
+        #expect(failed.rest(at: earlier) == failed.wait - 20)
+        #expect(failed.moved(to: earlier)?.wait == failed.wait - 20)
     }
 
     @Test("an undecided attempt costs the same wait as a refused one, but is not a refusal")
@@ -249,7 +270,7 @@ struct FailuresTests {
         for count: UInt64 in 1...9 {
             let begun = Failures.beginning(after: failed, at: clock.reading)
             #expect(begun.refused == 0 && begun.undecided == count)
-            #expect(begun.wait == Failures.wait(after: count))
+            #expect(begun.wait == LockOutPolicy.wait(after: count))
             let refused = Failures.refusing(in: begun, at: clock.reading)
             #expect(refused.refused == 1 && refused.undecided == count - 1)
             #expect(refused.wait == begun.wait)
@@ -265,11 +286,11 @@ struct FailuresTests {
         let clock = TestClock()
         let first = Failures.beginning(after: nil, at: clock.reading)
         #expect(first.withdrawing() == nil)
-        let refused = try failures(5, at: clock)
+        let refused = try failures(LockOutPolicy.failuresUntilWait, at: clock)
         #expect(refused.withdrawing() == refused)
         let begun = Failures.beginning(after: refused, at: clock.reading)
         let left = try #require(begun.withdrawing())
-        #expect(left.refused == 5 && left.undecided == 0 && left.wait == 60)
+        #expect(left == refused)
     }
 
     @Test("a count at its maximum stays there")

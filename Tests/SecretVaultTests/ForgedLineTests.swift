@@ -188,7 +188,7 @@ struct ForgedLineTests {
         let document = try VaultDocument(parsing: vault.bytes())
         let counter = try AttemptCounter(VaultLocation(vault.path), of: document.vaultID)
         var attempts = try counter.read()
-        for _ in 1...5 {
+        for _ in 0..<LockOutPolicy.failuresUntilWait {
             attempts.addRefusal(
                 of: document.records[0].subject, by: document.slotsDigest, at: .now())
         }

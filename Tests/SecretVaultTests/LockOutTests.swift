@@ -17,13 +17,20 @@ struct LockOutTests {
             at: vault.path, with: .passphrase(passphrase), reading: clock.reading)
     }
 
+    /// Tries wrong passphrases until the next attempt must wait.
+    private func lock(_ vault: TestVault, at clock: TestClock) throws {
+        for _ in 0..<LockOutPolicy.failuresUntilWait {
+            #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, wrong, at: clock) }
+        }
+    }
+
     @Test("nothing is tried or counted during a wait, not even in its last second")
     func steps() throws {
         let vault = try TestVault()
         var clock = TestClock()
         for count in 1...11 {
             #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, wrong, at: clock) }
-            let wait = Int64(Failures.wait(after: UInt64(count)))
+            let wait = Int64(LockOutPolicy.wait(after: UInt64(count)))
             #expect(try vault.attempts().vault?.count == UInt64(count))
             #expect(try Vault.lockOut(at: vault.path, reading: clock.reading).seconds == wait)
             guard wait > 0 else { continue }
@@ -49,9 +56,9 @@ struct LockOutTests {
     func waitingWipes() throws {
         let vault = try TestVault()
         let id = try vault.fill()[0]
-        let five = AccessControl(
-            presence: .perUnlock, onFailure: .wipe(after: try #require(FailureCount(5))))
-        try vault.unlock().change { try $0.setAccessControl(of: id, to: five) }
+        let limit = try #require(FailureCount(LockOutPolicy.failuresUntilWait))
+        let wiping = AccessControl(presence: .perUnlock, onFailure: .wipe(after: limit))
+        try vault.unlock().change { try $0.setAccessControl(of: id, to: wiping) }
         let clock = TestClock()
         func killedAfter(_ count: Int) throws {
             var attempts = try vault.attempts()
@@ -64,28 +71,30 @@ struct LockOutTests {
             try counter.save(attempts)
         }
         let box = try vault.box(of: id)
-        try killedAfter(4)
+        try killedAfter(limit.value - 1)
         #expect(try Vault.lockOut(at: vault.path, reading: clock.reading).seconds == 0)
         #expect(try !vault.holders(of: box).isEmpty)
         try killedAfter(1)
-        #expect(try Vault.lockOut(at: vault.path, reading: clock.reading).seconds == 60)
+        let lockOut = try Vault.lockOut(at: vault.path, reading: clock.reading)
+        #expect(lockOut == LockOut(failures: Int64(limit.value), seconds: LockOutPolicy.firstWait))
         #expect(try vault.holders(of: box) == [])
-        #expect(try vault.attempts().vault?.count == 5)
+        #expect(try vault.attempts().vault?.count == UInt64(limit.value))
     }
 
     @Test("neither setting a clock nor a reboot shortens a wait")
     func clocks() throws {
         let vault = try TestVault()
         var clock = TestClock()
-        for _ in 0..<5 { #expect(throws: VaultError.self) { try unlock(vault, wrong, at: clock) } }
+        try lock(vault, at: clock)
+        let wait = VaultError.lockedOut(seconds: LockOutPolicy.firstWait)
         clock.wall += 86_400
-        #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock(vault, right, at: clock) }
+        #expect(throws: wait) { try unlock(vault, right, at: clock) }
         clock.wall -= 2 * 86_400
-        #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock(vault, right, at: clock) }
+        #expect(throws: wait) { try unlock(vault, right, at: clock) }
         clock.reboot()
-        #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock(vault, right, at: clock) }
+        #expect(throws: wait) { try unlock(vault, right, at: clock) }
         // The remaining wait was recorded; this boot continues it, whatever the wall clock shows.
-        clock.uptime += 59
+        clock.uptime += LockOutPolicy.firstWait - 1
         clock.wall = 0
         #expect(throws: VaultError.lockedOut(seconds: 1)) { try unlock(vault, right, at: clock) }
         clock.uptime += 1
@@ -110,8 +119,10 @@ struct LockOutTests {
         }
         #expect(try vault.attempts().vault?.count == 2)
         try vault.unlock().change { try $0.setAccessControl(of: ids[3], to: .standard(for: .totp)) }
-        for _ in 0..<5 { #expect(throws: VaultError.self) { try unlock(vault, wrong, at: clock) } }
-        #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock(vault, right, at: clock) }
+        try lock(vault, at: clock)
+        #expect(throws: VaultError.lockedOut(seconds: LockOutPolicy.firstWait)) {
+            try unlock(vault, right, at: clock)
+        }
         let open = try Vault.unlock(
             at: vault.path, with: .recoveryKey(key), reading: clock.reading)
         #expect(try vault.attempts().isEmpty)
@@ -195,7 +206,7 @@ struct LockOutTests {
         #expect(try vault.files() == TestVault.files)
     }
 
-    @Test("of many concurrent attempts, all correct ones and five wrong ones are checked")
+    @Test("of many concurrent attempts, all correct ones are checked, and wrong ones until a wait")
     func races() throws {
         let vault = try TestVault()
         let rights = try atOnce(12, "try", vault, "correct horse battery staple", "1")
@@ -204,9 +215,10 @@ struct LockOutTests {
         let wrongs = try atOnce(12, "try", vault, "wrong", "2")
         let said = wrongs.text.split(separator: "\n")
         #expect(said.count == 24)
-        #expect(said.count { $0 == "wrongPassphrase" } == 5)
-        #expect(said.count { $0.hasPrefix("lockedOut(") } == 19)
-        #expect(try vault.attempts().vault?.count == 5)
+        #expect(said.count { $0 == "wrongPassphrase" } == LockOutPolicy.failuresUntilWait)
+        #expect(
+            said.count { $0.hasPrefix("lockedOut(") } == 24 - LockOutPolicy.failuresUntilWait)
+        #expect(try vault.attempts().vault?.count == LockOutPolicy.firstFailureWithWait)
     }
 
     @Test(
@@ -328,11 +340,11 @@ struct LockOutTests {
             bytes.replaceSubrange(start..<start + last.count, with: last)
             try vault.put(bytes, as: name)
             let clock = TestClock()
-            for count: UInt64 in 1...5 {
+            for count in 1...LockOutPolicy.firstFailureWithWait {
                 #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, wrong, at: clock) }
                 #expect(try vault.attempts().vault?.refused == count)
             }
-            #expect(throws: VaultError.lockedOut(seconds: 60)) {
+            #expect(throws: VaultError.lockedOut(seconds: LockOutPolicy.firstWait)) {
                 try unlock(vault, right, at: clock)
             }
             try vault.put([], as: name)
@@ -353,14 +365,14 @@ struct LockOutTests {
             do { dear = try ScryptCost(logN: 11) } catch { preconditionFailure("11 is in range") }
             try changes.addPassphrase(secret("dear"), cost: dear, now: 0)
         }
-        for count: UInt64 in 1...5 {
+        for count in 1...LockOutPolicy.firstFailureWithWait {
             #expect(throws: VaultError.costOverCeiling(logN: 12, ceiling: 10)) {
                 try Vault.unlock(at: vault.path, with: .passphrase(wrong), ceiling: 10)
             }
             #expect(try vault.attempts().vault?.count == count)
         }
         let reading = try vault.readingOfFailure()
-        #expect(throws: VaultError.lockedOut(seconds: 60)) {
+        #expect(throws: VaultError.lockedOut(seconds: LockOutPolicy.firstWait)) {
             try Vault.unlock(
                 at: vault.path, with: .passphrase(wrong), reading: reading)
         }

@@ -28,7 +28,7 @@ struct OpenerCheckTests {
             _ = try proof(.passphrase(secret("wrong")))
             Issue.record("a wrong passphrase yielded a proof")
         } catch NoProof<OpenerCheck.Failure>.refused(let cost) {
-            #expect(cost == .free(left: 3))
+            #expect(cost == .free(left: LockOutPolicy.failuresUntilWait - 2))
         }
         #expect(try vault.attempts().records[ids[0]]?.failures.count == 1)
         let key = try #require(vault.recoveryKey)

@@ -134,14 +134,15 @@ struct SeparateVaultsTests {
         #expect(try open(kept).entries.count == 4)
         #expect(try open(kept).reports.isEmpty)
         #expect(throws: VaultError.previousGeneration) { try add("new", to: kept) }
-        for path in [kept, vault.path, kept, vault.path, kept] {
+        for number in 0..<LockOutPolicy.failuresUntilWait {
+            let path = number.isMultiple(of: 2) ? kept : vault.path
             #expect(throws: VaultError.wrongPassphrase) {
                 try Vault.unlock(at: path, with: .passphrase(secret("wrong")))
             }
         }
-        #expect(try vault.attempts().vault?.count == 5)
+        #expect(try vault.attempts().vault?.count == LockOutPolicy.firstFailureWithWait)
         let reading = try vault.readingOfFailure()
-        #expect(throws: VaultError.lockedOut(seconds: 60)) {
+        #expect(throws: VaultError.lockedOut(seconds: LockOutPolicy.firstWait)) {
             try Vault.unlock(
                 at: kept, with: .passphrase(Self.passphrase), reading: reading)
         }

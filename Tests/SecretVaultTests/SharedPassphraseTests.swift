@@ -87,7 +87,7 @@ struct SharedPassphraseTests {
             try open.copy(
                 at: folder.file("copy"), passphrase: passphrase, among: [vault.path])
         }
-        for count: UInt64 in 1...5 {
+        for count in 1...LockOutPolicy.firstFailureWithWait {
             #expect(throws: VaultError.wrongPassphrase) { try copy(secret("guess")) }
             #expect(try vault.attempts().vault?.refused == count)
         }

@@ -129,7 +129,7 @@ struct UnlockCostTests {
                 at: vault.path, with: .passphrase(secret(passphrase)), ceiling: ceiling,
                 reading: clock.reading)
         }
-        for count: UInt64 in 1...4 {
+        for count in 1..<LockOutPolicy.firstFailureWithWait {
             #expect(throws: VaultError.costOverCeiling(logN: 12, ceiling: 10)) {
                 try unlock("dear", ceiling: 10)
             }
@@ -139,8 +139,12 @@ struct UnlockCostTests {
         #expect(try !vault.holders(of: box).isEmpty)
         #expect(try unlock("dear", ceiling: 20).reports.isEmpty)
         #expect(try vault.attempts().isEmpty)
-        for _ in 0..<5 { #expect(throws: VaultError.self) { try unlock("dear", ceiling: 10) } }
-        #expect(throws: VaultError.lockedOut(seconds: 60)) { try unlock("dear", ceiling: 20) }
+        for _ in 0..<LockOutPolicy.failuresUntilWait {
+            #expect(throws: VaultError.self) { try unlock("dear", ceiling: 10) }
+        }
+        #expect(throws: VaultError.lockedOut(seconds: LockOutPolicy.firstWait)) {
+            try unlock("dear", ceiling: 20)
+        }
         #expect(try !vault.holders(of: box).isEmpty)
     }
 
@@ -179,13 +183,14 @@ struct UnlockCostTests {
         let sly = Refusal.check(
             OpenerCheck.Failure(
                 reason: .costOverCeiling(logN: 12, ceiling: 10), mayConcealAttempt: true))
-        for count: UInt64 in 1...5 {
+        for count in 1...LockOutPolicy.firstFailureWithWait {
             #expect(asked("wrong", of: open, id) == "\(sly)")
             let counted = try vault.attempts().records[id]?.failures
             #expect(counted?.refused == 0 && counted?.undecided == count)
         }
         let right = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
-        #expect(asked(right, of: open, id) == "\(Refusal.vault(.lockedOut(seconds: 60)))")
+        let locked = Refusal.vault(.lockedOut(seconds: LockOutPolicy.firstWait))
+        #expect(asked(right, of: open, id) == "\(locked)")
         #expect(try !vault.holders(of: vault.box(of: id)).isEmpty)
     }
 

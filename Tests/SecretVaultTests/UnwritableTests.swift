@@ -58,7 +58,7 @@ struct UnwritableTests {
         #expect(try Vault.lockOut(at: vault.path).failures == 0)
         // Each failed check for a use is also counted.
         var no = Refusing()
-        #expect(throws: NoProof<Never>.refused(.free(left: 3))) {
+        #expect(throws: NoProof<Never>.refused(.free(left: LockOutPolicy.failuresUntilWait - 2))) {
             _ = try open.proof(&no, for: vault.ids[0])
         }
         #expect(try open.lockOut(of: vault.ids[0]).failures == 1)
@@ -141,7 +141,7 @@ struct UnwritableTests {
         try unlock(vault, Self.right).update { changes throws(VaultError) in
             try changes.setAccessControl(of: vault.ids[3], to: .standard(for: .totp))
         }
-        for _ in 0..<5 {
+        for _ in 0..<LockOutPolicy.failuresUntilWait {
             #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, Self.wrong) }
         }
         try vault.disk.setReadOnly(true)
@@ -152,7 +152,7 @@ struct UnwritableTests {
             Issue.record("a vault opened during its wait")
             return
         }
-        #expect((1...60).contains(seconds))
+        #expect((1...LockOutPolicy.firstWait).contains(seconds))
         // Nor is a passphrase tried for an entry.
         let open = try Vault.unlock(
             at: vault.path, with: .recoveryKey(vault.recoveryKey), mode: .readOnly)
@@ -263,19 +263,21 @@ struct ShiftedTests {
         .enabled(if: canShift, "time namespaces cannot be created here"))
     func timeNamespace() throws {
         let vault = try TestVault()
-        let refused = Array(repeating: "wrongPassphrase", count: 5)
-        #expect(try run(["env"], vault, "wrong", 5) == refused)
-        for offset in ["999999", "61"] {
+        let failures = LockOutPolicy.failuresUntilWait
+        let refused = Array(repeating: "wrongPassphrase", count: failures)
+        #expect(try run(["env"], vault, "wrong", failures) == refused)
+        for offset in ["999999", "\(LockOutPolicy.firstWait + 1)"] {
             let said = try run(
                 ["unshare", "-UrT", "--boottime", offset], vault, Self.right, 1)
             #expect(said.count == 1 && said[0].hasPrefix("lockedOut(seconds: "))
         }
-        #expect(try Vault.lockOut(at: vault.path).seconds > 30)
+        #expect(try Vault.lockOut(at: vault.path).seconds > LockOutPolicy.firstWait / 2)
         // A wait that began in a time namespace does not end sooner outside it.
         let other = try TestVault()
         #expect(
-            try run(["unshare", "-UrT", "--boottime", "999999"], other, "wrong", 5) == refused)
-        #expect(try Vault.lockOut(at: other.path).seconds > 30)
+            try run(["unshare", "-UrT", "--boottime", "999999"], other, "wrong", failures)
+                == refused)
+        #expect(try Vault.lockOut(at: other.path).seconds > LockOutPolicy.firstWait / 2)
     }
 
     @Test("a umask that removes all permissions still leaves every file private to its owner")

@@ -219,16 +219,18 @@ struct HousekeepingTests {
         let bounded = try ServingSettings(arguments(["--guess-bound", "0.5%"]), now: 0)
         #expect(bounded.policy.guessBound?.millionths == 5_000)
         #expect(try ServingSettings(arguments([]), now: 0).policy.guessBound == nil)
+        let smallest = Policy.standard.smallestGuessBound
         #expect(
-            try ServingSettings(arguments(["--guess-bound", "0.0133%"]), now: 0)
-                .policy.guessBound != nil)
-        for text in ["0.0132%", "1", "101%", ""] {
+            try ServingSettings(arguments(["--guess-bound", smallest.percentage]), now: 0)
+                .policy.guessBound == smallest)
+        let smaller = try #require(GuessBound(millionths: smallest.millionths - 1))
+        for text in [smaller.percentage, "1", "101%", ""] {
             #expect {
                 _ = try ServingSettings(arguments(["--guess-bound", text]), now: 0)
             } throws: { error in
                 guard case UsageError.badValue("guess-bound", let expected) = error
                 else { return false }
-                return expected.contains("0.0133%")
+                return expected.contains(smallest.percentage)
             }
         }
     }

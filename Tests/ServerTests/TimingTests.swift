@@ -2,6 +2,7 @@ import Foundation
 import ServiceTranscripts
 import TestSupport
 import Testing
+import Verification
 import VerificationService
 
 /// Compares the response times of requests that must be indistinguishable.
@@ -91,9 +92,9 @@ struct TimingTests {
         }
         var measures: [Double] = []
         for round in 1...2 where measures.allSatisfy({ abs($0 - 0.5) > Self.tolerance }) {
-            // Five wrong codes per subject, because the sixth would be throttled.
+            // Only as many wrong codes per subject as are not throttled.
             var subjects: [EnrolledSubject] = []
-            for index in 0..<((Self.samples + 4) / 5) {
+            for index in 0..<(Self.samples / Policy.standard.firstFailureWithWait + 1) {
                 let name = Self.name("known", round, index)
                 subjects.append(try await EnrolledSubject(name, asker))
             }

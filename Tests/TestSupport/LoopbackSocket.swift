@@ -134,7 +134,8 @@ public final class LoopbackSocket: Sendable {
         return address
     }
 
-    private static func apply<Address>(
+    /// Calls `bind` or `connect` with this address.
+    static func apply<Address>(
         _ call: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32,
         _ address: Address
     ) -> Int32 {

@@ -40,7 +40,7 @@ public final class RawConnection: Sendable {
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             unsafe inet_pton(AF_INET, source, &address.sin_addr)
-            guard unsafe RawConnection.apply(bind, descriptor, address) == 0 else {
+            guard unsafe LoopbackSocket.apply(bind, descriptor, address) == 0 else {
                 throw Failure.notConnected(errno)
             }
         }
@@ -50,28 +50,18 @@ public final class RawConnection: Sendable {
             address.sin6_family = sa_family_t(AF_INET6)
             address.sin6_port = port.bigEndian
             address.sin6_addr = in6addr_loopback
-            result = unsafe RawConnection.apply(connect, descriptor, address)
+            result = unsafe LoopbackSocket.apply(connect, descriptor, address)
         } else {
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_port = port.bigEndian
             unsafe inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-            result = unsafe RawConnection.apply(connect, descriptor, address)
+            result = unsafe LoopbackSocket.apply(connect, descriptor, address)
         }
         guard result == 0 else { throw Failure.notConnected(errno) }
     }
 
     deinit { close(descriptor) }
-
-    private static func apply<Address>(
-        _ call: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32,
-        _ address: Address
-    ) -> Int32 {
-        unsafe withUnsafeBytes(of: address) { bytes in
-            let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
-            return unsafe call(descriptor, start, socklen_t(bytes.count))
-        }
-    }
 
     /// Sends every byte.
     public func send(_ bytes: [UInt8]) async throws {

@@ -1,6 +1,7 @@
 import ServiceTranscripts
 import TestSupport
 import Testing
+import Verification
 import WatchwordCoding
 import WatchwordCryptography
 
@@ -73,7 +74,9 @@ struct GuessingReportTests {
         let again = try await verify(code, #","remember":true"#, headers: key)
         #expect(again.text("device") == device)
         fixture.clock.advance(seconds: 30)
-        for _ in 0..<5 { _ = try await fixture.verify("alice", fixture.wrongCode(of: alice)) }
+        for _ in 0..<Policy.standard.firstFailureWithWait {
+            _ = try await fixture.verify("alice", fixture.wrongCode(of: alice))
+        }
         let next = try fixture.code(of: alice)
         #expect(try await fixture.verify("alice", next).text("reason") == "throttled")
         let known = try await verify(next, #","remember":true,"device":"\#(device)""#)

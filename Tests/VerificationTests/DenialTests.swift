@@ -226,14 +226,17 @@ struct DenialTests {
         _ = try await fixture.enrolled(for: bob)
         let wrong = try ours.wrongCode(at: fixture.clock.now)
         for subject in [fixture.alice, bob] {
-            for _ in 0..<5 { #expect(try await present(wrong, of: subject, fixture) == .wrong) }
+            for _ in 0..<Policy.failuresUntilWait {
+                #expect(try await present(wrong, of: subject, fixture) == .wrong)
+            }
         }
-        #expect(try await denials(fixture).map(\.reason) == Array(repeating: .wrong, count: 10))
+        let wrongs = 2 * Policy.failuresUntilWait
+        #expect(try await denials(fixture).map(\.reason) == Array(repeating: .wrong, count: wrongs))
         for subject in [fixture.alice, bob] {
             for index in 0..<4 {
                 let denial = try await present(
                     wrong, of: subject, from: "203.0.113.\(index == 3 ? 8 : 7)", fixture)
-                #expect(denial == .throttled(retryAfter: 30_000))
+                #expect(denial == .throttled(retryAfter: Policy.firstWait))
             }
         }
         for index in 0..<9 {
@@ -241,7 +244,7 @@ struct DenialTests {
             #expect(try await present(wrong, of: subject, fixture) == .unknown)
         }
         // The first of each is written at once.
-        var events = try await denials(fixture).dropFirst(10)
+        var events = try await denials(fixture).dropFirst(wrongs)
         #expect(events.map(\.reason) == [.throttled, .throttled, .unknown])
         #expect(events.map(\.subject) == [fixture.alice, bob, Subject("nobody 0")])
         #expect(events.allSatisfy { $0.number == nil && $0.origin.address == "203.0.113.7" })
@@ -339,7 +342,9 @@ struct DenialTests {
         let fixture = try VerifierFixture(at: 1_795_000_020)
         let authenticator = try await fixture.enrolled()
         let wrong = try authenticator.wrongCode(at: fixture.clock.now)
-        for _ in 0..<6 { _ = try await present(wrong, of: fixture.alice, fixture) }
+        for _ in 0...Policy.failuresUntilWait {
+            _ = try await present(wrong, of: fixture.alice, fixture)
+        }
         let start = fixture.clock.now
         fixture.clock.advance(seconds: 3_600)
         #expect(try await present(wrong, of: fixture.alice, fixture) == .wrong)

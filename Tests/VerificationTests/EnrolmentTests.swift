@@ -244,14 +244,14 @@ struct EnrolmentTests {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrol()
         let wrong = try authenticator.wrongCode(at: fixture.clock.now)
-        for _ in 0..<5 {
+        for _ in 0..<Policy.failuresUntilWait {
             let outcome = try await fixture.verifier.confirm(
                 authenticator.credential, code: wrong)
             #expect(outcome.denial == .wrong)
         }
         let outcome = try await fixture.verifier.confirm(
             authenticator.credential, code: authenticator.code(at: fixture.clock.now))
-        #expect(outcome.denial == .throttled(retryAfter: 30_000))
+        #expect(outcome.denial == .throttled(retryAfter: Policy.firstWait))
     }
 
     @Test("N-31 a revoked credential stays on record with its dates and origin")

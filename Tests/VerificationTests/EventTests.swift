@@ -14,20 +14,21 @@ struct EventTests {
         _ = try await fixture.verify(code)
         _ = try await fixture.verify(code)
         let wrong = try authenticator.wrongCode(at: fixture.clock.now)
-        for _ in 0..<5 { _ = try await fixture.verify(wrong) }
+        let failures = Policy.failuresUntilWait
+        for _ in 0..<failures { _ = try await fixture.verify(wrong) }
         _ = try await fixture.verify(wrong)
         _ = try await fixture.verifier.unlock(authenticator.credential)
         _ = try await fixture.verifier.rename(authenticator.credential, to: "x")
         _ = try await fixture.verifier.revoke(authenticator.credential)
         _ = try await fixture.verify(wrong)
         let events = try await fixture.events()
-        let denied = [Event.Kind](repeating: .denied, count: 4)
+        let denied = [Event.Kind](repeating: .denied, count: failures - 1)
         #expect(
             events.map(\.kind) == [.enrolmentStarted, .enrolled, .accepted, .replayed] + denied
                 + [.locked, .denied, .denied, .unlocked, .renamed, .revoked, .denied])
         #expect(
             events.filter { $0.kind == .denied }.map(\.reason)
-                == [.wrong, .wrong, .wrong, .wrong, .wrong, .throttled, .unknown])
+                == Array(repeating: .wrong, count: failures) + [.throttled, .unknown])
         #expect(events.allSatisfy { $0.subject == fixture.alice })
         #expect(events.allSatisfy { $0.verification != nil })
     }

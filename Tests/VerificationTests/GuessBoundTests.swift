@@ -14,8 +14,14 @@ struct GuessBoundTests {
             let bound = try #require(GuessBound(percentage: percentage))
             return try Policy(guessBound: bound)
         }
-        #expect(try policy("0.0133%").guessBound?.millionths == 133)
-        #expect(throws: VerifierError.outOfRange(.guessBound)) { try policy("0.0132%") }
+        let smallest = Policy.standard.smallestGuessBound
+        #expect(try policy(smallest.percentage).guessBound == smallest)
+        let smaller = try #require(GuessBound(millionths: smallest.millionths - 1))
+        #expect(throws: VerifierError.outOfRange(.guessBound)) { try Policy(guessBound: smaller) }
+        // One failure more than cause a wait disables a credential of which 11 codes are valid.
+        let fewest = GuessLimits(try Policy(guessBound: smallest), codes: 11, digits: 6)
+        #expect(fewest.disablingFailures == Policy.failuresUntilWait + 1)
+        #expect(try Policy(firstFailureWithWait: 5).smallestGuessBound.percentage == "0.0133%")
         #expect(try policy("100%").guessBound?.millionths == 1_000_000)
         for text in ["1", "%", "0%", "100.1%", "1.%", ".5%", "1.00001%", "+1%", "1 %", "1,5%", ""] {
             #expect(GuessBound(percentage: text) == nil, "\(text)")
@@ -80,9 +86,10 @@ struct GuessBoundTests {
     @Test("N-11 V-01 with a bound, no schedule of guesses and logins exceeds it in any year")
     func bound() throws {
         var random = SeededGenerator(seed: 26)
+        let smallest = Policy.standard.smallestGuessBound.millionths
         var closest = 0.0
         for round in 0..<200 {
-            let millionths = Int64.random(in: 133...2_000, using: &random)
+            let millionths = Int64.random(in: smallest...2_000, using: &random)
             let codes = [1, 2, 3, 11].randomElement(using: &random) ?? 1
             let bound = try #require(GuessBound(millionths: millionths))
             let limits = GuessLimits(try Policy(guessBound: bound), codes: codes, digits: 6)
@@ -152,16 +159,18 @@ struct GuessBoundTests {
         let fixture = try VerifierFixture(policy: try Policy(guessBound: bound))
         let authenticator = try await fixture.enrolled()
         fixture.clock.advance(seconds: 300)
-        try await fixture.fail(4, authenticator)
+        try await fixture.fail(Policy.failuresUntilWait - 1, authenticator)
         // A failure is forgiven in 2.7 hours.
         fixture.clock.advance(seconds: 3_600)
         #expect(
             try await fixture.verify(authenticator.code(at: fixture.clock.now)).acceptance != nil)
-        #expect(try await fixture.summary(authenticator.credential).failures == 4)
+        #expect(
+            try await fixture.summary(authenticator.credential).failures == Policy.standard
+                .firstFailureWithWait - 1)
         try await fixture.fail(1, authenticator)
         #expect(
             try await fixture.verify(authenticator.code(at: fixture.clock.now, steps: 1)).denial
-                == .throttled(retryAfter: 30_000))
+                == .throttled(retryAfter: Policy.firstWait))
         fixture.clock.advance(seconds: 2 * 86_400)
         #expect(
             try await fixture.verify(authenticator.code(at: fixture.clock.now)).acceptance != nil)

@@ -40,8 +40,12 @@ struct GuessingOddsTests {
         // Line breaks within paragraphs do not matter.
         let text = page.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         for words in [
-            "| fewer than 5 | none |", "| 5 | wait of 30 s;",
-            "the wait doubles with each failure, up to 1 h",
+            "| fewer than \(policy.firstFailureWithWait) | none |",
+            "| \(policy.firstFailureWithWait) | wait of \(Policy.firstWait / 1_000) s;",
+            "| \(policy.firstFailureWithWait + 1) to \(policy.disablingFailures - 1) "
+                + "| the wait doubles with each failure, up to \(Policy.longestWait / 3_600_000) h |",
+            "A bound of less than "
+                + policy.smallestGuessBound.percentage.replacing("%", with: " %") + " is refused",
             String(
                 format: "| 100 | the credential is disabled, after %.1f days at the earliest",
                 slowest),
@@ -59,7 +63,7 @@ struct GuessingOddsTests {
         ] {
             #expect(text.contains(words), "\(words)")
         }
-        #expect(policy.freeFailures == 5 && policy.disablingFailures == 100)
+        #expect(policy.disablingFailures == 100 && Policy.firstWait > Policy.clockSkew)
         #expect(Policy.secretFailures == 3)
     }
 
@@ -147,7 +151,7 @@ struct GuessingOddsTests {
             return "1 in " + Int(number).formatted(.number.locale(Locale(identifier: "en_US")))
         }
         let counts = [
-            Policy.standard.freeFailures, guesses(within: .max).count,
+            Policy.failuresUntilWait, guesses(within: .max).count,
             guesses(within: 86_400_000).count,
         ]
         return "| \(name) | \(behind), \(ahead) | \(right) | "

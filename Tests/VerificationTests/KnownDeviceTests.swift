@@ -23,30 +23,32 @@ struct KnownDeviceTests {
     @Test("H-13 N-14 N-16 during a wait, only the code of a known device is checked")
     func waiting() async throws {
         let (fixture, authenticator, device) = try await prepared()
-        try await fixture.fail(5, authenticator)
+        try await fixture.fail(Policy.failuresUntilWait, authenticator)
         let code = try authenticator.code(at: fixture.clock.now)
-        #expect(try await fixture.verify(code).denial == .throttled(retryAfter: 30_000))
+        #expect(try await fixture.verify(code).denial == .throttled(retryAfter: Policy.firstWait))
         let accepted = try await fixture.verify(code, from: device)
         #expect(accepted.acceptance != nil && accepted.device == nil)
         #expect(try await fixture.summary(authenticator.credential).failures == 0)
         // The wait of strangers goes on, and their next failure doubles it.
-        fixture.clock.now = fixture.clock.now.adding(milliseconds: 29_999)
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: Policy.firstWait - 1)
         let next = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(next).denial == .throttled(retryAfter: 1))
-        fixture.clock.advance(seconds: 1)
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: 1)
         try await fixture.fail(1, authenticator)
-        #expect(try await fixture.verify(next).denial == .throttled(retryAfter: 60_000))
+        #expect(
+            try await fixture.verify(next).denial == .throttled(retryAfter: 2 * Policy.firstWait))
         // A success of the device within a day does not end the doubling.
         fixture.clock.advance(seconds: 3_600)
         let soon = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(soon, from: device).acceptance != nil)
         try await fixture.fail(1, authenticator)
-        #expect(try await fixture.verify(next).denial == .throttled(retryAfter: 120_000))
+        #expect(
+            try await fixture.verify(next).denial == .throttled(retryAfter: 4 * Policy.firstWait))
         // A day without failures of strangers, and a success, end their level.
         fixture.clock.advance(seconds: 86_400)
         let later = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(later, from: device).acceptance != nil)
-        try await fixture.fail(4, authenticator)
+        try await fixture.fail(Policy.failuresUntilWait - 1, authenticator)
         let stranger = try await fixture.verify(
             authenticator.code(at: fixture.clock.now, steps: 1))
         #expect(stranger.acceptance != nil && stranger.device == nil)
@@ -74,7 +76,7 @@ struct KnownDeviceTests {
     @Test("H-12 N-11 a known device has three failures of its own, which count in the total")
     func ownFailures() async throws {
         let (fixture, authenticator, device) = try await prepared()
-        try await fixture.fail(5, authenticator)
+        try await fixture.fail(Policy.failuresUntilWait, authenticator)
         let wrong = try authenticator.wrongCode(at: fixture.clock.now)
         let (one, other) = (fixture.verifier, fixture.anotherVerifier())
         let alice = fixture.alice
@@ -88,15 +90,17 @@ struct KnownDeviceTests {
             }
             return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
         }
-        #expect(denials == [.wrong: 3, .throttled(retryAfter: 30_000): 47])
-        #expect(try await fixture.summary(authenticator.credential).failures == 8)
+        #expect(denials == [.wrong: 3, .throttled(retryAfter: Policy.firstWait): 47])
+        #expect(
+            try await fixture.summary(authenticator.credential).failures == Policy.standard
+                .firstFailureWithWait + 3)
         let code = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(code, from: device).isThrottled)
         // After the wait it succeeds like a stranger, and is trusted again.
-        fixture.clock.advance(seconds: 30)
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: Policy.firstWait)
         let next = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(next, from: device).acceptance != nil)
-        try await fixture.fail(5, authenticator)
+        try await fixture.fail(Policy.failuresUntilWait, authenticator)
         let last = try authenticator.code(at: fixture.clock.now, steps: 1)
         #expect(try await fixture.verify(last, from: device).acceptance != nil)
     }
@@ -104,7 +108,7 @@ struct KnownDeviceTests {
     @Test("H-12 N-11 a known device that used up its failures has another one each hour")
     func hourly() async throws {
         let (fixture, authenticator, device) = try await prepared()
-        try await fixture.fail(5, authenticator)
+        try await fixture.fail(Policy.failuresUntilWait, authenticator)
         for _ in 0..<10 { try await strangerFails() }
         func strangerFails() async throws {
             fixture.clock.advance(seconds: 3_600)
@@ -148,7 +152,7 @@ struct KnownDeviceTests {
     func several() async throws {
         let (fixture, time, device) = try await prepared()
         let counter = try await fixture.enrolled(.counter(0))
-        try await fixture.fail(5, time)
+        try await fixture.fail(Policy.failuresUntilWait, time)
         let named = try await fixture.verifier.verify(
             VerificationRequest(
                 counter.code(1), of: fixture.alice, credential: counter.credential, device: device))
@@ -165,7 +169,9 @@ struct KnownDeviceTests {
         #expect(try await fixture.verify(code, from: device).isThrottled)
         // Each code was tried on the credential that it was for.
         #expect(try await fixture.summary(counter.credential).failures == 3)
-        #expect(try await fixture.summary(time.credential).failures == 5)
+        #expect(
+            try await fixture.summary(time.credential).failures
+                == Policy.failuresUntilWait)
     }
 
     @Test("V-06 the token of another subject or an ended credential is ignored, at the same cost")
@@ -175,7 +181,7 @@ struct KnownDeviceTests {
         let other = try await fixture.enrolled(for: bob)
         fixture.clock.advance(seconds: 60)
         let madeUp = Token(.knownDevice, Randomness.secret(count: 32))
-        try await fixture.fail(5, other, of: bob)
+        try await fixture.fail(Policy.failuresUntilWait, other, of: bob)
         func cost(_ device: Token, _ subject: Subject) async throws -> [[Int]] {
             let code = try other.code(at: fixture.clock.now)
             let before = fixture.meter.counts
@@ -199,7 +205,7 @@ struct KnownDeviceTests {
         // The token of an ended credential is not one of the next credential either.
         let next = try await fixture.enrolled(for: bob)
         fixture.clock.advance(seconds: 60)
-        try await fixture.fail(5, next, of: bob)
+        try await fixture.fail(Policy.failuresUntilWait, next, of: bob)
         #expect(
             try await fixture.verifier.verify(
                 VerificationRequest(next.code(at: fixture.clock.now), of: bob, device: own)
@@ -220,7 +226,7 @@ struct KnownDeviceTests {
         #expect(try await fixture.verify(code, from: first).acceptance != nil)
         fixture.clock.advance(seconds: 60)
         devices.append(try await fixture.remembered(authenticator))
-        try await fixture.fail(5, authenticator)
+        try await fixture.fail(Policy.failuresUntilWait, authenticator)
         let wrong = try authenticator.wrongCode(at: fixture.clock.now)
         for (number, device) in devices.enumerated() {
             let outcome = try await fixture.verify(wrong, from: device)
@@ -233,7 +239,7 @@ struct KnownDeviceTests {
     @Test("unlocking and a restore leave known devices as they are")
     func kept() async throws {
         let (fixture, authenticator, device) = try await prepared()
-        try await fixture.fail(5, authenticator)
+        try await fixture.fail(Policy.failuresUntilWait, authenticator)
         #expect(try await fixture.verifier.unlock(authenticator.credential) == .done)
         #expect(try await fixture.summary(authenticator.credential).waitsUntil == nil)
         let row = try #require(try await fixture.store.credential(authenticator.credential))
@@ -253,7 +259,7 @@ struct KnownDeviceTests {
         let authenticator = try await fixture.enrolled()
         fixture.clock.advance(seconds: 300)
         let grant = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice).granted()
-        try await fixture.fail(5, authenticator)
+        try await fixture.fail(Policy.failuresUntilWait, authenticator)
         let code = try grant.codes[0].withBytes { code throws(VerifierError) in
             try PresentedCode(code)
         }
@@ -266,7 +272,9 @@ struct KnownDeviceTests {
         #expect(try await fixture.verify(password, from: device).acceptance != nil)
         // The device does not end the wait of recovery codes.
         let wrong = try PresentedCode(text: "AAAA-AAAA-AAAA-AAAA")
-        for _ in 0..<5 { #expect(try await fixture.verify(wrong).denial == .wrong) }
+        for _ in 0..<Policy.failuresUntilWait {
+            #expect(try await fixture.verify(wrong).denial == .wrong)
+        }
         #expect(try await fixture.verify(wrong, from: device).isThrottled)
     }
 
@@ -277,7 +285,7 @@ struct KnownDeviceTests {
         try await bench.register(passkey)
         let authenticator = try await bench.fixture.enrolled()
         bench.fixture.clock.advance(seconds: 300)
-        try await bench.fixture.fail(5, authenticator)
+        try await bench.fixture.fail(Policy.failuresUntilWait, authenticator)
         #expect(
             try await bench.fixture.verify(
                 authenticator.code(at: bench.fixture.clock.now)
@@ -311,9 +319,10 @@ struct KnownDeviceTests {
     @Test("a row that an earlier version wrote is read, with the wait of its failures")
     func earlierRow() async throws {
         let (fixture, authenticator, _) = try await prepared()
-        try await fixture.fail(5, authenticator)
-        fixture.clock.advance(seconds: 30)
+        try await fixture.fail(Policy.failuresUntilWait, authenticator)
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: Policy.firstWait)
         try await fixture.fail(1, authenticator)
+        let failures = Policy.failuresUntilWait + 1
         var row = try #require(try await fixture.store.credential(authenticator.credential))
         let record = try CredentialRecord(row)
         var writer = ByteWriter()
@@ -321,8 +330,8 @@ struct KnownDeviceTests {
         record.devices.write(into: &writer)
         row.body.removeLast(writer.bytes.count)
         let earlier = try CredentialRecord(row)
-        #expect(earlier.throttle.level == 6 && earlier.throttle.failures == 6)
-        #expect(earlier.throttle.wait == 60_000 && earlier.devices == KnownDevices())
+        #expect(earlier.throttle.level == failures && earlier.throttle.failures == failures)
+        #expect(earlier.throttle.wait == 2 * Policy.firstWait && earlier.devices == KnownDevices())
         #expect(earlier.throttle.waitsUntil == record.throttle.waitsUntil)
         #expect(try CredentialRecord(record.row).devices == record.devices)
         #expect(try CredentialRecord(record.row).throttle == record.throttle)

@@ -144,7 +144,7 @@ struct RowAuditTests {
         fixture.clock.advance(seconds: 60)
         // Codes that are wrong for two credentials, correct for one, spent, and throttled; then the
         // clock is set back.
-        for _ in 0..<6 {
+        for _ in 0...Policy.failuresUntilWait {
             _ = try await fixture.verify(first.wrongCode(at: fixture.clock.now))
         }
         #expect(try await findings(fixture) == [])

@@ -52,20 +52,23 @@ struct ResynchronizationTests {
     ]
 
     @Test(
-        "T-13 H-11 H-13 wrong pairs count like wrong codes; after five, a correct pair is refused",
+        "T-13 H-11 H-13 wrong pairs count like wrong codes; during the wait, a correct pair is refused",
         arguments: factors)
     func counted(factor: OneTimePasswordEnrolment.Factor) async throws {
         let harness = try await Harness(factor)
-        for failures in 1...5 {
+        for failures in 1...Policy.failuresUntilWait {
             #expect(try await harness.presentWrong().denial == .wrong)
             #expect(try await harness.failures() == failures)
         }
         let code = try harness.right()[0]
-        #expect(try await harness.presentRight().denial == .throttled(retryAfter: 30_000))
-        #expect(try await harness.fixture.verify(code).denial == .throttled(retryAfter: 30_000))
-        harness.fixture.clock.advance(seconds: 29)
+        #expect(try await harness.presentRight().denial == .throttled(retryAfter: Policy.firstWait))
+        #expect(
+            try await harness.fixture.verify(code).denial
+                == .throttled(retryAfter: Policy.firstWait))
+        let end = harness.fixture.clock.now.adding(milliseconds: Policy.firstWait)
+        harness.fixture.clock.now = end.adding(milliseconds: -1_000)
         #expect(try await harness.presentRight().denial == .throttled(retryAfter: 1_000))
-        harness.fixture.clock.advance(seconds: 1)
+        harness.fixture.clock.now = end
         #expect(try await harness.presentRight().acceptance != nil)
         #expect(try await harness.failures() == 0)
     }
@@ -74,9 +77,11 @@ struct ResynchronizationTests {
     func waits(factor: OneTimePasswordEnrolment.Factor) async throws {
         let harness = try await Harness(factor)
         let wrong = try harness.authenticator.wrongCode(at: harness.fixture.clock.now)
-        for _ in 1...5 { #expect(try await harness.fixture.verify(wrong).denial == .wrong) }
-        #expect(try await harness.presentRight().denial == .throttled(retryAfter: 30_000))
-        #expect(try await harness.failures() == 5)
+        for _ in 1...Policy.failuresUntilWait {
+            #expect(try await harness.fixture.verify(wrong).denial == .wrong)
+        }
+        #expect(try await harness.presentRight().denial == .throttled(retryAfter: Policy.firstWait))
+        #expect(try await harness.failures() == Policy.failuresUntilWait)
     }
 
     @Test("N-11 a hundred wrong pairs disable the credential", arguments: factors)

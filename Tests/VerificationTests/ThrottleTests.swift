@@ -5,15 +5,17 @@ import Testing
 
 @Suite("Throttle")
 struct ThrottleTests {
-    @Test("H-11 N-29 a wait follows five failures by default, and at most ten in any policy")
-    func freeFailures() async throws {
+    @Test("H-11 N-29 a wait follows the failures that a policy permits, which are at most ten")
+    func firstFailureWithWait() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()
         fixture.clock.advance(seconds: 300)
         let wrong = try authenticator.wrongCode(at: fixture.clock.now)
-        for _ in 0..<5 { #expect(try await fixture.verify(wrong).denial == .wrong) }
-        #expect(try await fixture.verify(wrong).denial == .throttled(retryAfter: 30_000))
-        #expect(throws: VerifierError.outOfRange(.freeFailures)) { try Policy(freeFailures: 11) }
+        try await fixture.fail(Policy.failuresUntilWait, authenticator)
+        #expect(try await fixture.verify(wrong).denial == .throttled(retryAfter: Policy.firstWait))
+        #expect(throws: VerifierError.outOfRange(.firstFailureWithWait)) {
+            try Policy(firstFailureWithWait: 11)
+        }
     }
 
     @Test("H-13 N-16 during a wait not even a correct code is checked; afterwards it is accepted")
@@ -22,24 +24,26 @@ struct ThrottleTests {
         let authenticator = try await fixture.enrolled()
         fixture.clock.advance(seconds: 300)
         let wrong = try authenticator.wrongCode(at: fixture.clock.now)
-        for _ in 0..<5 { _ = try await fixture.verify(wrong) }
-        fixture.clock.now = fixture.clock.now.adding(milliseconds: 29_999)
+        for _ in 0..<Policy.failuresUntilWait { _ = try await fixture.verify(wrong) }
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: Policy.firstWait - 1)
         #expect(
             try await fixture.verify(authenticator.code(at: fixture.clock.now)).denial
                 == .throttled(retryAfter: 1))
-        #expect(try await fixture.summary(authenticator.credential).failures == 5)
+        #expect(
+            try await fixture.summary(authenticator.credential).failures
+                == Policy.failuresUntilWait)
         fixture.clock.now = fixture.clock.now.adding(milliseconds: 1)
         #expect(
             try await fixture.verify(authenticator.code(at: fixture.clock.now)).acceptance != nil)
         #expect(try await fixture.summary(authenticator.credential).failures == 0)
     }
 
-    @Test("N-16 each further failure doubles the wait, up to one hour")
+    @Test("N-16 the fifth failure costs 30 s, and each further one twice as much, up to one hour")
     func doubling() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()
         let wrong = try authenticator.wrongCode(at: fixture.clock.now)
-        for _ in 0..<4 { _ = try await fixture.verify(wrong) }
+        for _ in 0..<4 { #expect(try await fixture.verify(wrong).denial == .wrong) }
         for seconds: Int64 in [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600] {
             #expect(try await fixture.verify(wrong).denial == .wrong)
             #expect(
@@ -155,12 +159,12 @@ struct ThrottleTests {
         let year: Int64 = 365 * 86_400
         fixture.clock.advance(seconds: year)
         let wrong = try authenticator.wrongCode(at: fixture.clock.now)
-        for _ in 0..<5 { _ = try await fixture.verify(wrong) }
+        for _ in 0..<Policy.failuresUntilWait { _ = try await fixture.verify(wrong) }
         // The clock is corrected: the wait starts again with its normal length.
         fixture.clock.advance(seconds: -year + 300)
         let code = try authenticator.code(at: fixture.clock.now)
-        #expect(try await fixture.verify(code).denial == .throttled(retryAfter: 30_000))
-        fixture.clock.advance(seconds: 30)
+        #expect(try await fixture.verify(code).denial == .throttled(retryAfter: Policy.firstWait))
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: Policy.firstWait)
         #expect(
             try await fixture.verify(authenticator.code(at: fixture.clock.now)).acceptance != nil)
     }

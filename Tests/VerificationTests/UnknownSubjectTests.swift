@@ -64,10 +64,10 @@ struct UnknownSubjectTests {
         #expect(try await attempt(right, fixture.alice) == unknown, "replayed")
         #expect(
             try await attempt(counter.code(0), bob) == unknown, "HOTP, replayed at counter 0")
-        for _ in 0..<5 { _ = try await fixture.verify(wrong) }
+        for _ in 0..<Policy.failuresUntilWait { _ = try await fixture.verify(wrong) }
         #expect(try await fixture.verify(wrong).isThrottled)
         #expect(try await attempt(wrong, fixture.alice) == unknown, "waiting")
-        for _ in 0..<95 {
+        for _ in Policy.failuresUntilWait..<Policy.standard.disablingFailures {
             fixture.clock.advance(seconds: 3_600)
             _ = try await fixture.verify(time.wrongCode(at: fixture.clock.now))
         }

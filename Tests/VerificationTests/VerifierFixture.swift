@@ -98,6 +98,11 @@ final class VerifierFixture: Sendable {
     }
 }
 
+extension Policy {
+    /// The number of failures in a row that cause the first wait by default.
+    static let failuresUntilWait = standard.firstFailureWithWait
+}
+
 extension Origin {
     /// A request of the client with this number.
     init(client number: UInt8) {

@@ -170,7 +170,7 @@ extension Verb {
     /// The help and the manual, with the numbers in them.
     static var documents: ProgramDocuments {
         let (limits, raised) = (ExportLimits.standard, ExportLimits.raised)
-        let waits = LockOut.minutes.map { "\($0)" }
+        let waits = LockOutPolicy.minutes.map { "\($0)" }
         return ProgramDocuments(
             help: PackageResources.Help_txt, manual: PackageResources.Manual_mdoc,
             values: [
@@ -186,7 +186,7 @@ extension Verb {
                 "laterWaits": Messages.laterWaits,
                 "listMinutes": "\(Session.idleLimit.wholeSeconds / 60)",
                 "listedItems": "\(ImportReport.mostListed)",
-                "lockOutFailures": "\(LockOut.firstFailure)",
+                "lockOutFailures": "\(LockOutPolicy.firstFailureWithWait)",
                 "lockOutWaits":
                     waits.dropLast().joined(separator: ", ") + ", then " + waits[waits.count - 1],
                 "raisedMemory": "\(raised.memory >> 30)",

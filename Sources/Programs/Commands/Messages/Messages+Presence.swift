@@ -29,11 +29,11 @@ extension Messages {
     }
 
     /// The wait after the failure that locks a vault or an entry.
-    static var firstWait: String { duration(60 * Int64(LockOut.minutes[0])) }
+    static var firstWait: String { duration(60 * Int64(LockOutPolicy.minutes[0])) }
 
     /// The waits after further failures.
     static var laterWaits: String {
-        let waits = LockOut.minutes.dropFirst().map { "\($0)" }
+        let waits = LockOutPolicy.minutes.dropFirst().map { "\($0)" }
         return waits.dropLast().joined(separator: ", ")
             + " and then \(waits[waits.count - 1]) minutes"
     }
@@ -41,7 +41,8 @@ extension Messages {
     static func sentence(for onFailure: AccessControl.OnFailure) -> String {
         switch onFailure {
         case .lockOut:
-            "\(LockOut.firstFailure) failures in a row lock it for \(firstWait); further failures lock it for \(laterWaits)"
+            "\(LockOutPolicy.firstFailureWithWait) failures in a row lock it for \(firstWait); "
+                + "further failures lock it for \(laterWaits)"
         case .wipe(let count):
             count.value == 1
                 ? "the first failure wipes it" : "\(count.value) failures in a row wipe it"
@@ -177,7 +178,9 @@ extension Messages {
 
     /// The cost of the first failure that has one.
     private static func costs(_ onFailure: AccessControl.OnFailure) -> String {
-        if case .wipe(let limit) = onFailure, limit.value <= 5 { return "it will be wiped" }
+        if case .wipe(let limit) = onFailure, limit.value <= LockOutPolicy.firstFailureWithWait {
+            return "it will be wiped"
+        }
         return "it will be locked"
     }
 

@@ -31,8 +31,11 @@ struct ServingSettings: Sendable {
         let counts = try arguments.value(.foreignSecrets, expected: "count or ignore") {
             ["count": true, "ignore": false][$0]
         }
+        let unbounded = try ServingSettings.policy(
+            profile, countsForeignSecrets: counts ?? false)
+        let smallest = unbounded.smallestGuessBound.percentage
         let bounded = try arguments.value(
-            .guessBound, expected: "a percentage from 0.0133% to 100%, such as 1%"
+            .guessBound, expected: "a percentage from \(smallest) to 100%, such as 1%"
         ) { text -> Policy? in
             guard let bound = GuessBound(percentage: text) else { return nil }
             do {
@@ -41,8 +44,6 @@ struct ServingSettings: Sendable {
                     guessBound: bound)
             } catch { return nil }
         }
-        let unbounded = try ServingSettings.policy(
-            profile, countsForeignSecrets: counts ?? false)
         policy = bounded ?? unbounded
         eventLifetime = try ServingSettings.eventLifetime(arguments)
         var settings = ServiceSettings(

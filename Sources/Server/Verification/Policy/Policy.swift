@@ -4,9 +4,9 @@ public struct Policy: Hashable, Sendable {
     public private(set) var profile = WindowProfile.wide
     /// How far the counter of a code may be ahead (RFC 4226, section 7.4): 0 to 50.
     public private(set) var lookAhead = 10
-    /// The number of consecutive failures after which attempts have to wait (RFC 4226, section
-    /// 7.3): 1 to 10.
-    public private(set) var freeFailures = 5
+    /// The number of the first consecutive failure after which attempts have to wait (RFC 4226,
+    /// section 7.3): 1 to 10.
+    public private(set) var firstFailureWithWait = 5
     /// The number of consecutive failures that disable a credential (NIST SP 800-63B-4, section
     /// 3.2.2): at most 100.
     public private(set) var disablingFailures = 100
@@ -30,6 +30,12 @@ public struct Policy: Hashable, Sendable {
     /// default there is none, and a success forgives all failures.
     public private(set) var guessBound: GuessBound?
 
+    /// The wait after ``firstFailureWithWait`` failures, in milliseconds.
+    ///
+    /// Each further failure doubles it, but not that of recovery codes.
+    package static let firstWait: Int64 = 30_000
+    /// The longest wait without a guessing bound, in milliseconds: an hour.
+    package static let longestWait: Int64 = 3_600_000
     /// The maximum look-ahead.
     public static let maximumLookAhead = 50
     /// The maximum tracked drift of an authenticator's clock in either direction, in time steps,
@@ -80,7 +86,7 @@ public struct Policy: Hashable, Sendable {
     /// - Throws: ``VerifierError/outOfRange(_:)`` for the first value that is out of range.
     public init(
         profile: WindowProfile = standard.profile, lookAhead: Int = standard.lookAhead,
-        freeFailures: Int = standard.freeFailures,
+        firstFailureWithWait: Int = standard.firstFailureWithWait,
         disablingFailures: Int = standard.disablingFailures,
         idleLifetime: Int64 = standard.idleLifetime,
         absoluteLifetime: Int64 = standard.absoluteLifetime,
@@ -88,8 +94,10 @@ public struct Policy: Hashable, Sendable {
         countsForeignSecrets: Bool = false, guessBound: GuessBound? = nil
     ) throws(VerifierError) {
         guard (0...Self.maximumLookAhead).contains(lookAhead) else { throw .outOfRange(.lookAhead) }
-        guard (1...10).contains(freeFailures) else { throw .outOfRange(.freeFailures) }
-        guard (freeFailures + 1...100).contains(disablingFailures) else {
+        guard (1...10).contains(firstFailureWithWait) else {
+            throw .outOfRange(.firstFailureWithWait)
+        }
+        guard (firstFailureWithWait + 1...100).contains(disablingFailures) else {
             throw .outOfRange(.disablingFailures)
         }
         guard idleLifetime > 0, absoluteLifetime > 0, absoluteLifetime < 1 << 50,
@@ -98,20 +106,32 @@ public struct Policy: Hashable, Sendable {
         guard (1...Self.highestMaximumCredentials).contains(maximumCredentials) else {
             throw .outOfRange(.maximumCredentials)
         }
-        if let guessBound {
-            let codes = max(profile.codeCount, lookAhead + 1)
-            let guesses = GuessLimits.guesses(guessBound, codes: codes, digits: 6)
-            guard guesses / 2 > freeFailures else { throw .outOfRange(.guessBound) }
-        }
         self.profile = profile
         self.lookAhead = lookAhead
-        self.freeFailures = freeFailures
+        self.firstFailureWithWait = firstFailureWithWait
         self.disablingFailures = disablingFailures
         self.idleLifetime = idleLifetime
         self.absoluteLifetime = absoluteLifetime
         self.maximumCredentials = maximumCredentials
         self.countsForeignSecrets = countsForeignSecrets
         self.guessBound = guessBound
+        if let guessBound, guessBound.millionths < smallestGuessBound.millionths {
+            throw .outOfRange(.guessBound)
+        }
+    }
+
+    /// The smallest guessing bound that every kind of credential can keep.
+    ///
+    /// Half of the guesses that a bound permits disable a credential, and must be more than those
+    /// that cause a wait.
+    package var smallestGuessBound: GuessBound {
+        let millionths = GuessLimits.bound(
+            permitting: 2 * Int64(firstFailureWithWait + 1),
+            codes: max(profile.codeCount, lookAhead + 1), digits: 6)
+        guard let bound = GuessBound(millionths: millionths) else {
+            preconditionFailure("the ranges of a policy permit a bound")
+        }
+        return bound
     }
 }
 
@@ -140,6 +160,12 @@ public struct GuessBound: Hashable, Sendable {
         guard let millionths = Int64(digits) else { return nil }
         self.init(millionths: millionths)
     }
+
+    /// The bound as a percentage with four decimal places.
+    package var percentage: String {
+        let places = String(10_000 + millionths % 10_000).dropFirst()
+        return "\(millionths / 10_000).\(places)%"
+    }
 }
 
 extension Policy {
@@ -148,8 +174,8 @@ extension Policy {
         /// 0 to 50.
         case lookAhead
         /// 1 to 10.
-        case freeFailures
-        /// More than ``Policy/freeFailures``, and at most 100.
+        case firstFailureWithWait
+        /// More than ``Policy/firstFailureWithWait``, and at most 100.
         case disablingFailures
         /// More than 0.
         case lifetime

@@ -18,7 +18,6 @@ struct Throttle: Hashable, Sendable {
     /// The number of failures in that day, whatever successes lie between.
     private(set) var dayFailures = 0
 
-    private static let firstWait: Int64 = 30_000
     private static let day: Int64 = 86_400_000
 
     init() {}
@@ -75,10 +74,10 @@ struct Throttle: Hashable, Sendable {
         guard !isKnown else { return .none }
         level = min(level + 1, Self.highestLevel)
         failedAt = now
-        guard level >= limits.freeFailures else { return .none }
-        let doublings = min(level - limits.freeFailures, Self.highestLevel)
-        wait = min(Self.firstWait << Int64(doublings), limits.longestWait)
-        return level == limits.freeFailures ? .locked : .waiting
+        guard level >= limits.firstFailureWithWait else { return .none }
+        let doublings = min(level - limits.firstFailureWithWait, Self.highestLevel)
+        wait = min(Policy.firstWait << Int64(doublings), limits.longestWait)
+        return level == limits.firstFailureWithWait ? .locked : .waiting
     }
 
     /// The wait of the highest level is longer than any that ``GuessLimits`` permit.
@@ -167,16 +166,14 @@ struct Throttle: Hashable, Sendable {
 
 /// The limits on guessing the codes of one credential.
 struct GuessLimits: Hashable, Sendable {
-    /// The number of consecutive failures after which attempts have to wait.
-    let freeFailures: Int
+    /// The number of the first consecutive failure after which attempts have to wait.
+    let firstFailureWithWait: Int
     /// The number of failures that disable the credential.
     let disablingFailures: Int
     /// The time in which a success forgives one failure, in milliseconds; 0 if it forgives all.
     let interval: Int64
     /// The longest wait, in milliseconds.
     let longestWait: Int64
-
-    private static let hour: Int64 = 3_600_000
 
     /// The number of failures within a day that is reported.
     static let reportedFailures = 10
@@ -185,10 +182,10 @@ struct GuessLimits: Hashable, Sendable {
 
     /// The limits without a guessing bound.
     init(_ policy: Policy) {
-        freeFailures = policy.freeFailures
+        firstFailureWithWait = policy.firstFailureWithWait
         disablingFailures = policy.disablingFailures
         interval = 0
-        longestWait = Self.hour
+        longestWait = Policy.longestWait
     }
 
     /// The limits of recovery codes.
@@ -196,10 +193,10 @@ struct GuessLimits: Hashable, Sendable {
     /// Nobody can guess one of 80 bits, so wrong ones never disable a set or delay it for long. A
     /// limit is required below 64 bits (NIST SP 800-63B-4, section 3.1.2.2).
     init(ofRecoveryCodes policy: Policy) {
-        freeFailures = policy.freeFailures
+        firstFailureWithWait = policy.firstFailureWithWait
         disablingFailures = .max
         interval = 0
-        longestWait = 30_000
+        longestWait = Policy.firstWait
     }
 
     /// The limits of a credential whose codes have that many digits, and of which `codes` are valid
@@ -211,20 +208,30 @@ struct GuessLimits: Hashable, Sendable {
         let most = Int64(policy.disablingFailures)
         let guesses = policy.guessBound.map { Self.guesses($0, codes: codes, digits: digits) }
         let disabling = guesses.map { min(most, max($0 / 2, 1)) } ?? most
-        freeFailures = policy.freeFailures
+        firstFailureWithWait = policy.firstFailureWithWait
         disablingFailures = Int(disabling)
         interval = guesses.map { (Self.year - 1) / max($0 - disabling, 1) + 1 } ?? 0
-        longestWait = max(Self.hour, interval)
+        longestWait = max(Policy.longestWait, interval)
     }
 
     /// The number of guesses that together succeed at most with the probability `bound`.
-    ///
-    /// A code is computed from 31 bits, so the most probable codes occur ⌈2^31 / 10^digits⌉ times
-    /// (RFC 4226, section 5.3).
     static func guesses(_ bound: GuessBound, codes: Int, digits: Int) -> Int64 {
-        let values: Int64 = 1 << 31
+        bound.millionths * allValues / (1_000_000 * values(yielding: codes, digits: digits))
+    }
+
+    /// The smallest bound that permits this number of guesses, in millionths.
+    static func bound(permitting guesses: Int64, codes: Int, digits: Int) -> Int64 {
+        (guesses * 1_000_000 * values(yielding: codes, digits: digits) - 1) / allValues + 1
+    }
+
+    /// A code is computed from one of so many values.
+    private static let allValues: Int64 = 1 << 31
+
+    /// The largest number of values that yield one of `codes` codes.
+    ///
+    /// The most probable codes occur ⌈2^31 / 10^digits⌉ times (RFC 4226, section 5.3).
+    private static func values(yielding codes: Int, digits: Int) -> Int64 {
         let codeValues = (0..<digits).reduce(1 as Int64) { power, _ in power * 10 }
-        let mostProbable = (values - 1) / codeValues + 1
-        return bound.millionths * values / (1_000_000 * mostProbable * Int64(codes))
+        return ((allValues - 1) / codeValues + 1) * Int64(codes)
     }
 }

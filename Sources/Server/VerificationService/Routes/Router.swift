@@ -1,3 +1,4 @@
+internal import OneTimePassword
 internal import WatchwordCryptography
 
 /// Finds the route of a request.
@@ -126,8 +127,9 @@ struct RequestTarget: Sendable {
         while index < encoded.endIndex {
             let byte = encoded[index]
             if byte == UInt8(ascii: "%") {
-                guard index + 2 < encoded.endIndex, let high = encoded[index + 1].hexDigit,
-                    let low = encoded[index + 2].hexDigit
+                guard index + 2 < encoded.endIndex,
+                    let high = encoded[index + 1].hexDigitValue,
+                    let low = encoded[index + 2].hexDigitValue
                 else { throw Refusal(.malformedTarget) }
                 decoded.append(high << 4 | low)
                 index += 3
@@ -145,15 +147,6 @@ struct RequestTarget: Sendable {
 }
 
 extension UInt8 {
-    fileprivate var hexDigit: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
-
     /// Unreserved characters, sub-delimiters, colon and at sign.
     ///
     /// `+` is a literal plus sign.

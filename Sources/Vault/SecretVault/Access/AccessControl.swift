@@ -213,9 +213,4 @@ public struct LockOut: Hashable, Sendable {
         self.failures = failures
         self.seconds = seconds
     }
-
-    /// After this many failures in a row, the next attempt must wait.
-    package static var firstFailure: UInt64 { Failures.free }
-    /// The waits in minutes after that failure and the following ones; the last is repeated.
-    package static var minutes: [UInt64] { Failures.minutes }
 }

@@ -8,6 +8,13 @@ struct AttemptsFile {
     static let slotCount = 16 << 10
     /// The size of a disk block; writes are whole blocks.
     private static let blockCount = 4 << 10
+    /// The longest valid waits in seconds, after one, two and more attempts in a row; the last one
+    /// is for all further ones.
+    ///
+    /// They are a part of version 1 of the format, whose readers take a longer wait for damage, and
+    /// do not depend on ``LockOutPolicy``. A policy with a longer wait needs another version. A
+    /// shorter one is valid: an attacker who can write it can also delete the file.
+    static let longestWaits: [UInt64] = [0, 0, 0, 0, 60, 300, 900, 1_800, 3_600]
 
     /// The counts in the valid slot.
     let attempts: Attempts
@@ -189,10 +196,9 @@ extension Failures {
         let refused = try line.count()
         let undecided = try line.count()
         let wait = try line.count()
-        // The file cannot impose a longer wait than its attempts cost.
-        guard refused + undecided > 0, wait <= Failures.wait(after: refused + undecided) else {
-            throw line.damaged
-        }
+        let limits = AttemptsFile.longestWaits
+        let count = min(refused + undecided, UInt64(limits.count))
+        guard count > 0, wait <= limits[Int(count) - 1] else { throw line.damaged }
         self.init(
             refused: refused, undecided: undecided, wait: wait,
             start: ClockReading(

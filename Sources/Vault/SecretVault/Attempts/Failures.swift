@@ -1,5 +1,22 @@
 internal import WatchwordSystem
 
+/// What failures in a row cost: the policy of this release.
+///
+/// The attempts file has limits of its own (``AttemptsFile/longestWaits``), so that the waits that
+/// another release has recorded stay valid.
+package enum LockOutPolicy {
+    /// The number of the first failure in a row that costs a wait.
+    package static let firstFailureWithWait: UInt64 = 5
+    /// The waits in minutes after that failure and the following ones; the last is repeated.
+    package static let minutes: [UInt64] = [1, 5, 15, 30, 60]
+
+    /// Seconds to wait after this many failures in a row.
+    static func wait(after count: UInt64) -> UInt64 {
+        guard count >= firstFailureWithWait else { return 0 }
+        return 60 * minutes[Int(min(count - firstFailureWithWait, UInt64(minutes.count - 1)))]
+    }
+}
+
 /// Consecutive failed attempts at one subject, and the wait that the last of them costs.
 ///
 /// An attempt is recorded as undecided before it is made. It then becomes a refused attempt, or
@@ -17,21 +34,16 @@ struct Failures: Hashable {
     /// Attempts that were begun and have no outcome, such as those of a killed program.
     let undecided: UInt64
     /// Seconds to wait, counted from `start`.
+    ///
+    /// It is what the policy of the release that counted the last attempt granted, or what was left
+    /// of that. It is never computed again from the counts, so another policy changes only the
+    /// waits of later attempts.
     let wait: UInt64
     /// The clocks when the wait began; its wall-clock time is the latest one that was seen.
     let start: ClockReading
 
-    static let free: UInt64 = 5
-    static let minutes: [UInt64] = [1, 5, 15, 30, 60]
-
     /// The attempts that count towards a wait.
     var count: UInt64 { refused + undecided }
-
-    /// Seconds to wait after this many attempts in a row.
-    static func wait(after count: UInt64) -> UInt64 {
-        guard count >= free else { return 0 }
-        return 60 * minutes[Int(min(count - free, UInt64(minutes.count - 1)))]
-    }
 
     /// The remaining wait in seconds.
     func rest(at now: ClockReading) -> UInt64 {
@@ -72,7 +84,7 @@ struct Failures: Hashable {
         guard count > 1 else { return nil }
         return Failures(
             refused: refused, undecided: undecided - 1,
-            wait: min(wait, Failures.wait(after: count - 1)), start: start)
+            wait: min(wait, LockOutPolicy.wait(after: count - 1)), start: start)
     }
 
     /// A copy with only so many refused attempts, and at most the wait that they cost; `nil` if
@@ -80,7 +92,7 @@ struct Failures: Hashable {
     func limited(to refused: UInt64) -> Failures? {
         guard refused > 0 else { return nil }
         return Failures(
-            refused: refused, undecided: 0, wait: min(wait, Failures.wait(after: refused)),
+            refused: refused, undecided: 0, wait: min(wait, LockOutPolicy.wait(after: refused)),
             start: start)
     }
 
@@ -107,7 +119,7 @@ extension Failures {
     ) {
         self.init(
             refused: refused, undecided: undecided,
-            wait: wait ?? Failures.wait(after: refused + undecided),
+            wait: wait ?? LockOutPolicy.wait(after: refused + undecided),
             // If only the wall clock is available, a clock that was briefly far ahead must not make
             // the wait endless.
             start: ClockReading(

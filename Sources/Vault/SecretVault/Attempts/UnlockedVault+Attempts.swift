@@ -153,7 +153,9 @@ extension UnlockedVault {
         let failures = tried.subjects.compactMap { attempts[$0] }
         let rest = failures.map { $0.rest(at: reading) }.max() ?? 0
         guard rest == 0 else { return .wait(seconds: Int64(rest)) }
-        let (free, counted) = (Failures.free - 1, failures.map(\.count).max() ?? 0)
+        let (free, counted) = (
+            LockOutPolicy.firstFailureWithWait - 1, failures.map(\.count).max() ?? 0
+        )
         var left = free > counted ? free - counted : 0
         if case .wipe(let limit) = line.accessControl.onFailure {
             left = min(left, UInt64(limit.value) - attempts.refusals(of: line, by: slots) - 1)

@@ -239,7 +239,8 @@ extension Vault {
         let lockOut = LockOut(attempts.vault, at: reading)
         return VaultStatus(
             lockOut: lockOut, wiped: wiped,
-            failuresUntilLockOut: max(Int(Failures.free) - Int(clamping: lockOut.failures), 0),
+            failuresUntilLockOut: max(
+                Int(LockOutPolicy.firstFailureWithWait) - Int(clamping: lockOut.failures), 0),
             failuresUntilWipe: failuresUntilWipe, hasOtherSlots: hasOtherSlots)
     }
 }

@@ -18,8 +18,10 @@ struct Denials {
     /// Measures `count` denials of each of `kinds`.
     func run(_ kinds: [Kind]) async throws {
         let store = try place.open()
-        // Four wrong codes per credential: a fifth does more work, as it adds the event `locked`.
-        let population = Population(count: (count + 3) / 4)
+        // Only so many wrong codes per credential as cost no wait: the next one does more work, as
+        // it adds the event `locked`.
+        let codes = Policy.standard.firstFailureWithWait - 1
+        let population = Population(count: (count + codes - 1) / codes)
         try await population.fill(store, keys: place.keys)
         let now = UnixTime(seconds: Population.start + 86_400)
         let verifier = Verifier(store: store, keys: place.keys) { now }

@@ -86,17 +86,18 @@ private func agentMessages() throws -> [[UInt8]] {
         KeyConfirmation(
             parsing: "wwx_SIeaR8idBVnfcBJc64GIjtadkHmDZ_g8E8kCAsGel5w\n1800000000000\nPay\n"))
     let order = SigningOrder(for: server, in: tpm)
-    let keys: [KeyTask] = [
+    let keyRequests: [KeyRequest] = [
         .server(id), .signIn(id, order), .confirm(id, text, order), .status(id),
         .enrol(KeyOrder(enrolment, in: .tpm(tpm, .chosen(pin), attests: true))),
     ]
-    let tasks: [LoginTask] = [.signIn(id), .enrol(enrolment)] + keys.map(LoginTask.key)
-    let answers: [LoginAnswer] = [.server(server), .failed(.denied)]
+    let loginRequests: [LoginRequest] =
+        [.signIn(id), .enrol(enrolment)] + keyRequests.map(LoginRequest.key)
+    let loginResponses: [LoginResponse] = [.server(server), .failed(.denied)]
     return try [encoded(details), encoded(access)] + contents.map { try encoded($0) }
         + openers.map { try encoded($0) } + edits.map { try encoded($0) }
         + requests.map { try encoded($0) } + responses.map { try encoded($0) }
-        + keys.map { try encoded($0) } + tasks.map { try encoded($0) }
-        + answers.map { try encoded($0) }
+        + keyRequests.map { try encoded($0) } + loginRequests.map { try encoded($0) }
+        + loginResponses.map { try encoded($0) }
 }
 
 private func tokenMessages() throws -> [[UInt8]] {
@@ -161,8 +162,8 @@ private func courierMessages() throws -> [[UInt8]] {
     return try operations.map {
         try encoded(
             HelperRequest(server: server, idempotencyKey: "the-key", operation: $0))
-    } + responses.map { try encoded(Reply(.success($0))) }
-        + [encoded(Reply(.failure(.library(code: -7))))]
+    } + responses.map { try encoded(ResponseFrame(.success($0))) }
+        + [encoded(ResponseFrame(.failure(.library(code: -7))))]
 }
 
 private func deviceKeys() throws -> [[UInt8]] {
