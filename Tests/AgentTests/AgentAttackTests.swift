@@ -40,7 +40,7 @@ struct AgentAttackTests {
     func otherUser() throws {
         let agent = try AgentFixture(asOrdinaryUser: true)
         try agent.run(AgentFixture.unlock)
-        #expect(throws: AgentFailure.noAnswer) { try agent.client().send(.status) }
+        #expect(throws: AgentFailure.noResponse) { try agent.client().send(.status) }
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 

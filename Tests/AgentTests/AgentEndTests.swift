@@ -103,7 +103,7 @@ struct AgentEndTests {
         // It is saved only if it gets the lock before the vaults are closed, and answered only if
         // it ends before the agent gives up waiting.
         let answer = try #require(response.withLock { $0 })
-        #expect(["notHeld", "edited(removed)", "noAnswer"].contains(answer), "\(answer)")
+        #expect(["notHeld", "edited(removed)", "noResponse"].contains(answer), "\(answer)")
         try agent.shell("timeout 60 sh -c 'while [ -e \(Self.run)/agent.sock ]; do :; done'")
     }
 

@@ -217,7 +217,7 @@ struct AgentPAMEditTests {
             Issue.record("\(response)")
             return
         }
-        #expect(throws: AgentFailure.noAnswer) { try client.send(.status) }
+        #expect(throws: AgentFailure.noResponse) { try client.send(.status) }
     }
 
     @Test("guesses at a change through the agent count, and lock the entry")

@@ -290,7 +290,7 @@ struct ClientConnectionTests {
         try agent.shell("rm own.sock")
         let silent = try OwnAgent(for: place, in: agent, firstTimeout: .milliseconds(100))
         silent.client.waitForEnd()
-        #expect(throws: AgentFailure.noAnswer) { try silent.client.send(.status) }
+        #expect(throws: AgentFailure.noResponse) { try silent.client.send(.status) }
         // Nobody may believe that the vault is locked.
         #expect(throws: AgentFailure.notLocked) { try silent.client.send(.lockAll) }
     }

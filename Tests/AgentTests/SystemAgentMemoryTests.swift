@@ -103,7 +103,7 @@ struct SystemAgentMemoryTests {
         // The agent reads on when its turn has come.
         try first.socket.writeAll([UInt8](repeating: 0, count: 1 << 20).span)
         let next = try Self.sender(of: Self.move, to: agent)
-        #expect(throws: AgentFailure.noAnswerFromSystem) { try first.response() }
+        #expect(throws: AgentFailure.noResponseFromSystem) { try first.response() }
         // The next one is not refused, and not given up yet.
         #expect(try !Polling.ready(of: [next.client.readable], timeout: .seconds(1))[0])
     }

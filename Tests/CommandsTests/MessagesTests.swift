@@ -35,9 +35,9 @@ struct MessagesTests {
 
     @Test("a reader that was ended is not said to have sent a response")
     func endedReader() {
-        let words = Messages.sentence(for: Finding.Refusal.reader(.noAnswer, .standard))
+        let words = Messages.sentence(for: Finding.Refusal.reader(.noResponse, .standard))
         #expect(words == "the export reader ended without a response; try again")
-        let bad = Messages.sentence(for: Finding.Refusal.reader(.badAnswer, .standard))
+        let bad = Messages.sentence(for: Finding.Refusal.reader(.badResponse, .standard))
         #expect(bad == "the export reader sent an invalid response")
     }
 

@@ -176,7 +176,7 @@ struct PAMPresenceTests {
     }
 
     @Test("a missing service file or helper does not count as a failure")
-    func noAnswer() throws {
+    func noResponse() throws {
         let fixture = try fixture([], onFailure: "wipe:1")
         #expect(
             try errors(fixture.run(Self.code, status: 4)).contains(

@@ -35,7 +35,7 @@ import WatchwordSystem
         arguments: ["send an invalid response", "send an endless response"])
     func rules(order: String) throws {
         let server = try LoginServer()
-        #expect(throws: HTTPHelperFailure.badAnswer) { try make(order, over: server) }
+        #expect(throws: HTTPHelperFailure.badResponse) { try make(order, over: server) }
     }
 
     @Test("a helper cannot open a file or connect to another server")

@@ -146,6 +146,6 @@ struct CourierMessageTests {
             .helper(.system(SystemCallFailure(call: "read", number: -1))),
             .library(code: -7), .unknownHost, .notLoopback,
             .unreachable(SystemCallFailure(call: "connect", number: 111)), .timedOut,
-            .connectionLost, .handshake, .authorities, .badAnswer, .tooLarge,
+            .connectionLost, .handshake, .authorities, .badResponse, .tooLarge,
         ] + HTTPHelperFailure.CertificateFault.allCases.map(HTTPHelperFailure.certificate)
 }

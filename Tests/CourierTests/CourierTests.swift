@@ -92,16 +92,16 @@ import WatchwordSystem
 
     static let faults: [(String, HTTPHelperFailure)] = [
         ("drop", .connectionLost), ("lose", .connectionLost), ("cut=0", .connectionLost),
-        ("cut=20", .connectionLost), ("nothttp", .badAnswer), ("garbage=", .badAnswer),
-        ("garbage={", .badAnswer), ("garbage=[]", .badAnswer),
-        ("garbage={\"credential\":\"cr_a\",\"secret\":\"wws_b\"}", .badAnswer),
-        ("garbage={\"credential\":\"cr_a\",\"secret\":\"wws b\",\"generation\":0}", .badAnswer),
-        ("garbage={\"credential\":\"cr_a\",\"secret\":\"wws_b\",\"generation\":-1}", .badAnswer),
+        ("cut=20", .connectionLost), ("nothttp", .badResponse), ("garbage=", .badResponse),
+        ("garbage={", .badResponse), ("garbage=[]", .badResponse),
+        ("garbage={\"credential\":\"cr_a\",\"secret\":\"wws_b\"}", .badResponse),
+        ("garbage={\"credential\":\"cr_a\",\"secret\":\"wws b\",\"generation\":0}", .badResponse),
+        ("garbage={\"credential\":\"cr_a\",\"secret\":\"wws_b\",\"generation\":-1}", .badResponse),
         (
             "garbage={\"credential\":\"cr_a\",\"secret\":\"b\",\"secret\":\"c\",\"generation\":0}",
-            .badAnswer
+            .badResponse
         ),
-        ("type=text/html", .badAnswer), ("huge=70000", .tooLarge), ("headers=40", .tooLarge),
+        ("type=text/html", .badResponse), ("huge=70000", .tooLarge), ("headers=40", .tooLarge),
     ]
 
     @Test("an incomplete or malformed response is rejected", arguments: faults)
@@ -140,7 +140,7 @@ import WatchwordSystem
             proxy.expect([cut])
             let failure = #expect(throws: HTTPHelperFailure.self, "byte \(place)") { try signIn() }
             // Half a header is not HTTP.
-            #expect([.connectionLost, .badAnswer].contains(failure), "byte \(place)")
+            #expect([.connectionLost, .badResponse].contains(failure), "byte \(place)")
         }
         proxy.expect([])
         guard case .accepted(let again) = try signIn() else {
@@ -173,7 +173,7 @@ import WatchwordSystem
         }
         for (token, expiry, isAccepted) in answers {
             guard isAccepted else {
-                #expect(throws: HTTPHelperFailure.badAnswer, "\(token) \(expiry)") {
+                #expect(throws: HTTPHelperFailure.badResponse, "\(token) \(expiry)") {
                     try challenge()
                 }
                 continue

@@ -106,7 +106,7 @@ import WatchwordCryptography
             (.success(.denied(wipe: nil)), .denied),
             (.success(.denied(wipe: .unlisted)), .wipeNotObeyed),
             (.failure(.timedOut), .helper(.timedOut)),
-            (.failure(.badAnswer), .helper(.badAnswer)),
+            (.failure(.badResponse), .helper(.badResponse)),
             (.failure(.certificate(.otherHost)), .helper(.certificate(.otherHost))),
         ]
         + [400, 401, 403, 404, 409, 410, 422, 429, 500, 503].map { status in

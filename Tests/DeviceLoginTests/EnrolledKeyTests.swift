@@ -102,9 +102,9 @@ struct EnrolledKeyTests {
 
         func carryOut(
             _ request: TokenRequest, with person: inout some TokenHelper.Person
-        ) throws(TokenFailure) -> TokenResult {
-            guard case .sign(let message, _, _, _) = request else { throw .badHelperAnswer }
-            do { return .signature(try key.sign(message.span)) } catch { throw .badHelperAnswer }
+        ) throws(TokenFailure) -> TokenResponse {
+            guard case .sign(let message, _, _, _) = request else { throw .badHelperResponse }
+            do { return .signature(try key.sign(message.span)) } catch { throw .badHelperResponse }
         }
     }
 
@@ -124,7 +124,7 @@ struct EnrolledKeyTests {
                 .sign(transcript, asking: &person)
         }
         #expect(try !sign(for: other.point).isEmpty)
-        #expect(throws: DeviceLoginError.token(.badHelperAnswer)) { try sign(for: key.point) }
+        #expect(throws: DeviceLoginError.token(.badHelperResponse)) { try sign(for: key.point) }
     }
 
     @Test("the longest form fits the space that is reserved for it")

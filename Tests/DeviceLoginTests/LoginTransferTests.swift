@@ -113,7 +113,7 @@ struct LoginTransferTests {
             + endings.map(HelperFailure.died)
         var failures: [HTTPHelperFailure] = [
             .library(code: -7), .unknownHost, .notLoopback, .unreachable(call), .timedOut,
-            .connectionLost, .handshake, .authorities, .badAnswer, .tooLarge,
+            .connectionLost, .handshake, .authorities, .badResponse, .tooLarge,
         ]
         failures += helpers.map(HTTPHelperFailure.helper)
         failures += HTTPHelperFailure.CertificateFault.allCases.map(HTTPHelperFailure.certificate)
@@ -125,12 +125,12 @@ struct LoginTransferTests {
         errors += failures.map(DeviceLoginError.helper)
         let refusals: [TokenFailure] = [
             .noDevice, .noPermission, .busy, .otherDevice, .wrongPIN(left: 3), .wrongPIN(left: nil),
-            .noPIN, .failed(call: "Esys_Sign", code: 0x1df), .notConfined(call), .badDeviceAnswer,
+            .noPIN, .failed(call: "Esys_Sign", code: 0x1df), .notConfined(call), .badDeviceResponse,
             .badRequest, .lockedOut(seconds: 60), .lockedOut(seconds: nil), .ownerPassword,
             .noCertificate,
         ]
         let tokens: [TokenFailure] =
-            [.timedOut, .badHelperAnswer] + helpers.map(TokenFailure.helper)
+            [.timedOut, .badHelperResponse] + helpers.map(TokenFailure.helper)
             + refusals
         errors += tokens.map(DeviceLoginError.token)
         errors += Tombstone.Reason.allCases.map(DeviceLoginError.wiped)

@@ -81,7 +81,7 @@ internal import WatchwordSystem
         "a reader that fails is reported",
         arguments: [
             ("segfault", HelperLoss.crashed(signal: 11)), ("open a file", .forbiddenCall),
-            ("eat memory", .tooMuchMemory), ("leave", .noAnswer),
+            ("eat memory", .tooMuchMemory), ("leave", .noResponse),
         ])
     func faults(fault: String, loss: HelperLoss) throws {
         #expect(try read(fault) == .lost(loss))
@@ -98,7 +98,7 @@ internal import WatchwordSystem
         #expect(
             try reader.outcome(of: "crash on a password") == .refused(.passwordNeeded(.ente)))
         #expect(try reader.outcome(with: "any") == .lost(.crashed(signal: 11)))
-        #expect(try reader.outcome(with: "any") == .lost(.noAnswer))
+        #expect(try reader.outcome(with: "any") == .lost(.noResponse))
     }
 
     @Test(
@@ -114,7 +114,7 @@ internal import WatchwordSystem
             "half an error", "unknown verdict", "nothing in a frame", "frame of 4 GiB", "endless",
         ])
     func lies(lie: String) throws {
-        #expect(try read(lie, program: "LyingExportReader") == .lost(.badAnswer))
+        #expect(try read(lie, program: "LyingExportReader") == .lost(.badResponse))
     }
 
     @Test("the valid answer from which the invalid ones are made is accepted")
@@ -126,7 +126,7 @@ internal import WatchwordSystem
     func twice() throws {
         let reader = try ExportProcess(path: BuiltProgram.path("LyingExportReader"))
         #expect(try reader.outcome(of: "answer twice") == .entries(["Acme:ann"]))
-        #expect(try reader.outcome(with: "any") == .lost(.badAnswer))
+        #expect(try reader.outcome(with: "any") == .lost(.badResponse))
     }
 
     @Test("a program that is not a reader is a different error")

@@ -58,7 +58,7 @@ private let faults: [String: @Sendable (Int32) -> Int32] = [
         _ request: HelperRequest, _ tools: consuming Tools, _ connection: borrowing FileDescriptor
     ) throws(HTTPHelperFailure) -> HelperResponse {
         guard case .enrolment(_, let order) = request.operation, let fault = faults[order] else {
-            throw .badAnswer
+            throw .badResponse
         }
         let number = fault(connection.number)
         return .problem(

@@ -161,7 +161,7 @@ private struct ScriptedSender: RequestSender {
     let script: Script
 
     mutating func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse {
-        guard case .login(let login) = request.operation else { throw .badAnswer }
+        guard case .login(let login) = request.operation else { throw .badResponse }
         let message = LoginMessage(
             idempotencyKey: request.idempotencyKey, credential: login.credential.text,
             secret: login.secret.text, nonce: login.nonce.bytes)
@@ -179,7 +179,7 @@ extension HelperResponse {
     fileprivate init(_ reply: LoginReply) throws(HTTPHelperFailure) {
         switch reply {
         case .accepted(let generation, let secret, let verification, let login):
-            guard let verification = Token(verification) else { throw .badAnswer }
+            guard let verification = Token(verification) else { throw .badResponse }
             self = .accepted(
                 Acceptance(
                     verification: verification, login: SecretBytes(text: login),

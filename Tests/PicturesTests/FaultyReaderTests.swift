@@ -94,7 +94,7 @@ internal import WatchwordSystem
     @Test("a reader that exits without an answer is reported")
     func leaving() throws {
         let readings = try ReaderPool(program: "FaultyReader").read(contents: ["leave", "after"])
-        #expect(readings == [.refused(.lost(.noAnswer)), .symbol("after")])
+        #expect(readings == [.refused(.lost(.noResponse)), .symbol("after")])
     }
 
     @Test("a reader has an empty environment")

@@ -14,12 +14,12 @@ internal import WatchwordSystem
             "word without letters", "words too many", "format unsaid", "frame of 4 GiB",
             "frame over the limit", "endless",
         ])
-    func badAnswer(lie: String) throws {
+    func badResponse(lie: String) throws {
         let readings = try ReaderPool(program: "LyingReader")
             .read(contents: ["before", lie, "after"])
         #expect(
             readings == [
-                .symbol("before", tried: []), .refused(.lost(.badAnswer)),
+                .symbol("before", tried: []), .refused(.lost(.badResponse)),
                 .symbol("after", tried: []),
             ])
     }
@@ -28,7 +28,7 @@ internal import WatchwordSystem
     func hasty() throws {
         let picture = "hasty" + String(repeating: "x", count: 1 << 20)
         let readings = try ReaderPool(program: "LyingReader").read(contents: [picture, "after"])
-        #expect(readings == [.refused(.lost(.badAnswer)), .symbol("after", tried: [])])
+        #expect(readings == [.refused(.lost(.badResponse)), .symbol("after", tried: [])])
     }
 
     @Test("a second answer is not used for the next picture")
@@ -49,7 +49,7 @@ internal import WatchwordSystem
     @Test(
         "a reader that closes its pipe without a complete answer is reported",
         arguments: [
-            ("half a frame and gone", HelperLoss.noAnswer), ("close the pipe", .noAnswer),
+            ("half a frame and gone", HelperLoss.noResponse), ("close the pipe", .noResponse),
         ])
     func closing(lie: String, loss: HelperLoss) throws {
         let readings = try ReaderPool(program: "LyingReader").read(contents: [lie, "after"])

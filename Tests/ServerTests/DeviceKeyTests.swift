@@ -1,9 +1,7 @@
-import Foundation
 import PostgreSQLServer
 import ServiceTranscripts
 import TestSupport
 import Testing
-import WatchwordCryptography
 
 /// Where a server of these tests keeps its rows.
 enum TestedStore: String, CaseIterable {

@@ -168,7 +168,7 @@ struct KeyAttestationTests {
             func touch(number: Int, of count: Int) {}
         }
 
-        static func carryOut(_ request: TokenRequest) async throws -> TokenResult {
+        static func carryOut(_ request: TokenRequest) async throws -> TokenResponse {
             try await onOwnThread {
                 var nobody = Nobody()
                 return try TokenHelper(path: BuiltProgram.path("watchword-token"))
@@ -184,7 +184,7 @@ struct KeyAttestationTests {
                     authorization: authorization, pin: nil,
                     in: #require(TPMAddress(tpm.address))))
             guard case .madeKey(let key, let point) = made else {
-                throw TokenFailure.badHelperAnswer
+                throw TokenFailure.badHelperResponse
             }
             (self.key, self.point) = (key, point)
         }
@@ -203,7 +203,7 @@ struct KeyAttestationTests {
             let attested = try await Self.carryOut(
                 .attest(key, for: transcript, authorization: authorization, in: address))
             guard case .signature(let signature) = signed, case .attested(let statement) = attested
-            else { throw TokenFailure.badHelperAnswer }
+            else { throw TokenFailure.badHelperResponse }
             func text(_ bytes: [UInt8]) -> String { Base64URL.encode(bytes.span) }
             return [
                 "ticket": ticket, "public_key": text(point), "signature": text(signature),
@@ -229,7 +229,7 @@ struct KeyAttestationTests {
                 KeyActivation(blob: bytes("blob"), seed: bytes("seed")))
             let result = try await Self.carryOut(
                 .activate(wanted, in: #require(TPMAddress(tpm.address))))
-            guard case .secret(let secret) = result else { throw TokenFailure.badHelperAnswer }
+            guard case .secret(let secret) = result else { throw TokenFailure.badHelperResponse }
             let bytes = secret.withBytes { [UInt8](copying: $0) }
             return Base64URL.encode(bytes.span)
         }

@@ -73,19 +73,19 @@ package struct PasskeyDriver: Sendable {
 
     /// Finishes a registration.
     package func finish(
-        _ registration: Registration, _ passkey: TestPasskey, _ more: String = ""
+        _ registration: Registration, _ passkey: TestPasskey
     ) async throws -> Reply {
         let response = try passkey.createdJSON(registration.challenge)
         return try await send(
             .application, "/v1/credentials/\(registration.credential)/registration",
-            #"{"response":\#(response)\#(more)}"#)
+            #"{"response":\#(response)}"#)
     }
 
     /// Registers a passkey.
     @discardableResult package func register(
-        _ passkey: TestPasskey, for subject: String = "alice", _ more: String = ""
+        _ passkey: TestPasskey, for subject: String = "alice"
     ) async throws -> Registration {
-        let registration = try await begin(subject, more)
+        let registration = try await begin(subject)
         let reply = try await finish(registration, passkey)
         guard reply.result == "accepted" else { throw Self.unexpected(reply) }
         return registration
@@ -109,31 +109,26 @@ package struct PasskeyDriver: Sendable {
 
     /// Finishes a ceremony.
     package func finish(
-        _ ceremony: Ceremony, _ passkey: TestPasskey, _ more: String = ""
+        _ ceremony: Ceremony, _ passkey: TestPasskey
     ) async throws -> Reply {
         let response = try passkey.signedJSON(ceremony.challenge)
         return try await send(
             .application, "/v1/assertions",
-            #"{"ceremony":"\#(ceremony.token)","response":\#(response)\#(more)}"#)
+            #"{"ceremony":"\#(ceremony.token)","response":\#(response)}"#)
     }
 
     /// Signs in, with a new ceremony.
     package func signIn(
-        _ passkey: TestPasskey, as subject: String? = "alice", _ more: String = "",
-        device: String? = nil
+        _ passkey: TestPasskey, as subject: String? = "alice", _ more: String = ""
     ) async throws -> Reply {
-        try await finish(
-            try await beginCeremony(for: subject, more), passkey,
-            device.map { #","device":"\#($0)""# } ?? "")
+        try await finish(try await beginCeremony(for: subject, more), passkey)
     }
 
     /// Issues a ticket for a page.
-    package func issueTicket(
-        for subject: String = "alice", _ more: String = ""
-    ) async throws -> Reply {
+    package func issueTicket(for subject: String = "alice") async throws -> Reply {
         try await send(
             .application, "/v1/subjects/\(subject)/credentials",
-            #"{"type":"passkey","user_name":"\#(subject)","via":"page"\#(more)}"#)
+            #"{"type":"passkey","user_name":"\#(subject)","via":"page"}"#)
     }
 
     /// Begins a ceremony on a page, to enrol with a ticket or to sign in.

@@ -24,7 +24,7 @@ struct AuthenticatorTests {
 
         func carryOut(
             _ request: TokenRequest, timeout: Duration = .seconds(20), _ person: inout TestPerson
-        ) throws -> TokenResult {
+        ) throws -> TokenResponse {
             try TokenHelper(path: folder.program, timeout: timeout)
                 .carryOut(request, with: &person)
         }
@@ -35,7 +35,7 @@ struct AuthenticatorTests {
             let request = TokenRequest.makeCredential(
                 device: nil, salt: AuthenticatorTests.salt, requiresPIN: requiresPIN)
             guard case .made(let credential, let secret) = try carryOut(request, &person) else {
-                throw TokenFailure.badHelperAnswer
+                throw TokenFailure.badHelperResponse
             }
             return (credential, secret)
         }
@@ -160,7 +160,7 @@ struct AuthenticatorTests {
         "a hostile or unattended authenticator is refused",
         arguments: [
             ("untouched", TokenFailure.notTouched), ("declined", .declined),
-            ("garbage", .badDeviceAnswer), ("truncated", .badDeviceAnswer),
+            ("garbage", .badDeviceResponse), ("truncated", .badDeviceResponse),
             ("noSecret", .notSupported),
         ] as [(String, TokenFailure)])
     func faults(name: String, refusal: TokenFailure) throws {

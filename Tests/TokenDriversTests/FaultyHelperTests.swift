@@ -93,7 +93,7 @@ struct FaultyHelperTests {
         var nobody = TestPerson()
         #expect(
             try failure(of: ready + answer, then: "exec /bin/sleep 60", asking: &nobody)
-                == .badHelperAnswer)
+                == .badHelperResponse)
     }
 
     @Test("a helper that asks without end is stopped")
@@ -103,7 +103,7 @@ struct FaultyHelperTests {
         let all = (0..<20).flatMap { _ in asks }
         #expect(
             try failure(of: ready + all, then: "exec /bin/sleep 60", asking: &person)
-                == .badHelperAnswer)
+                == .badHelperResponse)
         #expect(person.questions.count < 12)
     }
 

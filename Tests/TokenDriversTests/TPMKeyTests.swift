@@ -20,7 +20,7 @@ struct TPMKeyTests {
 
     private static let message = Array("watchword device key 1, and so on".utf8)
 
-    private static func carryOut(_ request: TokenRequest) throws -> TokenResult {
+    private static func carryOut(_ request: TokenRequest) throws -> TokenResponse {
         var nobody = TestPerson()
         let result = try carryOut(request, asking: &nobody)
         #expect(nobody.questions.isEmpty && nobody.touches.isEmpty)
@@ -29,7 +29,7 @@ struct TPMKeyTests {
 
     private static func carryOut(
         _ request: TokenRequest, asking person: inout TestPerson
-    ) throws -> TokenResult {
+    ) throws -> TokenResponse {
         try TokenHelper(path: BuiltProgram.path("watchword-token"))
             .carryOut(request, with: &person)
     }
@@ -41,7 +41,7 @@ struct TPMKeyTests {
                 authorization: authorization, pin: pin.map { SecretBytes(text: $0) },
                 in: #require(TPMAddress(address))))
         guard case .madeKey(let key, let point) = result else {
-            throw TokenFailure.badHelperAnswer
+            throw TokenFailure.badHelperResponse
         }
         return MadeKey(key: key, point: point, authorization: authorization)
     }
@@ -54,7 +54,7 @@ struct TPMKeyTests {
             .sign(
                 message, with: key ?? made.key, authorization: authorization ?? made.authorization,
                 in: #require(TPMAddress(address))))
-        guard case .signature(let signature) = result else { throw TokenFailure.badHelperAnswer }
+        guard case .signature(let signature) = result else { throw TokenFailure.badHelperResponse }
         return signature
     }
 
@@ -99,7 +99,7 @@ struct TPMKeyTests {
             .sign(
                 message, with: made.key, authorization: authorization ?? made.authorization,
                 in: #require(TPMAddress(address))), asking: &person)
-        guard case .signature(let signature) = result else { throw TokenFailure.badHelperAnswer }
+        guard case .signature(let signature) = result else { throw TokenFailure.badHelperResponse }
         return signature
     }
 
@@ -127,12 +127,12 @@ struct TPMKeyTests {
         guard
             case .sealed(let object) = try Self.carryOut(
                 .seal(secret, pin: SecretBytes(text: "1"), isBoundToPCR7: false, in: address))
-        else { throw TokenFailure.badHelperAnswer }
+        else { throw TokenFailure.badHelperResponse }
         var opener = TestPerson("0", "1")
         guard
             case .secret(let found) = try Self.carryOut(
                 .unseal(object, in: address), asking: &opener)
-        else { throw TokenFailure.badHelperAnswer }
+        else { throw TokenFailure.badHelperResponse }
         #expect(found == secret && opener.questions.first?.left == 2)
     }
 

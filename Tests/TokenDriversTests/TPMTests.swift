@@ -22,7 +22,7 @@ struct TPMTests {
                 isBoundToPCR7: pcr7, in: address(of: tpm)),
             with: &nobody)
         #expect(nobody.questions.isEmpty)
-        guard case .sealed(let object) = result else { throw TokenFailure.badHelperAnswer }
+        guard case .sealed(let object) = result else { throw TokenFailure.badHelperResponse }
         return object
     }
 

@@ -22,7 +22,7 @@ struct TPMTrafficTests {
         address = try #require(TPMAddress(bus.address))
     }
 
-    private func carryOut(_ request: TokenRequest) throws -> TokenResult {
+    private func carryOut(_ request: TokenRequest) throws -> TokenResponse {
         var person = TestPerson(Self.pin, Self.pin)
         return try TokenHelper(path: BuiltProgram.path("watchword-token"))
             .carryOut(request, with: &person)
@@ -38,7 +38,7 @@ struct TPMTrafficTests {
                 case .sealed(let object) = try carryOut(
                     .seal(sealed, pin: pin, isBoundToPCR7: isBound, in: address)),
                 case .secret(let secret) = try carryOut(.unseal(object, in: address))
-            else { throw TokenFailure.badHelperAnswer }
+            else { throw TokenFailure.badHelperResponse }
             #expect(secret == sealed)
         }
         var secrets = [
@@ -55,7 +55,7 @@ struct TPMTrafficTests {
                     .sign(Self.message, with: key, authorization: authorization, in: address)),
                 case .attested(let attestation) = try carryOut(
                     .attest(key, for: Self.message, authorization: authorization, in: address))
-            else { throw TokenFailure.badHelperAnswer }
+            else { throw TokenFailure.badHelperResponse }
             last = point
             secrets.append(SecretForms("authorization value", bytes: authorization.known))
             if let pin {
@@ -68,7 +68,7 @@ struct TPMTrafficTests {
                 endorsementKey: EndorsementKey(
                     TPMPublicArea(attestation.endorsementKey).publicKey))
             guard case .secret(let secret) = try carryOut(.activate(activation, in: address))
-            else { throw TokenFailure.badHelperAnswer }
+            else { throw TokenFailure.badHelperResponse }
             #expect(secret == revealed)
             secrets.append(SecretForms("activation secret", bytes: revealed.known))
         }

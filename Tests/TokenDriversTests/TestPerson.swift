@@ -27,7 +27,7 @@ struct TestPerson: TokenHelper.Person {
     mutating func touch(number: Int, of count: Int) { touches.append(number) }
 }
 
-extension TokenResult {
+extension TokenResponse {
     /// The secret, as text; `nil` if it is none.
     var secretText: String? { if case .secret(let secret) = self { secret.text } else { nil } }
 }

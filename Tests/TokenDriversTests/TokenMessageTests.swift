@@ -115,7 +115,7 @@ struct TokenMessageTests {
     @Test("each message of the helper is read as it was sent, and nothing else is")
     func messages() throws {
         let key = try Self.key()
-        let results: [TokenResult] = [
+        let results: [TokenResponse] = [
             .sealed(try Self.object()),
             .madeKey(key, point: [UInt8](repeating: 4, count: TPMKey.pointCount)),
             .signature([1, 2, 3]),
@@ -134,7 +134,7 @@ struct TokenMessageTests {
     @Test("a key's point and a slot's secret have one length, and a signature a limited one")
     func lengths() throws {
         let key = try Self.key()
-        let results: [TokenResult] = [
+        let results: [TokenResponse] = [
             .madeKey(key, point: [UInt8](repeating: 4, count: 64)),
             .madeKey(key, point: [UInt8](repeating: 4, count: 66)),
             .signature([UInt8](repeating: 1, count: 73)),
@@ -142,7 +142,7 @@ struct TokenMessageTests {
             .made(try Self.credential(), SecretBytes(text: "short")),
         ]
         for result in results {
-            let read: TokenResult? = MessageForm.read(try MessageForm.bytes(of: result))
+            let read: TokenResponse? = MessageForm.read(try MessageForm.bytes(of: result))
             #expect(read == nil)
         }
     }
@@ -164,7 +164,7 @@ struct TokenMessageTests {
     private static let refusals: [TokenFailure] = [
         .noDevice, .noPermission, .busy, .otherDevice, .wrongPIN(left: nil), .wrongPIN(left: 2),
         .noPIN, .failed(call: "Esys_Load", code: .max),
-        .notConfined(SystemCallFailure(call: "seccomp_load", number: -38)), .badDeviceAnswer,
+        .notConfined(SystemCallFailure(call: "seccomp_load", number: -38)), .badDeviceResponse,
         .badRequest, .lockedOut(seconds: nil), .lockedOut(seconds: 7_200), .changedPCR7, .noPCR7,
         .ownerPassword, .noCertificate, .blockedPIN, .needsReinsertion, .noPINSet, .notTouched,
         .declined, .notSupported, .severalDevices,

@@ -36,7 +36,7 @@ public enum ConfinedHelper {
         }
     }
 
-    /// Sends an answer.
+    /// Sends a response.
     public static func send(_ frame: FrameWriter) throws(SystemCallFailure) {
         try frame.write(to: StandardStream.output.rawValue)
     }
@@ -45,7 +45,7 @@ public enum ConfinedHelper {
     public static func refuseRequest() -> Never { ProcessEnd.atOnce(with: Status.badRequest) }
 }
 
-/// Why a confined helper gave no valid answer about a file; other files can still be read.
+/// Why a confined helper gave no valid response about a file; other files can still be read.
 public enum HelperLoss: Hashable, Sendable {
     /// The helper crashed with this signal; the file may be hostile.
     case crashed(signal: Int32)
@@ -55,10 +55,10 @@ public enum HelperLoss: Hashable, Sendable {
     case timedOut
     /// Reading needed more memory than the helper is allowed.
     case tooMuchMemory
-    /// The helper's answer violated the protocol; all of it was rejected.
-    case badAnswer
-    /// The helper ended without an answer, or in an unknown way.
-    case noAnswer
+    /// The helper's response violated the protocol; all of it was rejected.
+    case badResponse
+    /// The helper ended without a response, or in an unknown way.
+    case noResponse
 
     /// The reason derived from how the helper ended.
     public init(ending: ChildProcess.Ending, peakMemory: Int, limits: Confinement.Limits) {
@@ -72,7 +72,7 @@ public enum HelperLoss: Hashable, Sendable {
             case .crashed(let signal): .crashed(signal: signal)
             case .forbiddenCall: .forbiddenCall
             case .processorTimeSpent: .timedOut
-            case .exited, .killed, .unknown: .noAnswer
+            case .exited, .killed, .unknown: .noResponse
             }
     }
 }

@@ -175,7 +175,7 @@ extension ReaderConnection {
         helper.end()
         isSpent = true
         guard helper.isReady else { throw .otherVersion }
-        return finish(PictureAnswer(refused: .lost(.badAnswer)))
+        return finish(PictureAnswer(refused: .lost(.badResponse)))
     }
 
     /// Ends a process that has closed its pipe, and reports why it stopped.

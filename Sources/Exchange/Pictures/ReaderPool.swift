@@ -72,7 +72,7 @@ public final class ReaderPool {
     private func read(
         _ picture: OpenPicture, symbol: (Span<UInt8>) -> Void
     ) throws(HelperFailure) -> PictureOutcome {
-        var outcome = PictureOutcome.refused(.lost(.noAnswer))
+        var outcome = PictureOutcome.refused(.lost(.noResponse))
         try read(count: 1, open: { _ in picture }) { _, answer in
             answer.forEachSymbol(symbol)
             outcome = answer.outcome

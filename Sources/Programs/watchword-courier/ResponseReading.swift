@@ -25,8 +25,8 @@ extension CurlResponse {
     }
 
     private func object() throws(HTTPHelperFailure) -> JSONValue {
-        guard hasType("application/json") else { throw .badAnswer }
-        guard let object = json() else { throw .badAnswer }
+        guard hasType("application/json") else { throw .badResponse }
+        guard let object = json() else { throw .badResponse }
         return object
     }
 
@@ -48,21 +48,21 @@ extension CurlResponse {
     private func login(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
         switch object["result"]?.string {
         case "accepted":
-            guard let expiry = object["expires_at"]?.string else { throw .badAnswer }
+            guard let expiry = object["expires_at"]?.string else { throw .badResponse }
             return .accepted(
                 HelperResponse.Acceptance(
                     verification: try object.token("verification"),
                     login: try object.secret("login"), expiresAt: PlainText(showing: expiry),
                     next: try object.handedSecret()))
         case "denied": return try denied(object)
-        default: throw .badAnswer
+        default: throw .badResponse
         }
     }
 
     private func denied(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
-        guard let isWipe = object["wipe"]?.truth else { throw .badAnswer }
+        guard let isWipe = object["wipe"]?.truth else { throw .badResponse }
         guard isWipe else { return .denied(wipe: nil) }
-        guard let reason = object["wipe_reason"]?.string else { throw .badAnswer }
+        guard let reason = object["wipe_reason"]?.string else { throw .badResponse }
         return .denied(wipe: HelperResponse.WipeOrder(word: reason))
     }
 
@@ -71,13 +71,13 @@ extension CurlResponse {
         let isPending = object["activation"] != nil
         guard credential.text.hasPrefix("cr_"),
             object["state"]?.string == (isPending ? "pending" : "active")
-        else { throw .badAnswer }
+        else { throw .badResponse }
         guard let activation = object["activation"] else {
             return .registered(credential: credential, custody: try object.token("custody"))
         }
         let protected = KeyActivation(
             blob: try activation.bytes("blob"), seed: try activation.bytes("seed"))
-        guard let protected else { throw .badAnswer }
+        guard let protected else { throw .badResponse }
         return .keyToActivate(credential: credential, protected)
     }
 
@@ -89,7 +89,7 @@ extension CurlResponse {
             problem["credential"] != nil
         else { return nil }
         let credential = try problem.token("credential")
-        guard credential.text.hasPrefix("cr_") else { throw .badAnswer }
+        guard credential.text.hasPrefix("cr_") else { throw .badResponse }
         return .registered(credential: credential, custody: try problem.token("custody"))
     }
 
@@ -97,7 +97,7 @@ extension CurlResponse {
         switch object["result"]?.string {
         case "accepted": return .keyActivated
         case "denied": return .denied(wipe: nil)
-        default: throw .badAnswer
+        default: throw .badResponse
         }
     }
 
@@ -106,7 +106,7 @@ extension CurlResponse {
             token: try object.token("challenge"),
             expiry: try object.whole("expires_ms"))
         guard challenge.bytes != nil, challenge.token.text.hasPrefix("wwx_") else {
-            throw .badAnswer
+            throw .badResponse
         }
         return .challenge(challenge)
     }
@@ -114,13 +114,13 @@ extension CurlResponse {
     private func signature(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
         switch object["result"]?.string {
         case "accepted":
-            guard let expiry = object["expires_at"]?.string else { throw .badAnswer }
+            guard let expiry = object["expires_at"]?.string else { throw .badResponse }
             return .signed(
                 HelperResponse.AcceptedSignature(
                     verification: try object.token("verification"),
                     login: try object.secret("login"), expiresAt: PlainText(showing: expiry)))
         case "denied": return try denied(object)
-        default: throw .badAnswer
+        default: throw .badResponse
         }
     }
 
@@ -134,22 +134,22 @@ extension CurlResponse {
 
 extension JSONValue {
     fileprivate func token(_ name: String) throws(HTTPHelperFailure) -> Token {
-        guard let text = self[name]?.string, let token = Token(text) else { throw .badAnswer }
+        guard let text = self[name]?.string, let token = Token(text) else { throw .badResponse }
         return token
     }
 
     fileprivate func secret(_ name: String) throws(HTTPHelperFailure) -> SecretBytes {
-        guard let secret = self[name]?.secretText, Token.isToken(secret) else { throw .badAnswer }
+        guard let secret = self[name]?.secretText, Token.isToken(secret) else { throw .badResponse }
         return secret
     }
 
     fileprivate func bytes(_ name: String) throws(HTTPHelperFailure) -> [UInt8] {
-        guard let text = self[name]?.string else { throw .badAnswer }
-        do { return try Base64URL.decode(Array(text.utf8).span) } catch { throw .badAnswer }
+        guard let text = self[name]?.string else { throw .badResponse }
+        do { return try Base64URL.decode(Array(text.utf8).span) } catch { throw .badResponse }
     }
 
     fileprivate func whole(_ name: String) throws(HTTPHelperFailure) -> UInt64 {
-        guard let number = self[name]?.wholeNumber else { throw .badAnswer }
+        guard let number = self[name]?.wholeNumber else { throw .badResponse }
         return number
     }
 

@@ -28,7 +28,7 @@ struct RelayedToken: TokenRequestHandler {
 
     func carryOut(
         _ request: TokenRequest, with person: inout some TokenHelper.Person
-    ) throws(TokenFailure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResponse {
         try context.using { helpers throws(SystemCallFailure) in
             try helpers.startToken()
         } otherwise: { refusal in

@@ -92,12 +92,12 @@ public struct HTTPHelper: RequestSender, Sendable {
         switch try HTTPHelperFailure.system(in: connection.receive()) {
         case .timedOut: throw .timedOut
         case .ended: throw .helper(.died(connection.ending()))
-        case .malformed: throw .badAnswer
+        case .malformed: throw .badResponse
         case .frame(let frame):
             guard frame.withBytes({ $0[0] }) == HelperProtocol.version else {
                 throw .helper(.otherVersion)
             }
-            guard let response = frame.value(as: ResponseFrame.self) else { throw .badAnswer }
+            guard let response = frame.value(as: ResponseFrame.self) else { throw .badResponse }
             return try response.result.get()
         }
     }
@@ -131,7 +131,7 @@ public enum HTTPHelperFailure: SystemCallError, Hashable, Sendable {
     /// There are no trusted authorities, or their file contains none.
     case authorities
     /// The response is not HTTP, not JSON, or not a response to the request.
-    case badAnswer
+    case badResponse
     /// The response exceeds a size limit.
     case tooLarge
 
@@ -158,7 +158,7 @@ extension HTTPHelperFailure {
 extension HTTPHelperFailure: Transferable {
     private enum Kind: UInt8, Transferable {
         case helper, library, unknownHost, notLoopback, unreachable, timedOut, connectionLost
-        case certificate, handshake, authorities, badAnswer, tooLarge
+        case certificate, handshake, authorities, badResponse, tooLarge
     }
 
     package func write(to output: FrameWriter) {
@@ -173,7 +173,7 @@ extension HTTPHelperFailure: Transferable {
         case .certificate(let fault): output.append(Kind.certificate, fault)
         case .handshake: output.append(Kind.handshake)
         case .authorities: output.append(Kind.authorities)
-        case .badAnswer: output.append(Kind.badAnswer)
+        case .badResponse: output.append(Kind.badResponse)
         case .tooLarge: output.append(Kind.tooLarge)
         }
     }
@@ -190,7 +190,7 @@ extension HTTPHelperFailure: Transferable {
         case .certificate: self = try fields.make(Self.certificate, from: bytes)
         case .handshake: self = .handshake
         case .authorities: self = .authorities
-        case .badAnswer: self = .badAnswer
+        case .badResponse: self = .badResponse
         case .tooLarge: self = .tooLarge
         }
     }

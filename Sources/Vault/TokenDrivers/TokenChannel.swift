@@ -12,7 +12,7 @@ public struct TokenChannel: ~Copyable {
 
     /// Handles one request with `serve` and ends the process.
     public static func run(
-        serve: (TokenRequest, borrowing TokenChannel) throws(TokenFailure) -> TokenResult
+        serve: (TokenRequest, borrowing TokenChannel) throws(TokenFailure) -> TokenResponse
     ) -> Never {
         endOnFailure(of: try ProcessHardening.apply())
         endOnFailure(of: try Confinement.prepareForDevice())
@@ -35,7 +35,7 @@ public struct TokenChannel: ~Copyable {
 
     private static func answer(
         to request: TokenRequest, over channel: borrowing TokenChannel,
-        _ serve: (TokenRequest, borrowing TokenChannel) throws(TokenFailure) -> TokenResult
+        _ serve: (TokenRequest, borrowing TokenChannel) throws(TokenFailure) -> TokenResponse
     ) -> TokenMessage {
         do { return .done(try serve(request, channel)) } catch { return .refused(error) }
     }

@@ -15,11 +15,11 @@ package enum AgentFailure: SystemCallError, Hashable, Sendable {
     /// Too many clients are connected to the agent.
     case tooManyClients
     /// The agent ended, or did not answer in time.
-    case noAnswer
+    case noResponse
     /// The same after a request to lock vaults.
     case notLocked
     /// The system agent ended or did not start, or did not answer in time.
-    case noAnswerFromSystem
+    case noResponseFromSystem
     /// The same after a request to lock the vault.
     case notLockedBySystem
     /// The system agent is installed, and its socket does not exist.
@@ -102,7 +102,7 @@ package final class AgentClient {
     package func send(_ request: AgentRequest) throws(AgentFailure) -> AgentResponse {
         try write(request)
         return try receive(
-            within: timeout(of: request), otherwise: request.locks ? notLocked : noAnswer)
+            within: timeout(of: request), otherwise: request.locks ? notLocked : noResponse)
     }
 
     /// Sends a request, and passes messages and questions to the person.
@@ -116,7 +116,7 @@ package final class AgentClient {
         var next: AgentRequest? = request
         while true {
             if let next { try write(next) }
-            let response = try receive(within: timeout(of: request), otherwise: noAnswer)
+            let response = try receive(within: timeout(of: request), otherwise: noResponse)
             switch response {
             case .says, .asks, .asksPIN: next = person(response)
             default: return response
@@ -143,24 +143,24 @@ package final class AgentClient {
             // If the agent has refused the connection, its response is read next.
             _ = try connection.send(frame, timeout: AgentProtocol.frameTimeout)
         } catch {
-            throw failure(of: error, otherwise: noAnswer)
+            throw failure(of: error, otherwise: noResponse)
         }
     }
 
-    private var noAnswer: AgentFailure { isSystem ? .noAnswerFromSystem : .noAnswer }
+    private var noResponse: AgentFailure { isSystem ? .noResponseFromSystem : .noResponse }
     private var notLocked: AgentFailure { isSystem ? .notLockedBySystem : .notLocked }
 
     /// Connections that wait are closed by an agent that ends, and by systemd if its service does
     /// not start.
     private func failure(
-        of error: SystemCallFailure, otherwise noAnswer: AgentFailure
+        of error: SystemCallFailure, otherwise noResponse: AgentFailure
     ) -> AgentFailure {
-        error.isConnectionLost ? noAnswer : .system(error)
+        error.isConnectionLost ? noResponse : .system(error)
     }
 
-    /// - Parameter noAnswer: the failure if there is no response.
+    /// - Parameter noResponse: the failure if there is no response.
     private func receive(
-        within timeout: Duration, otherwise noAnswer: AgentFailure
+        within timeout: Duration, otherwise noResponse: AgentFailure
     ) throws(AgentFailure) -> AgentResponse {
         let received: FrameConnection.Received
         do {
@@ -168,11 +168,11 @@ package final class AgentClient {
                 limit: AgentProtocol.largestResponse, idleTime: timeout,
                 timeout: AgentProtocol.frameTimeout)
         } catch {
-            throw failure(of: error, otherwise: noAnswer)
+            throw failure(of: error, otherwise: noResponse)
         }
         guard case .frame(let frame) = received else {
             if case .malformed = received { throw .malformed }
-            throw noAnswer
+            throw noResponse
         }
         guard let response: AgentResponse = frame.value() else { throw .malformed }
         switch response {

@@ -27,7 +27,7 @@ package enum AgentStart {
             case .taken: break
             case .failed(let failure): throw .notStarted(failure)
             case .noFolder(let failure): throw .folder(failure)
-            case nil: throw .noAnswer
+            case nil: throw .noResponse
             }
             do throws(AgentFailure) {
                 return try AgentClient()

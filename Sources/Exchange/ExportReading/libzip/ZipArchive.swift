@@ -80,9 +80,6 @@ public struct ZipMember: Hashable, Sendable {
     let encryption: Encryption
     let index: UInt64
 
-    /// Whether a password is needed.
-    public var isEncrypted: Bool { encryption != .none }
-
     /// The stated length, checked against the limits before anything is allocated.
     func checkedLength(inArchiveOf count: Int, limit: Int) throws(ContainerError) -> Int {
         guard length <= UInt64(limit) else {

@@ -81,13 +81,13 @@ public final class ExportProcess {
         password: SecretBytes
     ) throws(HelperFailure) -> ExportOutcome {
         guard password.count <= ExportProtocol.longestPassword, awaitsPassword else {
-            return .lost(.noAnswer)
+            return .lost(.noResponse)
         }
         awaitsPassword = false
         helper.restartTimeout(timeout)
         // A frame that arrives before the request is not an answer to it.
         guard case .wouldWait = try HelperFailure.system(in: helper.receive())
-        else { return .lost(ended(.badAnswer)) }
+        else { return .lost(ended(.badResponse)) }
         let loss = try password.withBytes { bytes throws(HelperFailure) in try send(bytes) }
         if let loss { return .lost(loss) }
         return try awaitAnswer()
@@ -123,10 +123,10 @@ extension ExportProcess {
             case .refused(let error)?:
                 awaitsPassword = true
                 return .refused(error)
-            case nil: return .lost(ended(.badAnswer))
+            case nil: return .lost(ended(.badResponse))
             }
         case .ended?: return .lost(lost())
-        case .greeting?, .malformed?, .wouldWait?: return .lost(ended(.badAnswer))
+        case .greeting?, .malformed?, .wouldWait?: return .lost(ended(.badResponse))
         case nil: return .lost(ended(.timedOut))
         }
     }

@@ -15,8 +15,8 @@ package enum HelperMessages {
         case .forbiddenCall: "the \(file) made the \(reader) attempt a forbidden system call"
         case .timedOut: "the \(file) took too long to read"
         case .tooMuchMemory: "the \(file) needs too much memory to read"
-        case .badAnswer: "the \(reader) sent an invalid response"
-        case .noAnswer: "the \(reader) ended without a response; try again"
+        case .badResponse: "the \(reader) sent an invalid response"
+        case .noResponse: "the \(reader) ended without a response; try again"
         }
     }
 

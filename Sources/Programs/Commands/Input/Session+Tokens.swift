@@ -58,7 +58,7 @@ extension Session {
     ///
     /// - Parameter purpose: The reason for asking again; `nil` the first time.
     func opener(of slot: SlotSummary, again purpose: String?) throws -> VaultOpener {
-        let result: TokenResult
+        let result: TokenResponse
         switch slot.method {
         case .tpm2(let object):
             result = try carryOut(
@@ -69,7 +69,7 @@ extension Session {
         case .passphrase, .recoveryKey, .other: preconditionFailure("the slot has a device")
         }
         guard case .secret(let secret) = result else {
-            throw CommandFailure.token(.badHelperAnswer, slot.token ?? .tpm)
+            throw CommandFailure.token(.badHelperResponse, slot.token ?? .tpm)
         }
         return .device(secret, of: slot)
     }
@@ -77,7 +77,7 @@ extension Session {
     /// Lets `watchword-token` carry out one request.
     func carryOut(
         _ request: TokenRequest, on token: TokenKind, again purpose: String? = nil
-    ) throws -> TokenResult {
+    ) throws -> TokenResponse {
         var person = TokenPerson(session: self, token: token, purpose: purpose)
         do {
             return try TokenHelper().carryOut(request, with: &person)

@@ -27,8 +27,8 @@ extension Messages {
                 + "unlock"
         case .tooManyClients:
             "too many programs are using the agent; end those that wait for an answer, and try again"
-        case .noAnswer: "the agent did not answer; unlock the vault again"
-        case .noAnswerFromSystem:
+        case .noResponse: "the agent did not answer; unlock the vault again"
+        case .noResponseFromSystem:
             "the system agent did not answer; for the reason, run systemctl status watchword-agent or, as an "
                 + "administrator, journalctl -u watchword-agent"
         case .notLocked:

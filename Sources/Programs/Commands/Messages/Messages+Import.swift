@@ -240,7 +240,7 @@ extension Messages {
         case .forbiddenCall: "forbidden-call"
         case .timedOut: "timed-out"
         case .tooMuchMemory: "too-much-memory"
-        case .badAnswer, .noAnswer: "no-answer"
+        case .badResponse, .noResponse: "no-answer"
         }
     }
 }

@@ -91,7 +91,8 @@ extension Messages {
             "the server's certificate \(describe(fault)); nothing was sent"
         case .handshake: "the server does not support TLS 1.2 or later"
         case .authorities: "no certificate authorities found; use --ca-file"
-        case .badAnswer: "the response is invalid; check that the URL belongs to a Watchword server"
+        case .badResponse:
+            "the response is invalid; check that the URL belongs to a Watchword server"
         case .tooLarge: "the server's response is too large"
         }
     }

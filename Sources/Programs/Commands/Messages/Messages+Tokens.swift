@@ -62,7 +62,7 @@ extension Messages {
         case .timedOut:
             return "the \(device) did not answer in time; try again, and if that does not help, "
                 + (token == .tpm ? "restart the computer" : "remove it and insert it again")
-        case .badHelperAnswer: return "watchword-token sent an invalid response"
+        case .badHelperResponse: return "watchword-token sent an invalid response"
         case .noDevice:
             return token == .tpm
                 ? "no TPM 2 was found; enable it in the firmware, or name it with --tpm"
@@ -87,7 +87,7 @@ extension Messages {
         case .notConfined(let failure):
             return "watchword-token could not give up its privileges, so it did nothing: "
                 + sentence(for: failure)
-        case .badDeviceAnswer: return "the \(device) sent an invalid response"
+        case .badDeviceResponse: return "the \(device) sent an invalid response"
         case .badRequest:
             return "the slot was damaged or tampered with; remove it and add it again"
         case .lockedOut(let seconds?):

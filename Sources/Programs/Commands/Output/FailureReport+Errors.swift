@@ -130,8 +130,8 @@ extension ExitCode {
     init(_ failure: TokenFailure) {
         self =
             switch failure {
-            case .helper, .timedOut, .badHelperAnswer, .noDevice, .noPermission, .busy, .failed,
-                .notConfined, .badDeviceAnswer, .noPCR7, .ownerPassword, .noCertificate,
+            case .helper, .timedOut, .badHelperResponse, .noDevice, .noPermission, .busy, .failed,
+                .notConfined, .badDeviceResponse, .noPCR7, .ownerPassword, .noCertificate,
                 .notSupported:
                 .system
             case .badRequest: .badInput

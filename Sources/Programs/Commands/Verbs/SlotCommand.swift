@@ -190,7 +190,7 @@ enum SlotAddTokenCommand {
         let request = TokenRequest.seal(
             secret, pin: pin, isBoundToPCR7: session.arguments.has(.pcr7), in: address)
         guard case .sealed(let object) = try session.carryOut(request, on: .tpm) else {
-            throw CommandFailure.token(.badHelperAnswer, .tpm)
+            throw CommandFailure.token(.badHelperResponse, .tpm)
         }
         let number = try session.change(vault) { changes throws(VaultError) in
             try changes.addTPM(object, sealing: secret, now: SystemClock.unixTime())
@@ -212,7 +212,7 @@ enum SlotAddTokenCommand {
         guard
             case .made(let credential, let secret) = try session.carryOut(
                 request, on: .authenticator)
-        else { throw CommandFailure.token(.badHelperAnswer, .authenticator) }
+        else { throw CommandFailure.token(.badHelperResponse, .authenticator) }
         let number = try session.change(vault) { changes throws(VaultError) in
             try changes.addAuthenticator(
                 credential, secret: secret, now: SystemClock.unixTime())

@@ -40,7 +40,7 @@ enum UnlockCommand {
             case .outOfReach: throw CommandFailure.outOfReach(VisibleText.of(path))
             case .notLocked: throw CommandFailure.keyNotLocked(bySystem: false)
             // It is ending.
-            case .notHeld: throw AgentFailure.noAnswer
+            case .notHeld: throw AgentFailure.noResponse
             default: throw AgentFailure.malformed
             }
         }
@@ -135,7 +135,7 @@ extension Session {
         _ request: AgentRequest, withRunning client: AgentClient
     ) throws -> AgentResponse? {
         do { return try client.send(request) } catch {
-            guard [.noAnswer, .notLocked].contains(error), try runningAgent() == nil else {
+            guard [.noResponse, .notLocked].contains(error), try runningAgent() == nil else {
                 throw error
             }
             return nil

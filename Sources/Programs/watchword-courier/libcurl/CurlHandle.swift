@@ -229,7 +229,7 @@ extension HTTPHelperFailure {
             case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
                 .connectionLost
             case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
-                .badAnswer
+                .badResponse
             // Our receivers abort a transfer that exceeds a limit.
             case CURLE_WRITE_ERROR: .tooLarge
             case CURLE_OUT_OF_MEMORY: .outOfMemory

@@ -4,7 +4,7 @@ internal import WatchwordSystem
 
 // `@unchecked Sendable` is safe: one thread creates a session and hands it over completely; the
 // pools ensure that only one thread uses it at a time.
-/// A connection with its settings, whose database contains everything that it acknowledged.
+/// A connection with our settings, to a database that has lost nothing that it acknowledged.
 final class PostgreSQLSession: @unchecked Sendable {
     let connection: PostgreSQLConnection
     /// How long a statement may take.

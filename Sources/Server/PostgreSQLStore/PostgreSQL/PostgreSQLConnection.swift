@@ -110,7 +110,7 @@ internal import WatchwordSystem
         _ commands: [PipelineCommand], timeout: Duration
     ) throws(StoreFailure) -> [PipelineOutcome] {
         let deadline = ContinuousClock.Instant.now + timeout
-        // For each result, the statement that it reports as prepared.
+        // For each result, the statement that it prepares; `nil` for the result of a command.
         var preparing: [StoreStatement?] = []
         for command in commands {
             if case .run(let statement, _) = command, !prepared.contains(statement),

@@ -30,9 +30,6 @@ internal import Verification
         return unsafe String(cString: text)
     }
 
-    /// A row, read column by column.
-    func row(_ index: Int) -> PostgreSQLRow { rows.row(index) }
-
     var rows: PostgreSQLRows { PostgreSQLRows(self, 0..<count) }
 
     /// Every row, decoded by `read`.

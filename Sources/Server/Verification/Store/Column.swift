@@ -20,7 +20,7 @@ package struct Column<Row>: Sendable {
     ///
     /// If it is NULL, as in every row from before the step, it adds nothing to the bytes that the
     /// authentication code covers, so stored codes stay valid. A value adds the column's name and
-    /// itself behind all columns that the table began with. Each part shows where it ends, so
+    /// itself, behind all columns that the table began with. Each part shows where it ends, so
     /// different rows have different bytes: without the key, nobody can set, change or remove the
     /// value, move it to another column, or hide it by removing the column and undoing the step.
     init<Value: ColumnValue>(
@@ -76,7 +76,8 @@ package protocol ColumnRow: StoredRow {
     /// The columns in their order in statements.
     ///
     /// The first one is the primary key. The authentication code, which covers all of them, follows
-    /// in a column of its own.
+    /// in a column of its own. Released columns keep their order, because stored codes depend on
+    /// it.
     static var columns: [Column<Self>] { get }
     /// The schema step that created the table.
     static var step: Int { get }

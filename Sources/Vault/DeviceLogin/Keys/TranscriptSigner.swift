@@ -68,7 +68,7 @@ struct TPMSigner: TranscriptSigner {
         var person = KnownPIN(value: pin)
         let result = try tpm.carryOut(
             .makeKey(authorization: authorization, pin: pin, in: tpm.address), asking: &person)
-        guard case .madeKey(let key, let point) = result else { throw .token(.badHelperAnswer) }
+        guard case .madeKey(let key, let point) = result else { throw .token(.badHelperResponse) }
         return TPMSigner(key, point: point, authorization, in: tpm)
     }
 
@@ -89,7 +89,7 @@ struct TPMSigner: TranscriptSigner {
         let request = TokenRequest.sign(
             transcript.bytes, with: key, authorization: authorization, in: tpm.address)
         guard case .signature(let signature) = try tpm.carryOut(request, asking: &person)
-        else { throw .token(.badHelperAnswer) }
+        else { throw .token(.badHelperResponse) }
         // A wrong answer is never sent to a server.
         let isValid: Bool
         do {
@@ -98,7 +98,7 @@ struct TPMSigner: TranscriptSigner {
         } catch {
             isValid = false
         }
-        guard isValid else { throw .token(.badHelperAnswer) }
+        guard isValid else { throw .token(.badHelperResponse) }
         return signature
     }
 
@@ -108,7 +108,7 @@ struct TPMSigner: TranscriptSigner {
         let request = TokenRequest.attest(
             key, for: transcript.bytes, authorization: authorization, in: tpm.address)
         guard case .attested(let attestation) = try tpm.carryOut(request, asking: &person)
-        else { throw .token(.badHelperAnswer) }
+        else { throw .token(.badHelperResponse) }
         return attestation
     }
 
@@ -119,7 +119,7 @@ struct TPMSigner: TranscriptSigner {
         var nobody = KnownPIN(value: nil)
         let result = try tpm.carryOut(
             .activate(activation, in: tpm.address), asking: &nobody)
-        guard case .secret(let secret) = result else { throw .token(.badHelperAnswer) }
+        guard case .secret(let secret) = result else { throw .token(.badHelperResponse) }
         return Base64URL.encode(secret)
     }
 }
@@ -176,7 +176,7 @@ public struct TPMAccess: Sendable {
 
     func carryOut(
         _ request: TokenRequest, asking person: inout some TokenHelper.Person
-    ) throws(DeviceLoginError) -> TokenResult {
+    ) throws(DeviceLoginError) -> TokenResponse {
         do { return try handler.carryOut(request, with: &person) } catch { throw .token(error) }
     }
 }
@@ -189,7 +189,7 @@ public struct StartedTokenHelper: TokenRequestHandler {
     /// Carries out one request in a process of its own.
     public func carryOut(
         _ request: TokenRequest, with person: inout some TokenHelper.Person
-    ) throws(TokenFailure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResponse {
         try TokenHelper().carryOut(request, with: &person)
     }
 }

@@ -5,10 +5,10 @@ public enum TokenFailure: SystemCallError, Hashable, Sendable {
     // The helper.
     /// The helper did not do its work.
     case helper(HelperFailure)
-    /// The device did not answer in time.
+    /// The device did not respond in time.
     case timedOut
     /// The helper broke the protocol.
-    case badHelperAnswer
+    case badHelperResponse
 
     // Any device.
     /// There is no such device.
@@ -27,8 +27,8 @@ public enum TokenFailure: SystemCallError, Hashable, Sendable {
     case failed(call: String, code: UInt32)
     /// The helper could not give up its privileges, so it did nothing.
     case notConfined(SystemCallFailure)
-    /// The device's answer makes no sense.
-    case badDeviceAnswer
+    /// The device's response makes no sense.
+    case badDeviceResponse
     /// What the vault file holds for the device is malformed.
     case badRequest
 
@@ -65,9 +65,9 @@ extension TokenFailure {
     /// Whether the helper can report it; the others are found out in the process that started it.
     package var isReportedByHelper: Bool {
         switch self {
-        case .helper, .timedOut, .badHelperAnswer: false
+        case .helper, .timedOut, .badHelperResponse: false
         case .noDevice, .noPermission, .busy, .otherDevice, .wrongPIN, .noPIN, .failed,
-            .notConfined, .badDeviceAnswer, .badRequest, .lockedOut, .changedPCR7, .noPCR7,
+            .notConfined, .badDeviceResponse, .badRequest, .lockedOut, .changedPCR7, .noPCR7,
             .ownerPassword, .noCertificate, .blockedPIN, .needsReinsertion, .noPINSet, .notTouched,
             .declined, .notSupported, .severalDevices:
             true
@@ -85,10 +85,10 @@ extension TokenFailure: Transferable {
 
     /// The cases without further facts.
     private static let plain: [TokenFailure] = [
-        .noDevice, .noPermission, .busy, .otherDevice, .noPIN, .badDeviceAnswer, .badRequest,
+        .noDevice, .noPermission, .busy, .otherDevice, .noPIN, .badDeviceResponse, .badRequest,
         .changedPCR7, .noPCR7, .ownerPassword, .noCertificate,
         .blockedPIN, .needsReinsertion, .noPINSet, .notTouched, .declined, .notSupported,
-        .severalDevices, .timedOut, .badHelperAnswer,
+        .severalDevices, .timedOut, .badHelperResponse,
     ]
 
     package func write(to output: FrameWriter) {

@@ -8,10 +8,10 @@ public protocol TokenRequestHandler: Sendable {
     /// - Parameter person: is asked for the PIN, and to touch the device.
     func carryOut(
         _ request: TokenRequest, with person: inout some TokenHelper.Person
-    ) throws(TokenFailure) -> TokenResult
+    ) throws(TokenFailure) -> TokenResponse
 }
 
-/// Starts `watchword-token`, one process per request, and validates every answer.
+/// Starts `watchword-token`, one process per request, and validates every response.
 ///
 /// Only this process loads the libraries for TPMs and authenticators and reads what the devices
 /// send. It learns the PIN and one slot's secret, and nothing else from the vault.
@@ -56,7 +56,7 @@ public struct TokenHelper: TokenRequestHandler {
     /// The calling thread must outlive the call: the kernel kills the helper when that thread ends.
     public func carryOut(
         _ request: TokenRequest, with person: inout some Person
-    ) throws(TokenFailure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResponse {
         let helper: HelperProcess
         do throws(HelperFailure) {
             helper = try HelperProcess(
@@ -75,7 +75,7 @@ public struct TokenHelper: TokenRequestHandler {
     package static func carryOut(
         _ request: TokenRequest, with person: inout some Person,
         over connection: borrowing FileDescriptor, timeout: Duration
-    ) throws(TokenFailure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResponse {
         var lent = try TokenFailure.system(
             in: LentHelperConnection(
                 connection, limit: TokenMessage.largestFrame, timeout: timeout))
@@ -91,9 +91,9 @@ extension TokenHelper {
     private static func converse(
         over connection: inout some HelperConnection, about request: TokenRequest,
         person: inout some Person
-    ) throws(TokenFailure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResponse {
         guard case .ready(let version) = try message(over: &connection) else {
-            throw .badHelperAnswer
+            throw .badHelperResponse
         }
         guard version == TokenMessage.version else { throw .helper(.otherVersion) }
         try TokenFailure.system(in: connection.send(request))
@@ -107,10 +107,10 @@ extension TokenHelper {
             case .touch(let number, let count):
                 person.touch(number: Int(number), of: Int(count))
                 connection.restartTimeout()
-            case .ready: throw .badHelperAnswer
+            case .ready: throw .badHelperResponse
             }
         }
-        throw .badHelperAnswer
+        throw .badHelperResponse
     }
 
     private static func message(
@@ -118,10 +118,10 @@ extension TokenHelper {
     ) throws(TokenFailure) -> TokenMessage {
         switch try TokenFailure.system(in: connection.receive()) {
         case .frame(let frame):
-            guard let message = frame.value(as: TokenMessage.self) else { throw .badHelperAnswer }
+            guard let message = frame.value(as: TokenMessage.self) else { throw .badHelperResponse }
             return message
         case .ended: throw .helper(.died(connection.ending()))
-        case .malformed: throw .badHelperAnswer
+        case .malformed: throw .badHelperResponse
         case .timedOut: throw .timedOut
         }
     }

@@ -12,7 +12,7 @@ package import WatchwordSystem
 // helper → watchword, last:  done or refused
 
 /// What a device has done.
-public enum TokenResult: Sendable {
+public enum TokenResponse: Sendable {
     /// The sealed secret.
     case sealed(TPMObject)
     /// The key, and its public key.
@@ -33,7 +33,7 @@ package enum TokenMessage {
     case asksPIN(isRepeated: Bool, left: UInt32?)
     /// The person must touch the authenticator; `count` touches in total.
     case touch(number: UInt8, count: UInt8)
-    case done(TokenResult)
+    case done(TokenResponse)
     case refused(TokenFailure)
 
     package static let version: UInt8 = 4
@@ -74,7 +74,7 @@ extension TokenMessage: Transferable {
     }
 }
 
-extension TokenResult: Transferable {
+extension TokenResponse: Transferable {
     private enum Kind: UInt8, Transferable {
         case sealed, madeKey, signature, attested, made, secret
     }

@@ -95,9 +95,9 @@ internal import WatchwordCryptography
         try unsafe Assertion.check(
             "fido_dev_make_cred",
             Assertion.lend(pin) { unsafe fido_dev_make_cred(device, credential, $0) })
-        guard let id = unsafe fido_cred_id_ptr(credential) else { throw .badDeviceAnswer }
+        guard let id = unsafe fido_cred_id_ptr(credential) else { throw .badDeviceResponse }
         let count = unsafe fido_cred_id_len(credential)
-        guard (1...FIDOCredential.largestID).contains(count) else { throw .badDeviceAnswer }
+        guard (1...FIDOCredential.largestID).contains(count) else { throw .badDeviceResponse }
         return unsafe Array(UnsafeBufferPointer(start: id, count: count))
     }
 }
@@ -150,12 +150,12 @@ internal import WatchwordCryptography
 
     /// The secret of the assertion, after ``get(from:pin:)``.
     func secret() throws(TokenFailure) -> SecretBytes {
-        guard unsafe fido_assert_count(assertion) == 1 else { throw .badDeviceAnswer }
+        guard unsafe fido_assert_count(assertion) == 1 else { throw .badDeviceResponse }
         let count = unsafe fido_assert_hmac_secret_len(assertion, 0)
         guard count > 0, let bytes = unsafe fido_assert_hmac_secret_ptr(assertion, 0) else {
             throw .notSupported
         }
-        guard count == TokenRequest.secretCount else { throw .badDeviceAnswer }
+        guard count == TokenRequest.secretCount else { throw .badDeviceResponse }
         let lent = unsafe UnsafeBufferPointer(start: bytes, count: count)
         return SecretBytes(copying: unsafe Span(_unsafeElements: lent))
     }
@@ -196,7 +196,7 @@ internal import WatchwordCryptography
         case FIDO_ERR_UNSUPPORTED_EXTENSION, FIDO_ERR_UNSUPPORTED_ALGORITHM: throw .notSupported
         case FIDO_ERR_RX_NOT_CBOR, FIDO_ERR_RX_INVALID_CBOR, FIDO_ERR_INVALID_CBOR,
             FIDO_ERR_CBOR_UNEXPECTED_TYPE:
-            throw .badDeviceAnswer
+            throw .badDeviceResponse
         default: throw .failed(call: call, code: UInt32(bitPattern: code))
         }
     }

@@ -11,7 +11,7 @@ public enum AuthenticatorProgram {
     public static func answer(
         _ request: TokenRequest, over channel: borrowing TokenChannel,
         from source: some AuthenticatorSource = ConnectedAuthenticators()
-    ) throws(TokenFailure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResponse {
         try TokenFailure.prepareCryptography()
         switch request {
         case .makeCredential(let path, let salt, let requiresPIN):
@@ -63,7 +63,7 @@ public enum AuthenticatorProgram {
     private static func make(
         salt: [UInt8], requiresPIN: Bool, on device: Authenticator,
         over channel: borrowing TokenChannel
-    ) throws(TokenFailure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResponse {
         if requiresPIN { try device.expectPIN() }
         func id(pin: SecretBytes?) throws(TokenFailure) -> [UInt8] {
             channel.askToTouch(number: 1, of: 2)
@@ -80,7 +80,7 @@ public enum AuthenticatorProgram {
             let credential = FIDOCredential(
                 id: made.0, salt: salt, relyingParty: FIDOCredential.standardRelyingParty,
                 requiresPIN: requiresPIN)
-        else { throw .badDeviceAnswer }
+        else { throw .badDeviceResponse }
         channel.askToTouch(number: 2, of: 2)
         return .made(
             credential, try device.secret(of: credential, pin: requiresPIN ? made.pin : nil))

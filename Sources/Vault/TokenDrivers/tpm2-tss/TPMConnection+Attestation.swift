@@ -65,7 +65,7 @@ extension TPMConnection {
             unsafe Esys_Free(signature)
         }
         guard let found = unsafe statement, let signed = unsafe signature else {
-            throw .badDeviceAnswer
+            throw .badDeviceResponse
         }
         let certification = try unsafe take(
             found.pointee.size, from: found.pointee.attestationData)
@@ -92,11 +92,11 @@ extension TPMConnection {
             unsafe Esys_ActivateCredential(
                 context, attestationKey.number, endorsementKey.number, ESYS_TR_PASSWORD,
                 session.number, encryption.number, &blob, &seed, &secret))
-        guard let found = unsafe secret else { throw .badDeviceAnswer }
+        guard let found = unsafe secret else { throw .badDeviceResponse }
         defer { unsafe Esys_Free(found) }
         // The secret is good for one registration.
         let bytes = try unsafe take(found.pointee.size, from: found.pointee.buffer)
-        guard bytes.count == TokenRequest.secretCount else { throw .badDeviceAnswer }
+        guard bytes.count == TokenRequest.secretCount else { throw .badDeviceResponse }
         return SecretBytes(copying: bytes.span)
     }
 
@@ -236,7 +236,7 @@ extension TPMConnection {
         guard result == 0 else { return nil }
         let index = TPMHandle(found, in: self, isPersistent: true)
         let size = try size(of: index)
-        guard size <= KeyAttestation.largestCertificate else { throw .badDeviceAnswer }
+        guard size <= KeyAttestation.largestCertificate else { throw .badDeviceResponse }
         var bytes: [UInt8] = []
         while bytes.count < size {
             let part = min(size - bytes.count, TPMConnection.readCount)
@@ -252,7 +252,7 @@ extension TPMConnection {
             "Esys_NV_ReadPublic",
             unsafe Esys_NV_ReadPublic(
                 context, index.number, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &description, nil))
-        guard let found = unsafe description else { throw .badDeviceAnswer }
+        guard let found = unsafe description else { throw .badDeviceResponse }
         defer { unsafe Esys_Free(found) }
         return Int(unsafe found.pointee.nvPublic.dataSize)
     }
@@ -266,10 +266,10 @@ extension TPMConnection {
             unsafe Esys_NV_Read(
                 context, index.number, index.number, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE,
                 UInt16(count), UInt16(offset), &data))
-        guard let found = unsafe data else { throw .badDeviceAnswer }
+        guard let found = unsafe data else { throw .badDeviceResponse }
         defer { unsafe Esys_Free(found) }
         let bytes = try unsafe take(found.pointee.size, from: found.pointee.buffer)
-        guard bytes.count == count else { throw .badDeviceAnswer }
+        guard bytes.count == count else { throw .badDeviceResponse }
         return bytes
     }
 }

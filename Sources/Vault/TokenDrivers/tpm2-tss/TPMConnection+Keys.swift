@@ -41,7 +41,7 @@ extension TPMConnection {
     private func name(of object: TPMHandle) throws(TokenFailure) -> [UInt8] {
         var name: UnsafeMutablePointer<TPM2B_NAME>?
         try check("Esys_TR_GetName", unsafe Esys_TR_GetName(context, object.number, &name))
-        guard let found = unsafe name else { throw .badDeviceAnswer }
+        guard let found = unsafe name else { throw .badDeviceResponse }
         defer { unsafe Esys_Free(found) }
         return try unsafe take(found.pointee.size, from: found.pointee.name)
     }
@@ -77,14 +77,14 @@ extension TPMConnection {
         let key = TPMKey(
             publicArea: created.publicArea, privateArea: created.privateArea, parent: handle,
             parentName: try name(of: parent), requiresPIN: requiresPIN)
-        guard let key else { throw .badDeviceAnswer }
+        guard let key else { throw .badDeviceResponse }
         return (key, point: [4] + (try coordinate(point.x)) + (try coordinate(point.y)))
     }
 
     /// A number of 32 bytes; a TPM may leave out zeros at its start.
     private func coordinate(_ number: TPM2B_ECC_PARAMETER) throws(TokenFailure) -> [UInt8] {
         let bytes = try take(number.size, from: number.buffer)
-        guard bytes.count <= 32 else { throw .badDeviceAnswer }
+        guard bytes.count <= 32 else { throw .badDeviceResponse }
         return [UInt8](repeating: 0, count: 32 - bytes.count) + bytes
     }
 
@@ -129,14 +129,14 @@ extension TPMConnection {
             unsafe Esys_Sign(
                 context, key.number, session.number, ESYS_TR_NONE, ESYS_TR_NONE, &digest, &scheme,
                 &ticket, &signature))
-        guard let found = unsafe signature else { throw .badDeviceAnswer }
+        guard let found = unsafe signature else { throw .badDeviceResponse }
         defer { unsafe Esys_Free(found) }
         return try der(unsafe found.pointee)
     }
 
     /// A signature with ECDSA, in DER.
     func der(_ signature: TPMT_SIGNATURE) throws(TokenFailure) -> [UInt8] {
-        guard signature.sigAlg == TPM2_ALG_ECDSA else { throw .badDeviceAnswer }
+        guard signature.sigAlg == TPM2_ALG_ECDSA else { throw .badDeviceResponse }
         let numbers = unsafe signature.signature.ecdsa
         let r = try coordinate(numbers.signatureR)
         let s = try coordinate(numbers.signatureS)

@@ -99,7 +99,7 @@ extension TPMConnection {
         let object = TPMObject(
             publicArea: created.publicArea, privateArea: created.privateArea,
             requiresPIN: pin != nil, isBoundToPCR7: isBoundToPCR7)
-        guard let object else { throw .badDeviceAnswer }
+        guard let object else { throw .badDeviceResponse }
         return object
     }
 
@@ -131,7 +131,7 @@ extension TPMConnection {
             unsafe Esys_Free(privatePart)
             unsafe Esys_Free(publicPart)
         }
-        guard let found = unsafe publicPart else { throw .badDeviceAnswer }
+        guard let found = unsafe publicPart else { throw .badDeviceResponse }
         return CreatedObject(
             publicArea: try unsafe bytes {
                 unsafe Tss2_MU_TPM2B_PUBLIC_Marshal(publicPart, $0, $1, $2)
@@ -200,12 +200,14 @@ extension TPMConnection {
             "Esys_Unseal",
             unsafe Esys_Unseal(
                 context, loaded.handle.number, session.number, ESYS_TR_NONE, ESYS_TR_NONE, &data))
-        guard let found = unsafe data else { throw .badDeviceAnswer }
+        guard let found = unsafe data else { throw .badDeviceResponse }
         defer {
             unsafe explicit_bzero(found, MemoryLayout<TPM2B_SENSITIVE_DATA>.size)
             unsafe Esys_Free(found)
         }
-        guard unsafe found.pointee.size == TokenRequest.secretCount else { throw .badDeviceAnswer }
+        guard unsafe found.pointee.size == TokenRequest.secretCount else {
+            throw .badDeviceResponse
+        }
         return unsafe withUnsafeBytes(of: &found.pointee.buffer) { buffer in
             let start = unsafe buffer.bindMemory(to: UInt8.self)
             let part = unsafe UnsafeBufferPointer(rebasing: start[..<TokenRequest.secretCount])

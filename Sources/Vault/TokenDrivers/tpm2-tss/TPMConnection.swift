@@ -211,7 +211,7 @@ extension TPMConnection {
             "Esys_PolicyGetDigest",
             unsafe Esys_PolicyGetDigest(
                 context, session.number, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &digest))
-        guard let found = unsafe digest else { throw .badDeviceAnswer }
+        guard let found = unsafe digest else { throw .badDeviceResponse }
         defer { unsafe Esys_Free(found) }
         return try unsafe take(found.pointee.size, from: found.pointee.buffer)
     }
@@ -224,7 +224,7 @@ extension TPMConnection {
             "Esys_PCR_Read",
             unsafe Esys_PCR_Read(
                 context, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &pcrs, &counter, nil, &digests))
-        guard let found = unsafe digests else { throw .badDeviceAnswer }
+        guard let found = unsafe digests else { throw .badDeviceResponse }
         defer { unsafe Esys_Free(found) }
         guard unsafe found.pointee.count == 1 else { throw .noPCR7 }
     }
@@ -252,7 +252,7 @@ extension TPMConnection {
     /// Copies the first `count` bytes of an array; they are not secret.
     func take<Storage>(_ count: UInt16, from storage: Storage) throws(TokenFailure) -> [UInt8] {
         let bytes = unsafe withUnsafeBytes(of: storage) { unsafe Array($0.prefix(Int(count))) }
-        guard bytes.count == Int(count) else { throw .badDeviceAnswer }
+        guard bytes.count == Int(count) else { throw .badDeviceResponse }
         return bytes
     }
 

@@ -7,13 +7,13 @@ public enum TPMProgram {
     public static func seal(
         _ secret: SecretBytes, pin: SecretBytes?, isBoundToPCR7: Bool, in address: TPMAddress,
         over channel: borrowing TokenChannel
-    ) throws(TokenFailure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResponse {
         let tpm = try confinedConnection(to: address, over: channel)
         let root = try tpm.storageRoot()
         let object = try tpm.seal(secret, pin: pin, isBoundToPCR7: isBoundToPCR7, under: root)
         let loaded = try tpm.load(object, under: root)
         guard try tpm.unseal(loaded, pin: pin, under: root) == secret else {
-            throw .badDeviceAnswer
+            throw .badDeviceResponse
         }
         return .sealed(object)
     }
@@ -23,7 +23,7 @@ public enum TPMProgram {
     /// Everything that can fail without the PIN fails before the person is asked.
     public static func unseal(
         _ object: TPMObject, in address: TPMAddress, over channel: borrowing TokenChannel
-    ) throws(TokenFailure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResponse {
         let tpm = try confinedConnection(to: address, over: channel)
         let root = try tpm.storageRoot()
         let loaded = try tpm.load(object, under: root)
@@ -41,8 +41,8 @@ public enum TPMProgram {
     /// - Parameter spares: whether to leave a quarter of the attempts to other objects.
     private static func withPIN(
         for tpm: TPMConnection, sparing spares: Bool = false, over channel: borrowing TokenChannel,
-        _ use: (SecretBytes) throws(TokenFailure) -> TokenResult
-    ) throws(TokenFailure) -> TokenResult {
+        _ use: (SecretBytes) throws(TokenFailure) -> TokenResponse
+    ) throws(TokenFailure) -> TokenResponse {
         for attempt in 1...TokenChannel.mostAttempts {
             let left = tpm.attemptsLeft(sparing: spares)
             guard left != 0 else {
@@ -69,7 +69,7 @@ public enum TPMProgram {
     public static func makeKey(
         authorization: SecretBytes, pin: SecretBytes?, in address: TPMAddress,
         over channel: borrowing TokenChannel
-    ) throws(TokenFailure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResponse {
         let tpm = try confinedConnection(to: address, over: channel)
         let (parent, handle) = try tpm.parentOfNewKeys()
         let (key, point) = try tpm.makeKey(
@@ -88,7 +88,7 @@ public enum TPMProgram {
     public static func sign(
         _ message: [UInt8], with key: TPMKey, authorization: SecretBytes, in address: TPMAddress,
         over channel: borrowing TokenChannel
-    ) throws(TokenFailure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResponse {
         let tpm = try confinedConnection(to: address, over: channel)
         let parent = try tpm.parent(of: key)
         let loaded = try tpm.load(key, under: parent)
@@ -106,7 +106,7 @@ public enum TPMProgram {
     public static func attest(
         _ key: TPMKey, for message: [UInt8], authorization: SecretBytes, in address: TPMAddress,
         over channel: borrowing TokenChannel
-    ) throws(TokenFailure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResponse {
         let tpm = try confinedConnection(to: address, over: channel)
         let (kind, certificate) = try tpm.endorsement()
         let certificates = [certificate] + tpm.issuerCertificates()
@@ -115,14 +115,14 @@ public enum TPMProgram {
         let parent = try tpm.parent(of: key)
         let loaded = try tpm.load(key, under: parent)
         let attestationKey = try tpm.attestationKey()
-        func attested(_ value: SecretBytes) throws(TokenFailure) -> TokenResult {
+        func attested(_ value: SecretBytes) throws(TokenFailure) -> TokenResponse {
             let (certification, signature) = try tpm.certify(
                 loaded, by: attestationKey.handle, for: message, value, under: parent)
             let attestation = KeyAttestation(
                 certificates: certificates, endorsementKey: endorsementKey,
                 attestationKey: attestationKey.publicArea, deviceKey: key.structure,
                 certification: certification, signature: signature)
-            guard let attestation else { throw .badDeviceAnswer }
+            guard let attestation else { throw .badDeviceResponse }
             return .attested(attestation)
         }
         guard key.requiresPIN else { return try attested(authorization) }
@@ -134,7 +134,7 @@ public enum TPMProgram {
     /// Reveals a secret that a server protected for this TPM.
     public static func activate(
         _ activation: KeyActivation, in address: TPMAddress, over channel: borrowing TokenChannel
-    ) throws(TokenFailure) -> TokenResult {
+    ) throws(TokenFailure) -> TokenResponse {
         let tpm = try confinedConnection(to: address, over: channel)
         let attestationKey = try tpm.attestationKey()
         let endorsementKey = try tpm.endorsementKey(tpm.endorsement().0)

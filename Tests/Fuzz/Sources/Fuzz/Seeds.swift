@@ -116,7 +116,7 @@ private func tokenMessages() throws -> [[UInt8]] {
         .makeCredential(device: "/dev/hidraw0", salt: credential.salt, requiresPIN: true),
         .secret(of: credential, device: nil),
     ]
-    let results: [TokenResult] = [
+    let results: [TokenResponse] = [
         .sealed(object), .signature([1, 2, 3]), .attested(try attestation()),
         .made(credential, secret), .secret(secret),
     ]
