@@ -34,7 +34,7 @@ struct AttestationVectorTests {
             } catch {
                 // Counted with the format "none".
                 if format == "none" {
-                    #expect(error.rawValue == vector.verdict, "\(vector.name)")
+                    #expect(error.ceremonyName == vector.verdict, "\(vector.name)")
                     count += 1
                 }
                 continue
