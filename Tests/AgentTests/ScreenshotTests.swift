@@ -53,12 +53,13 @@ struct ScreenshotTests {
             [ -e 'the picture' ] && echo kept
             timeout 60 head -c 299999 <&3 >>copied
             cmp copied expected && echo same
+            wait $!; echo "status $?"
             """, portal: "\"$PWD/the%20picture\"")
-        #expect(printed == "NoNewPrivs:\t1\nSeccomp:\t2\nsame\n")
+        #expect(printed == "NoNewPrivs:\t1\nSeccomp:\t2\nsame\nstatus 0\n")
     }
 
     @Test("a screenshot that the user refuses is reported")
     func refusal() throws {
-        #expect(try run("\(Self.program) | cat", portal: "") == "refused")
+        #expect(try run("\(Self.program); echo \" $?\"", portal: "") == "refused 6\n")
     }
 }

@@ -66,6 +66,12 @@ struct ImportScan {
 
     /// Takes a screenshot and reads it.
     private mutating func takeScreen() throws {
+        // Without seccomp, `watchword-screenshot` fails without a reason, and the reader gives it.
+        // Therefore start the reader first.
+        let file: [UInt8] = [0]
+        _ = try CommandFailure.naming("watchword-reader") {
+            try ReaderPool().read(byteCount: file.count, lend: { $0(file.span) }) { _ in }
+        }
         let picture = try ScreenPicture.take()
         if try !takePicture(picture, of: "screen") { refuse("screen", .picture(.notAPicture)) }
     }
