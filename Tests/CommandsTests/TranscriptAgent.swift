@@ -15,6 +15,9 @@ final class TranscriptAgent {
     /// The folder with the program.
     var programs: String { folder.file("bin") }
 
+    /// Whether it has unlocked a vault for a command.
+    var wasUsed: Bool { FileManager.default.fileExists(atPath: folder.file("log")) }
+
     init() throws {
         folder = try TemporaryFolder()
         try FileManager.default.createDirectory(
@@ -45,6 +48,7 @@ final class TranscriptAgent {
                 *)
                     case $argument in
                     --json) json=--json ;;
+                    --passphrase-file=*) echo "no test may use $argument" >&2; exit 70 ;;
                     -*) ;;
                     *) verb=${verb:-$argument} ;;
                     esac ;;
@@ -66,9 +70,12 @@ final class TranscriptAgent {
                 "$program" agent stop -q
                 unlock
             esac
-            [ $status != 0 ] || exec "$program" "$@"
-            printf '%s\n' "$said" >&2
-            exit $status
+            if [ $status != 0 ]; then
+                printf '%s\n' "$said" >&2
+                exit $status
+            fi
+            echo "$verb" >>'\#(runtime)/log'
+            exec "$program" "$@"
         }
         # A refusal is also printed as JSON, to the standard output of the command.
         unlock() {

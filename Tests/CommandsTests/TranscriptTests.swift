@@ -7,7 +7,8 @@ import Testing
 /// A line that begins with `$ ` is a command. The lines after it are its standard output, or its
 /// standard error if they begin with `! `. A line such as `= 3` is its exit status, 0 by default.
 /// `…` matches anything within a line, and `#` begins a comment. `# agent: no: REASON` says why the
-/// next step is never run through an agent (``TranscriptAgent``).
+/// next step is never run through an agent (``TranscriptAgent``), and `# agent: none: REASON` why no
+/// step can be.
 ///
 /// On a terminal, `> question|answer` is a question and what the user types, and
 /// `>* question|answer` is one without echo.
@@ -43,6 +44,8 @@ struct Transcript {
 
     let name: String
     let steps: [Step]
+    /// Whether any step runs through an agent if there is one.
+    let usesAgent: Bool
 
     static let folder = PackageFolder.root.appending(path: "Vectors/transcripts")
 
@@ -58,10 +61,12 @@ struct Transcript {
         self.name = name
         let text = try String(contentsOf: Transcript.folder.appending(path: name), encoding: .utf8)
         var steps: [Step] = []
+        var usesAgent = true
         var allowsAgent = true
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
             .enumerated()
         {
+            if line.hasPrefix("# agent: none: ") { usesAgent = false }
             if line.hasPrefix("# agent: no: ") { allowsAgent = false }
             if line.isEmpty || line.hasPrefix("#") { continue }
             if line.hasPrefix("$ ") {
@@ -84,6 +89,7 @@ struct Transcript {
             }
         }
         self.steps = steps
+        self.usesAgent = usesAgent
     }
 
     /// Runs a command in `folder` with a minimal environment and without a terminal.
@@ -131,7 +137,8 @@ struct TranscriptTests {
     func transcript(_ name: String, usesAgent: Bool) throws {
         let folder = try TemporaryFolder()
         let agent = usesAgent ? try TranscriptAgent() : nil
-        for step in try Transcript(named: name).steps {
+        let transcript = try Transcript(named: name)
+        for step in transcript.steps {
             let outcome = try Transcript.run(
                 step.command, in: folder, through: step.allowsAgent ? agent : nil)
             let place = "\(name), line \(step.line): \(step.command)"
@@ -143,5 +150,7 @@ struct TranscriptTests {
                 Transcript.matches(outcome.errors, step.errors),
                 "\(place)\nsaid:\n\(String(decoding: outcome.errors, as: UTF8.self))")
         }
+        // If the shell could not start the agent's program, it would run the real one.
+        if let agent { #expect(agent.wasUsed == transcript.usesAgent, "\(name)") }
     }
 }
