@@ -105,7 +105,7 @@ extension AgentRequest {
         case .prove(_, let opener, let ceiling): .prove(place, opener, ceiling: ceiling)
         case .contents(_, let ids, let presence, let isUse):
             .contents(place, ids, presence, isUse: isUse)
-        case .login(_, let task, let presence): .login(place, task, presence)
+        case .login(_, let request, let presence): .login(place, request, presence)
         case .lockAll, .status, .stop, .move, .answer, .cancel: self
         }
     }
@@ -209,8 +209,8 @@ extension AgentRequest: Transferable {
         case .cancel: output.append(Kind.cancel)
         case .prove(let place, let opener, let ceiling):
             output.append(Kind.prove, place, opener, ceiling)
-        case .login(let place, let task, let presence):
-            output.append(Kind.login, place, task, presence)
+        case .login(let place, let request, let presence):
+            output.append(Kind.login, place, request, presence)
         case .contents(let place, let ids, let presence, let isUse):
             output.append(Kind.contents, place, ids, presence, isUse)
         }

@@ -36,8 +36,8 @@ struct Failures: Hashable {
     /// Seconds to wait, counted from `start`.
     ///
     /// It is what the policy of the release that counted the last attempt granted, or what was left
-    /// of that. It is never computed again from the counts, so another policy changes only the
-    /// waits of later attempts.
+    /// of that. Another policy never lengthens it, and limits it only when an attempt succeeds or
+    /// was not made, to what the remaining attempts cost: ``limited(to:)``, ``withdrawing()``.
     let wait: UInt64
     /// The clocks when the wait began; its wall-clock time is the latest one that was seen.
     let start: ClockReading

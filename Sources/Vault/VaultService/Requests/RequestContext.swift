@@ -120,7 +120,7 @@ extension RequestContext {
             case .prove(_, let opener, let ceiling): return try prove(opener, ceiling: ceiling)
             case .contents(_, let ids, _, let isUse):
                 return .contents(try contents(of: ids, isUse: isUse))
-            case .login(_, let task, _): return try response(toLogin: task)
+            case .login(_, let encoded, _): return try response(toLogin: encoded)
             // These are about the vault as a whole, or about no vault.
             case .unlock, .open, .standing, .lock, .lockAll, .status, .stop, .list, .find, .move,
                 .answer, .cancel:

@@ -10,26 +10,41 @@ import WatchwordCryptography
 
 /// Messages and stored forms from which the fuzzer starts.
 ///
-/// The code that is fuzzed encodes them, so they stay valid when an encoding changes.
+/// The code that is fuzzed encodes them, and must accept them again, so they stay valid when an
+/// encoding changes.
 func messageSeeds() throws -> [(target: FuzzTarget, bytes: [UInt8])] {
-    try exportAnswers().map { (.answer, $0) } + agentMessages().map { (.transfer, $0) }
-        + tokenMessages().map { (.token, $0) } + courierMessages().map { (.courier, $0) }
-        + deviceKeys().map { (.devicekey, $0) }
+    var seeds = try exportAnswers().map { (target: FuzzTarget.answer, bytes: $0) }
+    seeds += try agentMessages().map { (.transfer, $0) }
+    seeds += try vaultMessages().map { (.transfer, $0) }
+    seeds += try tokenMessages().map { (.token, $0) }
+    seeds += try courierMessages().map { (.courier, $0) }
+    seeds += try deviceKeys().map { (.devicekey, $0) }
+    return seeds
 }
 
-private struct InvalidSeed: Error {}
+private enum InvalidSeed: Error {
+    /// The parts of a value do not form one.
+    case noValue
+    /// The type does not accept its own encoding.
+    case refused(by: String)
+}
 
 private let secret = SecretBytes(copying: [UInt8](repeating: 7, count: 32).span)
 private let pin = SecretBytes(copying: Array("2580".utf8).span)
 
 /// The value, which must exist.
 private func valid<Value>(_ value: Value?) throws -> Value {
-    guard let value else { throw InvalidSeed() }
+    guard let value else { throw InvalidSeed.noValue }
     return value
 }
 
-private func encoded(_ message: some Transferable) throws -> [UInt8] {
-    try FrameWriter(message).withContent { [UInt8](copying: $0) }
+/// The encoding of the message, which its type must accept.
+private func encoded<Message: Transferable>(_ message: Message) throws -> [UInt8] {
+    let bytes = try FrameWriter(message).withContent { [UInt8](copying: $0) }
+    guard expectOneForm(Message.self, bytes) else {
+        throw InvalidSeed.refused(by: "\(Message.self)")
+    }
+    return bytes
 }
 
 private func exportAnswers() throws -> [[UInt8]] {
@@ -49,14 +64,15 @@ private func exportAnswers() throws -> [[UInt8]] {
     ].map { (answer: ExportAnswer) in try encoded(answer) }
 }
 
+private let id = RecordID([UInt8](1...16).span)
+private let name = EntryName(issuer: "Acme", account: "eve")
+private let access = AccessControl(presence: .perUse(.pam), onFailure: .lockOut)
+private let details = EntryDetails(tags: ["tag"], note: "note", icon: "icon", isFavourite: true)
+
 private func agentMessages() throws -> [[UInt8]] {
-    let id = try RecordID(parsing: [UInt8](1...16).span)
     let form = try FrameWriter()
     form.append(UInt64(1), UInt64(2), "vault", "/folder/vault")
     let vault = try form.withContent { try VaultPlace(parsing: $0) }
-    let access = AccessControl(presence: .perUse(.pam), onFailure: .lockOut)
-    let details = EntryDetails(tags: ["tag"], note: "note", icon: "icon", isFavourite: true)
-    let name = EntryName(issuer: "Acme", account: "eve")
     let contents: [EntryContent] = [
         .oneTimePassword(try Credential(issuer: "Acme", account: "ann", key: secret)),
         .oneTimePassword(
@@ -100,6 +116,54 @@ private func agentMessages() throws -> [[UInt8]] {
         + loginResponses.map { try encoded($0) }
 }
 
+/// What a vault contains, and how it is changed.
+private func vaultMessages() throws -> [[UInt8]] {
+    let content = EntryContent.oneTimePassword(
+        try Credential(issuer: "Acme", account: "ann", key: secret))
+    let properties = EntryProperties(
+        of: content, details: details, created: 1,
+        edited: EntryEdit(time: 2, save: SaveID([UInt8](1...8).span)))
+    let entries = [nil, Tombstone(time: 3, reason: .revoked)].map { tombstone in
+        ListedEntry(
+            EntrySummary(
+                id: id, accessControl: access, tombstone: tombstone, properties: properties),
+            counter: tombstone == nil ? 7 : nil)
+    }
+    let methods: [SlotSummary.Method] = [.passphrase(logN: 17), .recoveryKey, .other("x")]
+    let slots = methods.map {
+        SlotSummary(number: 1, method: $0, created: 5, publicKey: [1, 2])
+    }
+    let check = VaultCheck(
+        opened: 3, damages: [.line(4), .record(id)], reports: [.vanished(id)],
+        hasRecoveryKey: true, previous: .whole(generation: 4))
+    let status = VaultStatus(
+        lockOut: LockOut(failures: 7, seconds: 60), wiped: 1, failuresUntilLockOut: 0,
+        failuresUntilWipe: 2)
+    var revision = EntryRevision(id: id, kind: .totp)
+    revision.issuer = "Other"
+    revision.details = DetailsChange(added: ["a"], removed: ["b"], note: "", isFavourite: false)
+    revision.codes = CodeChange(
+        algorithm: .sha512, length: .six, period: 60, counter: 7, secret: secret)
+    revision.access = AccessControlChange(
+        presence: .perUse(.pam), onFailure: nil, reuse: ReuseTime(60))
+    var choices = DuplicateChoices(.keep)
+    choices.choose(.replace, for: name)
+    let item = ImportItem(
+        content, details: details,
+        origin: ImportItem.Origin(accessControl: access, created: -1))
+    let edits: [VaultEdit] = [.revise(revision), .importing(ImportEdit([item], choices))]
+    let outcomes: [EditOutcome] = [
+        .added(twin: name), .removed,
+        .revised(name, RevisionWarnings(movesBack: true, credential: [.digits(10)])),
+        .imported([.added(name), .refused(.tooLong)], replacedPerUse: [id]),
+        .refused(.noSuchTag(name, tag: "b")),
+    ]
+    return try [encoded(check), encoded(status)] + entries.map { try encoded($0) }
+        + slots.map { try encoded($0) } + edits.map { try encoded($0) }
+        + outcomes.map { try encoded($0) }
+        + enrolledKeys().map { try encoded(KeyState(of: $0)) }
+}
+
 private func tokenMessages() throws -> [[UInt8]] {
     let object = try valid(
         TPMObject(
@@ -126,7 +190,12 @@ private func tokenMessages() throws -> [[UInt8]] {
             .touch(number: 1, count: 2), .refused(.wrongPIN(left: 2)),
             .refused(.failed(call: "open", code: 4)),
         ] + results.map(TokenMessage.done)
+    let frames: [ModuleFrame] = [
+        .ready(version: ModuleFrame.version), .says("Touch the device", isError: false),
+        .asks("Password: ", isEchoed: false), .verdict(.denied),
+    ]
     return try requests.map { try encoded($0) } + messages.map { try encoded($0) }
+        + frames.map { try encoded($0) }
 }
 
 private func courierMessages() throws -> [[UInt8]] {
@@ -138,7 +207,7 @@ private func courierMessages() throws -> [[UInt8]] {
     let operations: [HelperRequest.Operation] = [
         .enrolment(ticket: ticket, deviceName: "phone"),
         .login(HelperRequest.Login(credential: token, secret: ticket, nonce: nonce)),
-        .keyRegistration(try registration(), point: [4, 1], isInTPM: true),
+        .keyRegistration(try registration(isAttested: true), point: [4, 1], isInTPM: true),
         .keyActivation(credential: token, secret: ticket), .challenge(credential: token),
         .signature(
             HelperRequest.KeySignature(
@@ -167,16 +236,27 @@ private func courierMessages() throws -> [[UInt8]] {
 }
 
 private func deviceKeys() throws -> [[UInt8]] {
+    try enrolledKeys().map { key in
+        let form = key.form()
+        guard EnrolledKey(reading: form) != nil else {
+            throw InvalidSeed.refused(by: "EnrolledKey")
+        }
+        return form.withBytes { [UInt8](copying: $0) }
+    }
+}
+
+/// Keys in a vault and in a TPM, registered and not.
+private func enrolledKeys() throws -> [EnrolledKey] {
     let signer = try SoftwareSigner.make()
     let holdings = [signer.holding, .tpm(try tpmKey(), authorization: secret)]
     let server = TrustedServer(try valid(ServerAddress("https://login.example")))
     return try holdings.flatMap { holding in
         try [Token("cr_1"), nil].map { credential in
-            let key = EnrolledKey(
+            EnrolledKey(
                 server: server, credential: credential, changed: 0, point: signer.point,
                 ticketDigest: [UInt8](repeating: 7, count: 32), holding: holding,
-                registration: credential == nil ? try registration() : nil)
-            return key.form().withBytes { [UInt8](copying: $0) }
+                registration: credential == nil
+                    ? try registration(isAttested: holding.isInTPM) : nil)
         }
     }
 }
@@ -184,7 +264,7 @@ private func deviceKeys() throws -> [[UInt8]] {
 private func tpmKey() throws -> TPMKey {
     try valid(
         TPMKey(
-            publicArea: [1], privateArea: [2, 3], parent: 0x8100_0001, parentName: [4],
+            publicArea: [0, 1, 6], privateArea: [2, 3], parent: 0x8100_0001, parentName: [4],
             requiresPIN: true))
 }
 
@@ -195,8 +275,8 @@ private func attestation() throws -> KeyAttestation {
             deviceKey: [6], certification: [7], signature: [8]))
 }
 
-private func registration() throws -> HelperRequest.KeyRegistration {
+private func registration(isAttested: Bool) throws -> HelperRequest.KeyRegistration {
     HelperRequest.KeyRegistration(
         ticket: pin, presence: .cryptographic, deviceName: "phone", signature: [3],
-        attestation: try attestation())
+        attestation: isAttested ? try attestation() : nil)
 }
