@@ -57,8 +57,8 @@ struct CodeOracle: Hashable, Sendable {
             if failures >= disablingFailures {
                 isDisabled = true
             } else if failures >= firstFailureWithWait {
-                let doublings = min(failures - firstFailureWithWait, 16)
-                wait = (now, min(Policy.firstWait << Int64(doublings), Policy.longestWait))
+                let doublings = min(failures - firstFailureWithWait, 7)
+                wait = (now, min(30_000 << Int64(doublings), 3_600_000))
             }
         case .denied(.throttled):
             guard let wait else {

@@ -74,8 +74,6 @@ struct SharedReadTests {
         let session = try await session(try TestDatabase())
         let answers = Answers()
         let jobs = answers.jobs(Self.wanted)
-        // Prepares the statement that goes missing.
-        _ = session.read(Answers().jobs(Self.wanted))
         _ = try session.run([.text("DEALLOCATE \"credentialsAliveOfEach\"")])
         let verdict = session.read(jobs)
         #expect(!verdict.isLost && verdict.again.count >= jobs.count - 1)

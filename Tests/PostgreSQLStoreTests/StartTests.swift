@@ -130,17 +130,40 @@ struct StartTests {
         #expect(try database.audit().isWhole(events: 0))
     }
 
-    // A connection prepares a statement only when it first uses it.
-    @Test("every statement is prepared on new tables")
-    func statements() throws {
+    /// What somebody could remove, the server's error without it, and whether an audit needs it.
+    private static let removals = [
+        ("DROP TABLE decoys", "42P01", false),
+        ("ALTER TABLE decoys RENAME slot TO place", "42703", false),
+        ("DROP FUNCTION expect", "42883", false), ("DROP TABLE tickets", "42P01", true),
+        ("ALTER TABLE answers DROP request", "42703", true),
+    ]
+
+    @Test(
+        "a store is neither opened nor recovered without a table, column or function that it needs",
+        arguments: removals)
+    func incompleteSchema(script: String, code: String, isAudited: Bool) throws {
         let database = try TestDatabase()
         try database.open().close()
-        let statements = StoreStatement.allCases.compactMap { statement in
-            statement.sql(in: PostgreSQLDialect()).map { "PREPARE \"\(statement)\" AS \($0);" }
+        try database.query("SET search_path = watchword; " + script)
+        let refusal = SQLStoreError.store(StoreFailure(.damaged, code: code))
+        #expect(throws: refusal) { try database.open() }
+        #expect(throws: refusal) { try database.settle(.init(now: .at(0))) }
+        if isAudited {
+            #expect(throws: refusal) { try database.audit() }
+        } else {
+            #expect(try database.audit().isWhole(events: 0))
         }
-        #expect(statements.count > 40)
-        try database.query(
-            "SET search_path = pg_catalog, watchword, pg_temp; " + statements.joined())
+    }
+
+    @Test("an open store opens no connection to tables of which one is missing")
+    func incompleteLater() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        try database.query("DROP TABLE watchword.decoys")
+        // The connection that reads is opened at the first read.
+        await #expect(throws: StoreFailure(.damaged, code: "42P01")) {
+            try await store.credential(.sample(1))
+        }
     }
 
     @Test("a released schema step never changes")

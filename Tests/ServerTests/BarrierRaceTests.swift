@@ -79,7 +79,9 @@ struct BarrierRaceTests {
         await gathered.stop()
     }
 
-    @Test("H-12 of sixty racing requests with wrong codes, few are checked")
+    @Test(
+        "H-12 of sixty racing requests with wrong codes, only those before the first wait are checked"
+    )
     func wrongCodes() async throws {
         let gathered = try await Gathered()
         let alice = try await EnrolledSubject("alice", gathered.asker())

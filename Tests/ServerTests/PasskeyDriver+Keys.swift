@@ -46,7 +46,7 @@ extension PasskeyDriver {
         let signature = try key.signature(
             of: challenge.token, expiry: challenge.expiry, by: credential)
         return #"{"credential":"\#(credential)","challenge":"\#(challenge.token)","#
-            + #""audience":"\#(SampleDeviceKey.audience)","purpose":"sign-in","#
+            + #""audience":"\#(key.audience)","purpose":"sign-in","#
             + #""presence":"cryptographic","signature":"\#(signature)"}"#
     }
 

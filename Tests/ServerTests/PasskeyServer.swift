@@ -58,15 +58,16 @@ final class PasskeyServer: Sendable {
             handler: fixture.service.respond)
     }
 
+    var port: UInt16 { listener.address.port }
+
     /// Sends requests over HTTP, each over its own connection, with an API key that has all scopes.
     var driver: PasskeyDriver {
-        PasskeyDriver(port: listener.address.port, key: fixture.keys["all"]?.text ?? "")
+        PasskeyDriver(port: port, key: fixture.keys["all"]?.text ?? "")
     }
 
     /// Sends a request without a body.
     func ask(_ method: String, _ target: String) async throws -> PasskeyDriver.Reply {
-        try await .asking(
-            method, target, port: listener.address.port, key: fixture.keys["all"]?.text)
+        try await .asking(method, target, port: port, key: fixture.keys["all"]?.text)
     }
 
     /// Reads the body of a credential's row, and its authentication, as somebody who can write to

@@ -80,7 +80,8 @@ struct PublicKeyOptionTests {
                 "--rp-id", "mill.example,old.example", "--rp-name", "Paper Mill", "--origin",
                 "https://login.mill.example:8443,https://mill.example,https://old.example",
                 "--passkey-algorithms", "ES256,ES384", "--passkey-floor",
-                "user_verification=required,backup=step-up",
+                "user_verification=required,backup=step-up", "--audience",
+                "\(SampleDeviceKey.audience),https://other.example:8443",
             ], environment: ["WATCHWORD_PAGES": "1", "WATCHWORD_TOP_ORIGIN": "https://a.example"])
         let key = try await state.makeKey()
         let driver = PasskeyDriver(port: server.port, key: key)
@@ -97,6 +98,12 @@ struct PublicKeyOptionTests {
         let refused = try await driver.send(
             .application, "/v1/ceremonies", #"{"type":"passkey"\#(weak)}"#)
         #expect(refused.problem == "weak-policy")
+        for address in [SampleDeviceKey.audience, "https://other.example:8443"] {
+            var key = try SampleDeviceKey(address)
+            key.audience = address
+            let id = try await driver.register(key, for: "bob")
+            #expect(try await driver.signIn(key, of: id).result == "accepted", "\(address)")
+        }
         try await server.stop()
     }
 

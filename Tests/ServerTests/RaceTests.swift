@@ -66,7 +66,7 @@ struct RaceTests {
     }
 
     @Test(
-        "H-12 of five hundred wrong codes that a hundred clients send to several servers, few are checked",
+        "H-12 of five hundred wrong codes that a hundred clients send to several servers, only those before the first wait are checked",
         arguments: Deployment.possible)
     func wrongCodes(deployment: Deployment) async throws {
         let (state, servers) = try await deployment.start()

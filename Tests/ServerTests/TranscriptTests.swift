@@ -1,6 +1,5 @@
 import Foundation
 import HTTPListener
-import SQLiteStore
 import ServiceTranscripts
 import TestSupport
 import Testing
@@ -13,14 +12,6 @@ import WatchwordCryptography
 
 /// Runs the transcripts of the service over sockets.
 struct TranscriptTests {
-    private static func listen(_ fixture: ServiceFixture, tls: TLSIdentity? = nil) throws
-        -> Listener
-    {
-        try Listener.start(
-            on: ListenAddress(loopbackPort: 0), tls: tls,
-            refuser: fixture.service.refuse, handler: fixture.service.respond)
-    }
-
     static func message(_ request: HTTPRequest) -> [UInt8] {
         var head =
             "\(request.method) \(request.target) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
@@ -42,22 +33,18 @@ struct TranscriptTests {
     }
 
     @Test(
-        "the service answers as the transcript specifies, over HTTP and with an SQLite database",
-        arguments: try HTTPTranscript.all())
-    func plain(name: String) async throws {
-        let folder = try TemporaryFolder()
-        let fixture = try await ServiceFixture { _, keys in
-            try SQLiteVerificationStore(opening: folder.file("db"), key: keys.auditKey)
-        }
-        let listener = try Self.listen(fixture)
+        "the service answers as the transcript specifies, over HTTP and with each database",
+        arguments: try HTTPTranscript.all(), PasskeyServer.Database.possible)
+    func plain(name: String, database: PasskeyServer.Database) async throws {
+        let server = try await PasskeyServer(database)
+        let (port, fixture) = (server.port, server.fixture)
         try await HTTPTranscript(named: name).run(keys: fixture.keys, clock: fixture.clock) {
             request in
-            let connection = try RawConnection(port: listener.address.port)
+            let connection = try RawConnection(port: port)
             try await connection.send(Self.message(request))
             return try Self.response(try await connection.receiveToEnd(), to: request)
         }
-        #expect(await listener.stop(grace: .seconds(60)))
-        withExtendedLifetime(folder) {}
+        await server.stop()
     }
 
     @Test(
@@ -72,7 +59,9 @@ struct TranscriptTests {
         let identity = TLSIdentity(
             certificate: try folder.bytes(of: "a.pem"), key: SecretBytes(copying: key.span))
         let fixture = try await ServiceFixture()
-        let listener = try Self.listen(fixture, tls: identity)
+        let listener = try Listener.start(
+            on: ListenAddress(loopbackPort: 0), tls: identity, refuser: fixture.service.refuse,
+            handler: fixture.service.respond)
         let arguments = [
             "s_client", "-connect", "127.0.0.1:\(listener.address.port)", "-quiet", "-ign_eof",
             "-verify_return_error", "-verify_ip", "127.0.0.1", "-CAfile", folder.file("a.pem"),

@@ -16,10 +16,11 @@ internal import WatchwordCoding
 /// and `{{wrong:name}}` is a wrong code. `{{created:name}}` and `{{signed:name}}` are what a
 /// browser returns for a stored challenge, with the transcript's passkey; changes of what it says
 /// follow, as in `{{signed:name|id=02|flags=0d}}`.
-/// With the device key of a person, `{{point:person}}` is the public key,
-/// `{{enrolment:person:ticket}}` its signature for a stored ticket,
+/// With the device key of a person, `{{point:person}}` is the public key (`compressed-point` as a
+/// compressed point), `{{enrolment:person:ticket}}` its signature for a stored ticket,
 /// `{{sign-in:person:credential:challenge:expiry}}` for a stored challenge, and
-/// `{{confirm:person:credential:challenge:expiry:text}}` for a stored challenge and this text.
+/// `{{confirm:person:credential:challenge:expiry:text}}` for a stored challenge and this text;
+/// `|audience=` and an address follow if the signature is for another server.
 package struct HTTPTranscript: Sendable {
     /// One request and its response.
     package struct Step: Sendable {

@@ -86,11 +86,11 @@ struct TranscriptMemory {
         let changes = placeholder.split(separator: "|").map(String.init)
         let parts = changes[0].split(separator: ":").map(String.init)
         if parts.count == 1, let text = texts[parts[0]] { return text }
-        if let made = try signature(parts) { return made }
+        if let made = try madeByDevice(parts, changes.dropFirst()) { return made }
         guard parts.count >= 2, let text = texts[parts[1]] else {
             throw HTTPTranscript.Malformed(step: placeholder)
         }
-        let offset = parts.count == 3 ? Int64(parts[2]) ?? 0 : 0
+        let offset: Int64 = parts.count == 3 ? try number(parts[2]) : 0
         switch parts[0] {
         case "created": return try passkey(changes.dropFirst()).createdJSON(bytes(text))
         case "signed": return try passkey(changes.dropFirst()).signedJSON(bytes(text))
@@ -137,7 +137,11 @@ struct TranscriptMemory {
             case "stated-id": passkey.statedID = try Hex.bytes(value)
             case "top-origin": passkey.topOrigin = value
             case "type": passkey.type = value
-            case "user-handle": passkey.userHandle = try bytes(texts[value] ?? "")
+            case "user-handle":
+                guard let text = texts[value] else {
+                    throw HTTPTranscript.Malformed(step: change)
+                }
+                passkey.userHandle = try bytes(text)
             default: throw HTTPTranscript.Malformed(step: change)
             }
         }
@@ -150,7 +154,9 @@ struct TranscriptMemory {
     }
 
     /// What a device key contributes to a request; `nil` for other placeholders.
-    private func signature(_ parts: [String]) throws -> String? {
+    private func madeByDevice(
+        _ parts: [String], _ changes: some Sequence<String>
+    ) throws -> String? {
         guard parts.count >= 2 else { return nil }
         func text(_ index: Int) throws -> String {
             guard index < parts.count, let text = texts[parts[index]] else {
@@ -158,14 +164,28 @@ struct TranscriptMemory {
             }
             return text
         }
-        let key = try SampleDeviceKey(parts[1])
+        func key() throws -> SampleDeviceKey {
+            var key = try SampleDeviceKey(parts[1])
+            for change in changes {
+                let audience = "audience="
+                guard change.hasPrefix(audience) else {
+                    throw HTTPTranscript.Malformed(step: change)
+                }
+                key.audience = String(change.dropFirst(audience.count))
+            }
+            return key
+        }
         switch parts[0] {
-        case "point": return key.pointText
-        case "enrolment": return try key.enrolment(text(2))
+        case "point": return try key().pointText
+        case "compressed-point":
+            let point = try key().key.point
+            let compressed = [2 + point[64] % 2] + point[1...32]
+            return Base64URL.encode(compressed.span)
+        case "enrolment": return try key().enrolment(text(2))
         case "sign-in", "confirm":
             let shown = parts[0] == "confirm" ? parts.last : nil
-            return try key.signature(
-                of: text(3), expiry: UInt64(text(4)) ?? 0, by: text(2), confirming: shown)
+            return try key().signature(
+                of: text(3), expiry: number(text(4)), by: text(2), confirming: shown)
         default: return nil
         }
     }

@@ -79,7 +79,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 N-21 after wrong guesses, every route that takes a code refuses the correct one",
+        "V-04 N-21 during the wait after wrong guesses, every route that takes a code refuses the correct one",
         arguments: ProvingRoute.ofCodes + [.recoveryCode])
     func throttle(_ route: ProvingRoute) async throws {
         let fixture = try await ServiceFixture()

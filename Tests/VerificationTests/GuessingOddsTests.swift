@@ -40,6 +40,7 @@ struct GuessingOddsTests {
         // Line breaks within paragraphs do not matter.
         let text = page.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         for words in [
+            "| first \(policy.firstFailureWithWait) guesses |",
             "| fewer than \(policy.firstFailureWithWait) | none |",
             "| \(policy.firstFailureWithWait) | wait of \(Policy.firstWait / 1_000) s;",
             "| \(policy.firstFailureWithWait + 1) to \(policy.disablingFailures - 1) "
@@ -49,6 +50,11 @@ struct GuessingOddsTests {
             String(
                 format: "| 100 | the credential is disabled, after %.1f days at the earliest",
                 slowest),
+            String(format: "| send 100 wrong codes, over %.1f days |", slowest),
+            String(format: "100 guesses still take %.1f days less ", slowest)
+                + "\(policy.disablingFailures - policy.firstFailureWithWait) × 20 s",
+            "at least \(Policy.firstWait / 1_000 - 20) s remain of the first one",
+            "a wrong one every \(Policy.firstWait / 1_000) s |",
             "\(guesses(within: day).count) guesses a day",
             "confirmation of an enrolment, redemption of an enrolment ticket "
                 + "| within \(Policy.enrolmentLifetime / 60_000) minutes |",
@@ -63,6 +69,8 @@ struct GuessingOddsTests {
         ] {
             #expect(text.contains(words), "\(words)")
         }
+        // The text has this number in words.
+        #expect(policy.firstFailureWithWait == 5)
         #expect(policy.disablingFailures == 100 && Policy.firstWait > Policy.clockSkew)
         #expect(Policy.secretFailures == 3)
     }

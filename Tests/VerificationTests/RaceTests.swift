@@ -46,7 +46,8 @@ struct RaceTests {
     }
 
     @Test(
-        "H-12 H-07 N-09 V-19 of 500 concurrent wrong codes, few are checked and all are answered")
+        "H-12 H-07 N-09 V-19 of 500 concurrent wrong codes, only those before the first wait are checked, and all are answered"
+    )
     func wrongCodes() async throws {
         let (fixture, store) = try fixture()
         let authenticator = try await fixture.enrolled()

@@ -209,7 +209,7 @@ extension PostgreSQLSession {
     ) throws(SQLStoreError) -> PostgreSQLSession {
         let step = try PostgreSQLConnection(address).expectTables()
         return try SQLStoreError.store(
-            in: PostgreSQLSession(Context(address: address, timeout: timeout), step: step))
+            in: PostgreSQLSession(Context(address: address, timeout: timeout), auditing: step))
     }
 }
 

@@ -4,7 +4,8 @@ internal import WatchwordSystem
 
 // `@unchecked Sendable` is safe: one thread creates a session and hands it over completely; the
 // pools ensure that only one thread uses it at a time.
-/// A connection with our settings, to a database that has lost nothing that it acknowledged.
+/// A connection with our settings and statements, to a database that has lost nothing that it
+/// acknowledged.
 final class PostgreSQLSession: @unchecked Sendable {
     let connection: PostgreSQLConnection
     /// How long a statement may take.
@@ -25,16 +26,20 @@ final class PostgreSQLSession: @unchecked Sendable {
     /// Connects, sets up the session, and checks that the database still contains everything that
     /// it acknowledged.
     ///
+    /// All statements are prepared, which fails if a table, a column or a function is missing. An
+    /// audit prepares only the statements that it uses, at their first use.
+    ///
     /// - Parameters:
     ///   - failsFast: whether to fail quickly, because a caller is waiting.
-    ///   - step: the number of schema steps that the database must have. Only an audit reads a
-    ///     database of an earlier release.
+    ///   - audited: the number of schema steps that were applied to a database that is only
+    ///     audited, perhaps one of an earlier release; `nil` for a session of this release.
     init(
-        _ context: Context, failsFast: Bool = false, step: Int = PostgreSQLDialect.steps.count
+        _ context: Context, failsFast: Bool = false, auditing audited: Int? = nil
     ) throws(StoreFailure) {
         timeout = context.timeout
         clock = context.clock
         let address = context.address
+        let step = audited ?? PostgreSQLDialect.steps.count
         do throws(SQLStoreError) {
             connection = try PostgreSQLConnection(
                 failsFast ? address.failsFast : address, PostgreSQLDialect(step: step))
@@ -46,13 +51,18 @@ final class PostgreSQLSession: @unchecked Sendable {
         let sent = clock?.reading()
         let results = try connection.run(
             settings + [.text("SELECT taken FROM steps"), ClockComparison.query],
-            timeout: timeout * 3
+            preparing: audited == nil ? Self.statements : [], timeout: timeout * 3
         ).results()
         // Another machine may have migrated the tables to a newer version in the meantime.
         let taken: Int64? = try results[settings.count].first()
         guard taken == Int64(step) else { throw .newer }
         if let clock, let sent { try clock.compare(results[settings.count + 1].rows, since: sent) }
         try context.known.compare(with: self)
+    }
+
+    /// All statements of PostgreSQL.
+    private static let statements = StoreStatement.allCases.filter {
+        $0.sql(in: PostgreSQLDialect()) != nil
     }
 
     /// Whether the connection is open, as far as is known.

@@ -98,16 +98,18 @@ internal import WatchwordSystem
 
     /// Sends all commands together and returns their outcomes.
     ///
-    /// A statement is prepared at its first use, in the same pipeline. The commands form one
-    /// transaction, unless they contain transaction commands. If a command fails, the server skips
-    /// the rest of the pipeline; a statement that cannot be prepared, and a transaction that fails
-    /// at its end, each add one more outcome.
+    /// A statement that is not prepared yet is prepared in the same pipeline, before the command
+    /// that runs it. The commands form one transaction, unless they contain transaction commands.
+    /// If a command fails, the server skips the rest of the pipeline; a statement that cannot be
+    /// prepared, and a transaction that fails at its end, each add one more outcome.
     ///
-    /// - Parameter timeout: how long the whole pipeline may take; after that, the connection is
-    ///   lost.
+    /// - Parameters:
+    ///   - statements: what to prepare after the commands, for later pipelines.
+    ///   - timeout: how long the whole pipeline may take; after that, the connection is lost.
     /// - Throws: if the connection is lost; it is then unknown whether the commands took effect.
     func run(
-        _ commands: [PipelineCommand], timeout: Duration
+        _ commands: [PipelineCommand], preparing statements: [StoreStatement] = [],
+        timeout: Duration
     ) throws(StoreFailure) -> [PipelineOutcome] {
         let deadline = ContinuousClock.Instant.now + timeout
         // For each result, the statement that it prepares; `nil` for the result of a command.
@@ -121,6 +123,10 @@ internal import WatchwordSystem
             }
             try send(command)
             preparing.append(nil)
+        }
+        for statement in statements {
+            try prepare(statement)
+            preparing.append(statement)
         }
         guard unsafe PQpipelineSync(handle) == 1 else { throw .notSent }
         var results = preparing.makeIterator()

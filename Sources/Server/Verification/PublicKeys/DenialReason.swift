@@ -17,6 +17,7 @@ extension Event.Reason {
 
     /// The name in responses to a ceremony: ``rawValue`` with hyphens, for example `client-data`.
     public var ceremonyName: String {
+        assert(Self.ofCeremonies.contains(self), "the API does not document this reason")
         if self == .ceremonyType { return "type" }
         var name = ""
         var isAfterCapital = false
@@ -31,6 +32,9 @@ extension Event.Reason {
 
     /// Whether what the authenticator made was refused in a registration, so that another attempt
     /// with the same authenticator would be denied again.
+    ///
+    /// This is false for a reason that is not listed here: a page then permits another attempt, and
+    /// keeps the passkey.
     public var isAboutAuthenticator: Bool {
         switch self {
         case .attestationObject, .authenticatorData, .userPresence, .userVerification,
