@@ -15,13 +15,13 @@ struct ScreenshotTests {
         try bus.start()
         let portal = PackageFolder.root.appending(path: "Tests/DesktopPortal/desktop_portal.py")
         try folder.write([UInt8](Data(contentsOf: portal)), to: "portal.py")
+        // The test's threads block the other signals, and the programs that they start inherit that.
         let script = """
             cd '\(folder.path)'
             /usr/bin/python3 portal.py \(argument) >/dev/null 2>&1 &
-            portal=$!
+            trap "kill -KILL $!" EXIT
             \(PrivateBus.waiting("busctl --user status \(Self.service) >/dev/null 2>&1"))
             \(commands)
-            kill $portal
             """
         var command = ["/bin/sh", "-c", script]
         if geteuid() == 0 {
