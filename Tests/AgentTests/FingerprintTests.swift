@@ -97,8 +97,7 @@ struct FingerprintTests {
             #expect(!refused.screen.contains("287082") && !refused.screen.contains("locked"))
         }
         if let process { try machine.agent.shell("kill \(process)") }
-        try machine.bus.wait(
-            "! busctl --address='\(machine.bus.address)' status \(Self.service) >/dev/null 2>&1")
+        try machine.bus.wait("! \(machine.bus.hasService(Self.service))")
         try machine.startReader(["scans": "verify-match"])
         let permitted = try machine.terminal()
         #expect(try permitted.end() == 0)
@@ -114,8 +113,7 @@ struct FingerprintTests {
         #expect(try killed.end() == 4)
         #expect(killed.screen.contains("check that it is connected"))
         #expect(!killed.screen.contains("287082"))
-        try machine.bus.wait(
-            "! busctl --address='\(machine.bus.address)' status \(Self.service) >/dev/null 2>&1")
+        try machine.bus.wait("! \(machine.bus.hasService(Self.service))")
         try machine.startReader(["scans": "verify-disconnected verify-match"])
         let unplugged = try machine.terminal()
         #expect(try unplugged.end() == 4)

@@ -20,7 +20,7 @@ struct ScreenshotTests {
             cd '\(folder.path)'
             /usr/bin/python3 portal.py \(argument) >/dev/null 2>&1 &
             trap "kill -KILL $!" EXIT
-            \(PrivateBus.waiting("busctl --user status \(Self.service) >/dev/null 2>&1"))
+            \(PrivateBus.waiting(bus.hasService(Self.service)))
             \(commands)
             """
         var command = ["/bin/sh", "-c", script]
