@@ -15,7 +15,7 @@ CEILINGS = {
     "Swift files in Sources": 600,  # an extension with two functions belongs in the file of its type
     "folders in Sources": 6,  # 6: five parts and the C libraries
     "error types": 35,  # 24: one for each library product and each part
-    "catch clauses in Sources": 388,  # let errors pass, and turn them into text in one place
+    "catch clauses in Sources": 387,  # let errors pass, and turn them into text in one place
     "branches on .own or .held in Commands": 0,  # 0: send a request to the VaultService
     f"functions with {MANY_PARAMETERS} or more parameters": 16,  # pass a context
     "levels": LEVELS,  # 6: see Scripts/watchword_tools/checks/parts.py
