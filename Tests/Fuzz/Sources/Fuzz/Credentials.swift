@@ -87,8 +87,10 @@ func fuzzCertificate(_ bytes: [UInt8]) {
     } catch {}
 }
 
+/// Reads a key as the server reads a stored one: OpenSSL's check of an RSA key draws random numbers
+/// and may refuse a weak key that it accepted before.
 private func key(_ encoded: [UInt8]) -> VerificationKey? {
-    do { return try COSEKey.read(encoded) } catch { return nil }
+    do { return try COSEKey.read(alreadyChecked: encoded) } catch { return nil }
 }
 
 private func verify(_ object: AttestationObject) {
