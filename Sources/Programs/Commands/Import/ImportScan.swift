@@ -66,8 +66,8 @@ struct ImportScan {
 
     /// Takes a screenshot and reads it.
     private mutating func takeScreen() throws {
-        // Without seccomp, `watchword-screenshot` fails without a reason, and the reader gives it.
-        // Therefore start the reader first.
+        // If the kernel lacks seccomp, the reader refuses even a file of one byte, and says why.
+        // Find out before the desktop asks the user for permission.
         let file: [UInt8] = [0]
         _ = try CommandFailure.naming("watchword-reader") {
             try ReaderPool().read(byteCount: file.count, lend: { $0(file.span) }) { _ in }
