@@ -75,7 +75,7 @@ def counts(root):
     return {
         "lines of Swift code in Sources": lines["Sources"],
         "lines of Swift code in Tests": lines["Tests"],
-        "modules without programs": sum(not module.startswith("watchword") for module in tree.part),
+        "modules without programs": sum("watchword" not in module for module in tree.part),
         "Swift files in Sources": len(tree.code),
         "folders in Sources": len({path.split("/")[1] for path in files if path.count("/") > 1
                                    and path.startswith("Sources/")}),

@@ -1,0 +1,42 @@
+#include "place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/// Opens the next part of the path without following links, and closes the folder; -1 on failure.
+static int step(int folder, const char *name) {
+    int next = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    int failure = errno;
+    close(folder);
+    errno = failure;
+    return next;
+}
+
+const char *fault_of_socket(const char *path) {
+    char parts[108];  // the size of a socket's path
+    if (*path != '/' || strlen(path) >= sizeof parts) return "not a path of a socket";
+    strcpy(parts, path);
+    char *rest = NULL;
+    const char *name = strtok_r(parts, "/", &rest), *fault = NULL;
+    int place = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (; place >= 0 && name && !fault; name = strtok_r(NULL, "/", &rest)) {
+        struct stat folder;
+        if (fstat(place, &folder) != 0) fault = strerrordesc_np(errno);
+        else if (!S_ISDIR(folder.st_mode)) fault = "a folder on the way is a link or a file";
+        else if (folder.st_uid != 0) fault = "a folder on the way does not belong to root";
+        else if (folder.st_mode & (S_IWGRP | S_IWOTH)) fault = "others than root can write to a folder on the way";
+        if (!fault) place = step(place, name);
+    }
+    if (place < 0) return strerrordesc_np(errno);
+    struct stat socket;
+    if (fault) /* reported below */;
+    else if (fstat(place, &socket) != 0) fault = strerrordesc_np(errno);
+    else if (!S_ISSOCK(socket.st_mode)) fault = "not a socket";
+    else if (socket.st_uid != 0) fault = "the socket does not belong to root";
+    close(place);
+    return fault;
+}
