@@ -132,6 +132,35 @@ public enum LocalSocket {
     }
 }
 
+extension LocalSocket {
+    /// Sends one datagram to the socket at `path`, such as those of systemd.
+    ///
+    /// - Parameter path: a path that begins with `@` names a socket that is not in the file system
+    ///   (`unix(7)`).
+    /// - Throws: `sendto` with `EAGAIN` if the other side has no room for five seconds.
+    public static func send(
+        _ message: Span<UInt8>, to path: String
+    ) throws(SystemCallFailure) {
+        let address = try Address(path, acceptingNames: true)
+        let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let file = FileDescriptor(owning: try call("socket") { socket(AF_UNIX, kind, 0) })
+        var timeout = timeval(tv_sec: 5, tv_usec: 0)
+        try call("setsockopt") {
+            unsafe setsockopt(
+                file.number, SOL_SOCKET, SO_SNDTIMEO, &timeout,
+                socklen_t(MemoryLayout<timeval>.size))
+        }
+        try call("sendto", retrying: true) {
+            unsafe message.withUnsafeBytes { message in
+                unsafe address.withPointer { address, count in
+                    unsafe sendto(
+                        file.number, message.baseAddress, message.count, 0, address, count)
+                }
+            }
+        }
+    }
+}
+
 extension FileDescriptor {
     /// Ends both directions of a connection, or only what the other side sends; whoever waits for
     /// that, on either side, is woken.
@@ -157,24 +186,32 @@ extension SystemCallFailure {
 /// A path in the kernel's format for addresses.
 private struct Address {
     private let address: sockaddr_un
+    private let count: socklen_t
 
-    init(_ path: String) throws(SystemCallFailure) {
+    /// - Parameter acceptingNames: whether `@` at the beginning of the path means a name that is not
+    ///   in the file system, and so has no permissions.
+    init(_ path: String, acceptingNames: Bool = false) throws(SystemCallFailure) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
+        var bytes = Array(path.utf8)
         // One byte is for the final NUL.
         let room = MemoryLayout.size(ofValue: address.sun_path) - 1
         guard bytes.count <= room, !bytes.contains(0) else {
             throw SystemCallFailure(call: "bind", number: ENAMETOOLONG)
         }
+        // Such a name begins with NUL, and all bytes up to the end of the address belong to it.
+        let isName = acceptingNames && bytes.first == UInt8(ascii: "@")
+        if isName { bytes[0] = 0 }
+        let size = MemoryLayout<sockaddr_un>.size
+        count = socklen_t(isName ? size - 1 - room + bytes.count : size)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
         self.address = address
     }
 
-    func withPointer(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         unsafe withUnsafePointer(to: address) { address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                unsafe body(address, socklen_t(MemoryLayout<sockaddr_un>.size))
+                unsafe body(address, count)
             }
         }
     }
