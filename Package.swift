@@ -165,6 +165,9 @@ let package = Package(
             "WatchwordSystem"),
 
         // Server: the verifying side
+        module(
+            "Server", "LocalSockets", documents: ["LoginProtocol.md"], "WatchwordCryptography",
+            "WatchwordSystem"),
         module("Server", "HTTPListener", "CMicroHTTPD", "WatchwordCoding", "WatchwordCryptography"),
         module(
             "Server", "Verification",
@@ -359,6 +362,7 @@ let package = Package(
             "VaultServiceTests", "WatchwordCryptography", "OneTimePassword", "WatchwordSystem",
             "SecretVault", "VaultService"),
         tests("HTTPListenerTests", "HTTPListener", "WatchwordCoding", "WatchwordCryptography"),
+        tests("LocalSocketsTests", "LocalSockets", "WatchwordCryptography", "WatchwordSystem"),
         tests(
             "ServerTests", "CommandLineInterface", "WatchwordCryptography", "DeviceLogin",
             "Devices", "HTTPListener", "WatchwordCoding", "JSONReading", "OneTimePassword",

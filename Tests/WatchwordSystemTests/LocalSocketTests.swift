@@ -156,4 +156,29 @@ struct LocalSocketTests {
         let last = try [UInt8](capacity: 4) { try both.second.readToEnd(into: &$0) }
         #expect(last == [8])
     }
+
+    @Test("a datagram arrives whole at a path or at an abstract name, and nowhere else")
+    func datagrams() throws {
+        let name = "watchword-\(UUID().uuidString)"
+        let sockets = [
+            (try DatagramSocket(at: path), path),
+            (try DatagramSocket(at: name, isAbstract: true), "@" + name),
+        ]
+        for (socket, path) in sockets {
+            for message in [Array("READY=1".utf8), [UInt8](repeating: 0x0A, count: 9_000)] {
+                try LocalSocket.send(message.span, to: path)
+                #expect(socket.receive() == message)
+            }
+        }
+        let byte: [UInt8] = [1]
+        for missing in [folder.file("none"), "@" + name + "x"] {
+            #expect(throws: SystemCallFailure.self) {
+                try LocalSocket.send(byte.span, to: missing)
+            }
+        }
+        // Only datagrams may use such names, which anybody can take.
+        #expect(throws: SystemCallFailure.self) {
+            _ = try LocalSocket.connect(to: "@" + name, timeout: .zero)
+        }
+    }
 }

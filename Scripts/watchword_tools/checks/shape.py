@@ -11,7 +11,7 @@ MANY_PARAMETERS = 6
 CEILINGS = {
     "lines of Swift code in Sources": 75_250,  # 69,600: write each thing once
     "lines of Swift code in Tests": 75_000,  # 66,900: make similar tests rows of a table
-    "modules without programs": 29,  # 28: a few hundred lines are a folder in a module
+    "modules without programs": 30,  # 28: a few hundred lines are a folder in a module
     "Swift files in Sources": 600,  # an extension with two functions belongs in the file of its type
     "folders in Sources": 6,  # 6: five parts and the C libraries
     "error types": 35,  # 24: one for each library product and each part

@@ -200,4 +200,17 @@ public enum UserDatabase {
         guard result == 0, unsafe found != nil, let name = unsafe entry.pw_name else { return nil }
         return unsafe String(validatingCString: name)
     }
+
+    /// The number of the user as whom the kernel shows users of other namespaces, unless it is set
+    /// to another one.
+    private static let standardOverflowUser: UInt32 = 65_534
+
+    /// The numbers that the kernel shows instead of a user ID that this process's namespace does
+    /// not have (`/proc/sys/kernel/overflowuid`): they identify nobody.
+    public static func overflowUsers() -> Set<UInt32> {
+        let text = ifPossible(
+            try FileDescriptor(reading: "/proc/sys/kernel/overflowuid").bytes(atMost: 16))
+        let digits = text.map { String(decoding: $0.prefix { $0 != 0x0A }, as: UTF8.self) }
+        return [standardOverflowUser, digits.flatMap { UInt32($0) } ?? standardOverflowUser]
+    }
 }

@@ -24,25 +24,41 @@ public struct SocketPair: ~Copyable, Sendable {
 
 /// Sockets with a path, on which the processes of this machine connect to each other.
 public enum LocalSocket {
-    /// The maximum number of connections that wait to be accepted.
-    private static let backlog: Int32 = 64
-
-    /// Creates a socket at `path`, with mode 0600, and listens on it; non-blocking.
+    /// Creates a socket at `path` and listens on it; non-blocking.
     ///
+    /// - Parameters:
+    ///   - mode: the permission bits; whoever may write to the socket may connect.
+    ///   - backlog: the maximum number of connections that wait to be accepted; the kernel may allow
+    ///     fewer.
     /// - Throws: `bind` with `EADDRINUSE` if anything is at the path; `ENAMETOOLONG` for a path
     ///   that does not fit into an address.
-    public static func listen(at path: String) throws(SystemCallFailure) -> FileDescriptor {
+    public static func listen(
+        at path: String, mode: UInt32 = 0o600, backlog: Int32 = 64
+    ) throws(SystemCallFailure) -> FileDescriptor {
         let file = try make()
         let address = try Address(path)
         // The mode of the new file. The umask belongs to the whole process, so the caller must not
         // have other threads that create files.
-        let before = umask(0o177)
+        let before = umask(~mode & 0o777)
         let bound = unsafe address.withPointer { unsafe bind(file.number, $0, $1) }
         let number = errno
         umask(before)
         guard bound == 0 else { throw SystemCallFailure(call: "bind", number: number) }
         try call("listen") { Glibc.listen(file.number, backlog) }
         return file
+    }
+
+    /// Removes the socket at `path` if it belongs to this process's user and nobody listens on it.
+    ///
+    /// - Returns: whether it was removed.
+    public static func removeAbandoned(at path: String) throws(SystemCallFailure) -> Bool {
+        var facts = stat()
+        try call("lstat") { unsafe lstat(path, &facts) }
+        guard facts.st_mode & S_IFMT == S_IFSOCK, facts.st_uid == geteuid(),
+            try SystemCallFailure.nilIf(
+                { $0.number == ECONNREFUSED }, connect(to: path, timeout: .zero)) == nil
+        else { return false }
+        return Folder.removeFile(at: path)
     }
 
     /// Connects to the socket at `path`; non-blocking from then on.
@@ -116,6 +132,35 @@ public enum LocalSocket {
     }
 }
 
+extension LocalSocket {
+    /// Sends one datagram to the socket at `path`, such as those of systemd.
+    ///
+    /// - Parameter path: a path that begins with `@` names a socket that is not in the file system
+    ///   (`unix(7)`).
+    /// - Throws: `sendto` with `EAGAIN` if the other side has no room for five seconds.
+    public static func send(
+        _ message: Span<UInt8>, to path: String
+    ) throws(SystemCallFailure) {
+        let address = try Address(path, acceptingNames: true)
+        let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let file = FileDescriptor(owning: try call("socket") { socket(AF_UNIX, kind, 0) })
+        var timeout = timeval(tv_sec: 5, tv_usec: 0)
+        try call("setsockopt") {
+            unsafe setsockopt(
+                file.number, SOL_SOCKET, SO_SNDTIMEO, &timeout,
+                socklen_t(MemoryLayout<timeval>.size))
+        }
+        try call("sendto", retrying: true) {
+            unsafe message.withUnsafeBytes { message in
+                unsafe address.withPointer { address, count in
+                    unsafe sendto(
+                        file.number, message.baseAddress, message.count, 0, address, count)
+                }
+            }
+        }
+    }
+}
+
 extension FileDescriptor {
     /// Ends both directions of a connection, or only what the other side sends; whoever waits for
     /// that, on either side, is woken.
@@ -141,60 +186,34 @@ extension SystemCallFailure {
 /// A path in the kernel's format for addresses.
 private struct Address {
     private let address: sockaddr_un
+    private let count: socklen_t
 
-    init(_ path: String) throws(SystemCallFailure) {
+    /// - Parameter acceptingNames: whether `@` at the beginning of the path means a name that is not
+    ///   in the file system, and so has no permissions.
+    init(_ path: String, acceptingNames: Bool = false) throws(SystemCallFailure) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
+        var bytes = Array(path.utf8)
         // One byte is for the final NUL.
         let room = MemoryLayout.size(ofValue: address.sun_path) - 1
         guard bytes.count <= room, !bytes.contains(0) else {
             throw SystemCallFailure(call: "bind", number: ENAMETOOLONG)
         }
+        // Such a name begins with NUL, and all bytes up to the end of the address belong to it.
+        let isName = acceptingNames && bytes.first == UInt8(ascii: "@")
+        if isName { bytes[0] = 0 }
+        let size = MemoryLayout<sockaddr_un>.size
+        count = socklen_t(isName ? size - 1 - room + bytes.count : size)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
         self.address = address
     }
 
-    func withPointer(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         unsafe withUnsafePointer(to: address) { address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                unsafe body(address, socklen_t(MemoryLayout<sockaddr_un>.size))
+                unsafe body(address, count)
             }
         }
-    }
-}
-
-extension LocalSocket {
-    /// The number of the first open file that a service manager passes (`sd_listen_fds(3)`).
-    private static let firstInherited: Int32 = 3
-
-    /// The listening socket that the service manager opened for this process; non-blocking, and not
-    /// inherited by programs that are started later.
-    ///
-    /// Call it once, before any file is opened.
-    ///
-    /// - Throws: `listen` with `ENOTCONN` if no socket or more than one was passed, or if it was
-    ///   passed to another process; `ENOTSOCK` if it is not a Unix socket that listens.
-    public static func inherited() throws(SystemCallFailure) -> FileDescriptor {
-        guard let process = Environment.value("LISTEN_PID"), Int32(process) == getpid(),
-            Environment.value("LISTEN_FDS") == "1"
-        else { throw SystemCallFailure(call: "listen", number: ENOTCONN) }
-        let number = firstInherited
-        guard option(SO_DOMAIN, of: number) == AF_UNIX,
-            option(SO_TYPE, of: number) == Int32(SOCK_STREAM.rawValue),
-            option(SO_ACCEPTCONN, of: number) == 1
-        else { throw SystemCallFailure(call: "listen", number: ENOTSOCK) }
-        let file = FileDescriptor(owning: number)
-        try call("fcntl") { fcntl(number, F_SETFD, FD_CLOEXEC) }
-        try file.setBlocking(false)
-        return file
-    }
-
-    private static func option(_ name: Int32, of socket: Int32) -> Int32? {
-        var value: Int32 = 0
-        var size = socklen_t(MemoryLayout<Int32>.size)
-        guard unsafe getsockopt(socket, SOL_SOCKET, name, &value, &size) == 0 else { return nil }
-        return value
     }
 }
 

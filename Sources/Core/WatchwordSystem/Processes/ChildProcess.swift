@@ -287,7 +287,7 @@ extension FileDescriptor {
     }
 
     /// Sets whether reading and writing block.
-    func setBlocking(_ blocks: Bool) throws(SystemCallFailure) {
+    package func setBlocking(_ blocks: Bool) throws(SystemCallFailure) {
         let flags = try call("fcntl") { fcntl(number, F_GETFL) }
         let wanted = blocks ? flags & ~O_NONBLOCK : flags | O_NONBLOCK
         try call("fcntl") { fcntl(number, F_SETFL, wanted) }

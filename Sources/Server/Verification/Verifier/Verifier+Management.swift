@@ -92,6 +92,23 @@ extension Verifier {
         return CredentialPage(credentials: summaries, next: next)
     }
 
+    /// Whether the subject has or had a confirmed credential, of any kind and in any state.
+    ///
+    /// The rows of ended recovery codes are deleted in time (``Policy/endedSetLifetime``).
+    package func hasEverConfirmed(_ subject: Subject) async throws(VerifierError) -> Bool {
+        var hasConfirmed = try await records(of: subject).contains { $0.confirmedAt != nil }
+        // A credential that is revoked from now on was among those.
+        var before: UnixTime? = UnixTime(milliseconds: .max)
+        while !hasConfirmed, let time = before {
+            let (rows, next) = try await revoked(of: subject, before: time, limit: 100)
+            for row in rows where !hasConfirmed {
+                hasConfirmed = try CredentialRecord(row).confirmedAt != nil
+            }
+            before = next
+        }
+        return hasConfirmed
+    }
+
     /// A page of revoked rows, and where the next one begins.
     ///
     /// Rows of one millisecond stay on one page, so that the time says where the next begins.

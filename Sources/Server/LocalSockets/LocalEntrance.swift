@@ -1,0 +1,127 @@
+internal import Synchronization
+package import WatchwordCryptography
+package import WatchwordSystem
+
+/// A socket on which processes of this machine connect; if this process made it, it is removed with
+/// the last reference.
+package final class LocalEndpoint: Sendable {
+    let file: FileDescriptor
+    private let path: String?
+
+    /// The maximum number of connections that wait to be accepted: as many as the kernel allows by
+    /// default (`net.core.somaxconn`).
+    package static let backlog: Int32 = 4_096
+
+    /// Takes a listening socket, which this process made if there is a `path` to remove.
+    package init(_ file: consuming FileDescriptor, madeAt path: String? = nil) {
+        self.file = file
+        self.path = path
+    }
+
+    deinit {
+        // What cannot be removed is replaced at the next start.
+        if let path { Folder.removeFile(at: path) }
+    }
+}
+
+/// A socket, who may connect to it, and what is done with each connection.
+package struct LocalEntrance: Sendable {
+    /// What is done with a connection.
+    package enum Use: Sendable {
+        /// One request is received and one response is sent, and the connection is closed.
+        case exchange(ExchangeLimits, Responder)
+        /// The connection is handed over to the closure, which returns at once.
+        case conversation(Receiver)
+    }
+
+    /// Responds to a request; `nil` closes the connection without a response, which is short enough
+    /// to be sent at once.
+    package typealias Responder = @Sendable (SecretBytes, LocalSocket.Peer) async -> [UInt8]?
+    /// Takes over a connection, which is non-blocking.
+    package typealias Receiver = @Sendable (consuming FileDescriptor, LocalSocket.Peer) -> Void
+
+    let endpoint: LocalEndpoint
+    let use: Use
+    /// Whether a process may connect; if not, its connection is closed at once.
+    let admits: @Sendable (LocalSocket.Peer) -> Bool
+    let occupancy: Occupancy
+
+    package init(
+        _ endpoint: LocalEndpoint, admitting admits: @escaping @Sendable (LocalSocket.Peer) -> Bool,
+        for use: Use
+    ) {
+        self.endpoint = endpoint
+        self.admits = admits
+        self.use = use
+        switch use {
+        case .exchange(let limits, _):
+            occupancy = Occupancy(
+                limit: limits.connections, limitPerUser: limits.connectionsPerUser)
+        // The receiver has limits of its own.
+        case .conversation: occupancy = Occupancy(limit: .max, limitPerUser: .max)
+        }
+    }
+}
+
+/// Limits for the clients of a socket on which one request is answered per connection.
+package struct ExchangeLimits: Sendable {
+    /// The size of a request in bytes; one more byte is read, so that a longer one is noticed.
+    package let requestCount: Int
+    /// The maximum number of connections at a time.
+    package let connections: Int
+    /// The maximum number of connections of one user; further ones are closed.
+    package let connectionsPerUser: Int
+    /// The time from accepting a connection to the end of its request.
+    package let requestTimeout: Duration
+
+    package init(
+        requestCount: Int, connections: Int, connectionsPerUser: Int,
+        requestTimeout: Duration = .seconds(5)
+    ) {
+        self.requestCount = requestCount
+        self.connections = connections
+        self.connectionsPerUser = connectionsPerUser
+        self.requestTimeout = requestTimeout
+    }
+}
+
+/// The open connections of each user to one socket.
+final class Occupancy: Sendable {
+    private struct Counts {
+        var total = 0
+        var ofUsers: [UInt32: Int] = [:]
+    }
+
+    private let limit: Int
+    private let limitPerUser: Int
+    private let counts = Mutex(Counts())
+
+    init(limit: Int, limitPerUser: Int) {
+        self.limit = limit
+        self.limitPerUser = limitPerUser
+    }
+
+    /// Whether another connection may be accepted now; if not, it waits in the kernel.
+    var hasRoom: Bool { counts.withLock { $0.total < limit } }
+
+    /// Counts a connection, unless the user has too many; returns whether it was counted.
+    func enter(_ user: UInt32) -> Bool {
+        counts.withLock { counts in
+            let own = counts.ofUsers[user] ?? 0
+            guard own < limitPerUser else { return false }
+            counts.ofUsers[user] = own + 1
+            counts.total += 1
+            return true
+        }
+    }
+
+    /// Forgets a connection; returns whether it was the last one for which there was room.
+    func leave(_ user: UInt32) -> Bool {
+        counts.withLock { counts in
+            defer { counts.total -= 1 }
+            let others = (counts.ofUsers[user] ?? 1) - 1
+            counts.ofUsers[user] = others > 0 ? others : nil
+            return counts.total == limit
+        }
+    }
+}

@@ -1,0 +1,226 @@
+internal import Synchronization
+internal import WatchwordCryptography
+package import WatchwordSystem
+
+/// Accepts connections of this machine's processes and receives their requests, on one thread; each
+/// request is answered in its own task.
+package final class LocalListener: Sendable {
+    private let entrances: Mutex<[LocalEntrance]>
+    /// Wakes the thread.
+    private let waking: Waking
+    private let thread = Mutex<WorkerThread?>(nil)
+    private let isStopping = Atomic(false)
+    /// The number of requests that have not been answered yet.
+    private let begun = Mutex(0)
+
+    /// The maximum number of connections that are accepted before the requests of others are read.
+    private static let batch = 64
+    /// How long nothing is accepted after that failed, for example because too many files are open.
+    private static let rest = Duration.milliseconds(50)
+
+    /// Starts accepting connections; returns `nil` if the system cannot create a thread.
+    ///
+    /// Call ``stop(grace:)`` in the end.
+    package static func start(
+        _ entrances: [LocalEntrance]
+    ) throws(SystemCallFailure) -> LocalListener? {
+        let listener = LocalListener(entrances, try Waking())
+        guard let thread = WorkerThread({ listener.run(entrances) }) else { return nil }
+        listener.thread.withLock { $0 = thread }
+        return listener
+    }
+
+    private init(_ entrances: [LocalEntrance], _ waking: Waking) {
+        self.entrances = Mutex(entrances)
+        self.waking = waking
+    }
+
+    /// Stops accepting connections, completes the responses to the requests that have arrived, and
+    /// closes the sockets.
+    ///
+    /// - Parameter grace: how long these responses may still take.
+    /// - Returns: whether all of them were sent.
+    package func stop(grace: Duration) async -> Bool {
+        isStopping.store(true, ordering: .sequentiallyConsistent)
+        waking.wake()
+        let ending = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        ending?.join()
+        entrances.withLock { $0 = [] }
+        let end = ContinuousClock.now + grace
+        while begun.withLock({ $0 }) > 0, .now < end {
+            do { try await Task.sleep(for: .milliseconds(5)) } catch { break }
+        }
+        return begun.withLock { $0 } == 0
+    }
+
+    private func run(_ entrances: [LocalEntrance]) {
+        var incoming: [IncomingRequest] = []
+        while !isStopping.load(ordering: .sequentiallyConsistent) {
+            let open = entrances.filter(\.occupancy.hasRoom)
+            let interests =
+                [waking.readable] + open.map { .reading($0.endpoint.file) }
+                + incoming.map { .reading($0.connection.file) }
+            let timeout = incoming.map(\.deadline).min()?.timeRemaining
+            guard let ready = ifPossible(try Polling.ready(of: interests, timeout: timeout)) else {
+                Self.pause()
+                continue
+            }
+            if ready[0] { waking.clear() }
+            incoming = zip(incoming, ready.dropFirst(1 + open.count)).compactMap {
+                request, isReady in isReady ? advance(request) : request.unlessOverdue
+            }
+            for (entrance, isReady) in zip(open, ready.dropFirst()) where isReady {
+                accept(from: entrance, into: &incoming)
+            }
+        }
+    }
+
+    private static func pause() { _ = ifPossible(try Polling.wait(for: [], timeout: rest)) }
+
+    private func accept(from entrance: LocalEntrance, into incoming: inout [IncomingRequest]) {
+        for _ in 0..<Self.batch where entrance.occupancy.hasRoom {
+            do throws(SystemCallFailure) {
+                let file = try LocalSocket.accept(from: entrance.endpoint.file)
+                let peer = try LocalSocket.peer(of: file)
+                guard entrance.admits(peer) else { continue }
+                switch entrance.use {
+                case .conversation(let receiver): receiver(file, peer)
+                case .exchange(let limits, let responder):
+                    guard entrance.occupancy.enter(peer.user) else { continue }
+                    let connection = ExchangeConnection(file, peer, entrance.occupancy, waking)
+                    let request = try IncomingRequest(connection, limits, responder)
+                    if let request = advance(request) { incoming.append(request) }
+                }
+            } catch {
+                guard !error.isNoConnection else { return }
+                return Self.pause()
+            }
+        }
+    }
+
+    /// Receives what has arrived, and answers a complete request.
+    ///
+    /// - Returns: the request if more of it must arrive.
+    private func advance(_ request: IncomingRequest) -> IncomingRequest? {
+        switch request.receive() {
+        case .incomplete: return request.unlessOverdue
+        case .over: return nil
+        case .complete:
+            begun.withLock { $0 += 1 }
+            let (connection, bytes, responder) = (
+                request.connection, request.bytes, request.responder
+            )
+            Task.detached {
+                if let response = await responder(bytes, connection.peer) {
+                    connection.send(response)
+                }
+                self.begun.withLock { $0 -= 1 }
+            }
+            return nil
+        }
+    }
+}
+
+/// Wakes a thread that waits for descriptors.
+private final class Waking: Sendable {
+    private let ends: SocketPair
+
+    init() throws(SystemCallFailure) {
+        ends = try SocketPair()
+        try ends.first.setBlocking(false)
+        try ends.second.setBlocking(false)
+    }
+
+    /// Becomes ready when the thread is woken.
+    var readable: Polling.Interest { .reading(ends.second) }
+
+    /// Wakes the thread; if many wakings wait to be noticed, there need be no further one.
+    func wake() { _ = ifPossible(try ends.first.writeAvailable([0].span)) }
+
+    /// Forgets the wakings so far.
+    func clear() {
+        _ = ifPossible(
+            try [UInt8](capacity: 64) { output throws(SystemCallFailure) in
+                _ = try ends.second.readAvailable(into: &output)
+            })
+    }
+}
+
+/// A connection, which is counted until the last reference is released.
+private final class ExchangeConnection: Sendable {
+    let file: FileDescriptor
+    let peer: LocalSocket.Peer
+    private let occupancy: Occupancy
+    private let waking: Waking
+
+    init(
+        _ file: consuming FileDescriptor, _ peer: LocalSocket.Peer, _ occupancy: Occupancy,
+        _ waking: Waking
+    ) {
+        self.file = file
+        self.peer = peer
+        self.occupancy = occupancy
+        self.waking = waking
+    }
+
+    deinit { if occupancy.leave(peer.user) { waking.wake() } }
+
+    /// Sends a response, for which an unused connection has room; a client that is gone gets none.
+    func send(_ response: [UInt8]) { _ = ifPossible(try file.writeAvailable(response.span)) }
+}
+
+/// A request that is being received.
+private struct IncomingRequest {
+    let connection: ExchangeConnection
+    let deadline: Moment
+    let responder: LocalEntrance.Responder
+    private let buffer: WipedBuffer
+    private let count: Int
+
+    init(
+        _ connection: ExchangeConnection, _ limits: ExchangeLimits,
+        _ responder: @escaping LocalEntrance.Responder
+    ) throws(SystemCallFailure) {
+        self.connection = connection
+        self.responder = responder
+        deadline = .now + limits.requestTimeout
+        count = limits.requestCount
+        // One byte more than a request has.
+        buffer = try WipedBuffer(capacity: count + 1)
+    }
+
+    /// What has arrived so far.
+    enum Progress {
+        /// A request, or more than that.
+        case complete
+        /// More must arrive.
+        case incomplete
+        /// The client is gone, so that nobody would learn of a decision.
+        case over
+    }
+
+    /// Receives what has arrived.
+    func receive() -> Progress {
+        while buffer.count <= count {
+            let progress = ifPossible(
+                try buffer.append { output throws(SystemCallFailure) in
+                    try connection.file.readAvailable(into: &output)
+                })
+            switch progress {
+            case .moved?: continue
+            case .wouldWait?: return buffer.count < count ? .incomplete : .complete
+            case .ended?, nil: return .over
+            }
+        }
+        return .complete
+    }
+
+    /// The request, unless it takes too long.
+    var unlessOverdue: IncomingRequest? { deadline.timeRemaining > .zero ? self : nil }
+
+    /// The bytes that were received.
+    var bytes: SecretBytes { buffer.withBytes { SecretBytes(copying: $0) } }
+}
