@@ -92,11 +92,13 @@ class AnswerTests(ModuleTestCase):
         self.assertEqual(self.sign_in("@again").result, "incomplete")
 
     def test_user_name(self):
-        """A name that no account has, because it is too long, is refused."""
+        """A name that no account can have is refused without asking."""
         server = self.serve()
-        self.assertEqual(self.sign_in("123456", user="u" * 128).result, "success")
-        self.assertEqual(self.sign_in("123456", user="u" * 129).result, "unknown user")
-        self.assertEqual(len(server.requests), 1)
+        for user in ("u" * 128, "jürgen", "John Doe"):
+            self.assertEqual(self.sign_in("123456", user=user).result, "success")
+        for user in ("u" * 129, "a\nb", "a\x7fb"):
+            self.assertEqual(self.sign_in("123456", user=user).result, "unknown user")
+        self.assertEqual(len(server.requests), 3)
 
     def test_texts(self):
         """The prompt and the service's name can be chosen."""

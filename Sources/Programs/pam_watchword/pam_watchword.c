@@ -92,6 +92,14 @@ static bool is_usable(const char *text, unsigned digits) {
     return digits == 0 ? is_like_code(text) : start_of_code(text, digits) >= 0;
 }
 
+/// Whether an account could have this name.
+static bool is_possible_name(const char *user) {
+    size_t length = strlen(user);
+    for (size_t index = 0; index < length; index++)
+        if ((unsigned char)user[index] < ' ' || user[index] == 0x7f) return false;
+    return length >= 1 && length <= longest_user;
+}
+
 static int authenticate(struct login *login) {
     const struct options *options = &login->options;
     const char *earlier = options->try_first_pass ? item(login->pam, PAM_AUTHTOK) : "";
@@ -126,7 +134,7 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pam, int flags, int count, const 
     // Some databases ignore case and domains: Alice must not be somebody else than alice, who is enrolled.
     const struct passwd *account = pam_modutil_getpwnam(pam, user);
     if (account) user = account->pw_name;
-    if (strlen(user) < 1 || strlen(user) > longest_user) return PAM_USER_UNKNOWN;
+    if (!is_possible_name(user)) return PAM_USER_UNKNOWN;
     login.request = (struct request){
         .operation = operation_status,
         .wants_reasons = login.options.reasons,
