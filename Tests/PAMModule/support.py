@@ -9,8 +9,8 @@ import unittest
 from login_server import LoginServer, response
 
 BUILT = pathlib.Path(os.environ["PAM_MODULE_FOLDER"])
-RESULTS = {0: "success", 3: "service error", 7: "denied", 9: "unavailable", 10: "unknown user", 6: "permission denied",
-           19: "conversation error", 25: "ignore", 31: "incomplete"}
+RESULTS = {0: "success", 3: "service error", 4: "system error", 6: "permission denied", 7: "denied",
+           9: "unavailable", 10: "unknown user", 19: "conversation error", 25: "ignore", 31: "incomplete"}
 ACCEPTED = response("accepted")
 OTHER_USER = ["--reuid=65533", "--regid=65533", "--clear-groups"]
 
@@ -75,6 +75,6 @@ class ModuleTestCase(unittest.TestCase):
         self.assertEqual(run.stderr, "")
         outcome = Outcome(run.stdout.splitlines())
         # Only pam_exec, beside the module in some stacks, has children.
-        surprises = ["SIGCHLD arrived"] if "pam_exec" in stack else []
-        self.assertEqual(outcome.of("surprise"), surprises, run.stdout)
+        surprises = {"SIGCHLD arrived"} if "pam_exec" in stack else set()
+        self.assertLessEqual(set(outcome.of("surprise")), surprises, run.stdout)
         return outcome
