@@ -158,7 +158,8 @@ extension Verifier {
         return ids.allSatisfy { known.contains($0.bytes) }
     }
 
-    private func denied<Value>(
+    /// Refuses a ticket that only an application or a user of this machine can present.
+    func denied<Value>(
         _ row: TicketRow?, _ context: DecisionContext, because reason: Event.Reason = .expired
     ) -> Decision<RedemptionOutcome<Value>> {
         Decision(outcome: .denied, changes: []).counting(

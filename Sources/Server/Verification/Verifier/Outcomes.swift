@@ -60,11 +60,11 @@ public struct RecoveryGrant: Sendable {
     public let codes: [SecretBytes]
 }
 
-/// A ticket with which a device fetches its secret.
+/// A ticket with which a device fetches its secret, or a person a key.
 public struct SecretGrant: Sendable {
     /// The id of the credential.
     public let credential: CredentialID
-    /// The ticket, which is only for the device.
+    /// The ticket, which is only for the device or the person.
     public let ticket: Token
     /// The deadline for redeeming it.
     public let expiresAt: UnixTime

@@ -11,31 +11,17 @@ extension Verifier {
     ) async throws(VerifierError) -> EnrolmentOutcome<OneTimePasswordGrant> {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
             let seed = seed(for: enrolment, context)
-            let fingerprints = fingerprints(of: seed, enrolment.algorithm, context)
-            switch try await keyState(fingerprints, context) {
-            case .free: break
-            case .inUse: return Decision(outcome: .refused(.keyInUse), changes: [])
-            case .released: return nil
+            switch try await start(enrolment, seed, for: subject, context) {
+            case nil: return nil
+            case .refused(let refusal)?: return Decision(outcome: .refused(refusal), changes: [])
+            case .granted(let started)?:
+                let grant = OneTimePasswordGrant(
+                    credential: started.record.id, uri: uri(enrolment, seed),
+                    expiresAt: context.now.adding(milliseconds: Policy.enrolmentLifetime))
+                return Decision(
+                    outcome: .granted(grant), changes: started.changes,
+                    secretsOf: started.record.id)
             }
-            let room = makingRoom(
-                for: subject, among: try await records(of: subject), context)
-            guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
-            var record = newRecord(
-                enrolment.factor.kind, subject, name: enrolment.name, state: .pending, context)
-            record.fingerprint = fingerprints[0]
-            record.keyID = context.keys.current.id
-            record.material = enrolment.factor.material(
-                SealedSeed(
-                    sealing: seed, enrolment.parameters, for: record.place,
-                    under: context.keys.current))
-            let expiresAt = context.now.adding(milliseconds: Policy.enrolmentLifetime)
-            let grant = OneTimePasswordGrant(
-                credential: record.id, uri: uri(enrolment, seed), expiresAt: expiresAt)
-            return Decision(
-                outcome: .granted(grant),
-                changes: room + [
-                    .insertCredential(record.row), context.event(.enrolmentStarted, of: record),
-                ], secretsOf: record.id)
         }
     }
 
@@ -98,13 +84,41 @@ extension Verifier {
         }
     }
 
-    private func seed(
-        for enrolment: OneTimePasswordEnrolment, _ context: DecisionContext
-    ) -> SecretBytes {
+    func seed(for enrolment: OneTimePasswordEnrolment, _ context: DecisionContext) -> SecretBytes {
         if let key = enrolment.key { return key }
         // The key has the length of the hash (RFC 6238, section 5.1), which is at least 160 bits
         // (RFC 4226, section 4, R6).
         return context.randomSecret(enrolment.algorithm.digestCount)
+    }
+
+    /// Makes a credential with this key, which a first code has to confirm; returns `nil` to start
+    /// again.
+    func start(
+        _ enrolment: OneTimePasswordEnrolment, _ seed: SecretBytes, for subject: Subject,
+        _ context: DecisionContext
+    ) async throws(VerifierError) -> EnrolmentOutcome<StartedEnrolment>? {
+        let fingerprints = fingerprints(of: seed, enrolment.algorithm, context)
+        switch try await keyState(fingerprints, context) {
+        case .free: break
+        case .inUse: return .refused(.keyInUse)
+        case .released: return nil
+        }
+        let room = makingRoom(for: subject, among: try await records(of: subject), context)
+        guard let room else { return .refused(.tooMany) }
+        var record = newRecord(
+            enrolment.factor.kind, subject, name: enrolment.name, state: .pending, context)
+        record.fingerprint = fingerprints[0]
+        record.keyID = context.keys.current.id
+        record.material = enrolment.factor.material(
+            SealedSeed(
+                sealing: seed, enrolment.parameters, for: record.place,
+                under: context.keys.current))
+        return .granted(
+            StartedEnrolment(
+                record: record,
+                changes: room + [
+                    .insertCredential(record.row), context.event(.enrolmentStarted, of: record),
+                ]))
     }
 
     /// The indexes under which a key is found, beginning with the one to store.
@@ -186,7 +200,7 @@ extension Verifier {
     }
 
     /// The key URI for the user's authenticator.
-    private func uri(
+    func uri(
         _ enrolment: OneTimePasswordEnrolment, _ seed: SecretBytes
     ) -> SecretBytes {
         let factor: MovingFactor? =
@@ -206,6 +220,13 @@ extension Verifier {
             preconditionFailure("the initialiser has checked the names and the key")
         }
     }
+}
+
+/// A new credential that a first code has to confirm.
+struct StartedEnrolment: Sendable {
+    let record: CredentialRecord
+    /// The changes that store it.
+    let changes: [StoreChange]
 }
 
 extension OneTimePasswordEnrolment.Factor {
