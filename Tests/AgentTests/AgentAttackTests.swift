@@ -54,10 +54,10 @@ struct AgentAttackTests {
     func loading(_ name: String) throws {
         // Root may read every file, and every process.
         guard geteuid() == 0 else { return }
-        let script = try String(
-            contentsOf: PackageFolder.root.appending(path: "Scripts/install"), encoding: .utf8)
-        let line = try Regex(#"install -D -m (\d+) "\$built/\#(name)" "#)
-        let installed = String(try #require(try line.firstMatch(in: script)?.output[1].substring))
+        let table = try String(
+            contentsOf: PackageFolder.root.appending(path: "Scripts/files"), encoding: .utf8)
+        let row = try Regex(#" (\d+) \S+/\#(name) +program"#)
+        let installed = String(try #require(try row.firstMatch(in: table)?.output[1].substring))
         let agent = try AgentFixture([], asOrdinaryUser: true)
         for (mode, status) in [("755", 0), (installed, 2)] as [(String, Int32)] {
             let program = agent.folder.file("program-\(mode)")
