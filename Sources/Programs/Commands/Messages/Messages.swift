@@ -67,8 +67,8 @@ enum Messages {
             "\(path): no vault found; the system agent may keep it, but is not running; "
                 + reasonForStop
         case .noSystemAgent:
-            "there is no system agent; an administrator can install it with Scripts/install "
-                + "--system-agent"
+            "there is no system agent; an administrator can install it (package "
+                + "watchword-system-agent, or Scripts/install --system-agent)"
         case .twoVaults(let own, let system):
             "\(own) and the system agent's vault (\(system)) differ; rename \(own), then compare the two "
                 + "before you delete either"
