@@ -146,7 +146,8 @@ struct RestoreClock {
     ) throws {
         isTrusted = arguments.has(.clockIsRight)
         self.now = now
-        let requirement = ClockRequirement(profile: .wide, asksKernel: !isTrusted)
+        let requirement = ClockRequirement(
+            profile: .wide, keeper: isTrusted ? .administrator : .kernel)
         guard requirement.complaint(now: now, state: state) == nil else {
             throw ServerFailure.untrustedClock(now, isPossible: now >= ClockRequirement.builtAt)
         }
