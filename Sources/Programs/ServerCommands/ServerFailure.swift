@@ -16,6 +16,7 @@ enum ServerFailure: ProgramFailure {
     case keyFile(String, KeyFile.Fault)
     case database(DatabaseURL, SQLStoreError)
     case endsFile(String, CheckpointFile.Fault)
+    case settingsFile(String, SettingsFile.Fault)
     /// The database lacks events that this file records.
     case rolledBack(String)
     /// Other machines have different keys under these numbers.
@@ -98,8 +99,9 @@ extension ExitCode {
             case .noSuchClient, .clientRevoked, .clientNameTaken: .no
             case .keyFile(_, let error): ExitCode(error)
             case .database(_, let error): ExitCode(error)
-            case .endsFile(_, .system), .endsFile(_, .busy): .system
-            case .endsFile, .rolledBack, .conflictingKeys: .badInput
+            case .endsFile(_, .system), .endsFile(_, .busy), .settingsFile(_, .notReplaced):
+                .system
+            case .endsFile, .settingsFile, .rolledBack, .conflictingKeys: .badInput
             case .tls, .trustFile, .exists, .notAList, .noCheckpoint, .export, .lostExport,
                 .notAServerFile:
                 .badInput

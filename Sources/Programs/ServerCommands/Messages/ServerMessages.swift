@@ -16,6 +16,7 @@ enum ServerMessages {
         case .database(let database, let error):
             "\(database.shown): " + sentence(for: error, in: database)
         case .endsFile(let path, let error): "\(path): " + sentence(for: error)
+        case .settingsFile(let path, let error): "\(path): " + sentence(for: error)
         case .rolledBack(let path):
             "the database lacks events that \(path) records: it was replaced by an older state, in which "
                 + "spent codes would be valid again. Run watchword-server restore; if you have done so on "
@@ -181,6 +182,11 @@ extension ServerMessages {
         "codes are denied for many subjects, perhaps because somebody tries passwords and codes: look "
         + "at the addresses in the application's log, and limit attempts there"
 
+    static let unconfirmedClock =
+        "the kernel does not report to this container that its clock is synchronised: synchronise the "
+        + "host's clock; the server deletes nothing that has expired until the kernel reports it, or "
+        + "until you vouch for the clock with --no-clock-check"
+
     static func advice(for failure: ReadinessFailure) -> String {
         switch failure {
         case .clock(let complaint): advice(for: complaint)
@@ -188,7 +194,7 @@ extension ServerMessages {
         }
     }
 
-    private static func advice(for complaint: ClockProblem) -> String {
+    static func advice(for complaint: ClockProblem) -> String {
         switch complaint {
         case .beforeBuild: "set the clock: it shows a time before the release of this program"
         case .unsynchronized, .tooInaccurate:
