@@ -65,6 +65,8 @@ enum ServerFailure: ProgramFailure {
     case noCheckpoint(String)
     /// The output file already exists.
     case exists(String)
+    /// A question got no answer.
+    case noAnswer(TerminalError)
     case standardOutput(SystemCallFailure)
 }
 
@@ -94,7 +96,8 @@ extension ExitCode {
         self =
             switch failure {
             case .noHome, .plainHTTP, .plainOperations, .passwordInArguments, .noCopies,
-                .needsFile, .takesNoFile, .badClientName, .needsSubject, .severalSubjects:
+                .needsFile, .takesNoFile, .badClientName, .needsSubject, .severalSubjects,
+                .noAnswer:
                 .usage
             case .noSuchClient, .clientRevoked, .clientNameTaken: .no
             case .keyFile(_, let error): ExitCode(error)

@@ -86,6 +86,8 @@ enum ServerMessages {
         case .noCheckpoint(let path):
             "\(path): no complete checkpoint found; use the unchanged output of audit verify"
         case .exists(let path): "\(path): the file already exists; choose another name"
+        case .noAnswer:
+            "a question got no valid answer; give the options instead, see watchword-server init --help"
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
         }
     }
@@ -172,6 +174,38 @@ extension ServerMessages {
         case .tooManyCredentials: "the user has too many credentials; revoke one first"
         case .usedInFuture:
             "its last code is ahead of this machine's clock; check the clock, and try again later"
+        }
+    }
+}
+
+// What `init` and `status` say.
+extension ServerMessages {
+    /// What to do after `init`.
+    static func nextSteps(keys: String, isService: Bool) -> [String] {
+        let service = SystemInstallation.service
+        return [
+            isService
+                ? "Start the server: systemctl restart \(service) && watchword-server status"
+                : "Start the server: watchword-server serve",
+            "Enrol the first user: watchword-server subject enrol NAME",
+            "Copy \(keys) to a safe place, apart from the backups of the database: without it, they are "
+                + "useless, and with it, anybody can open them.",
+        ]
+    }
+
+    static let notSetUp = "there are no keys and no database yet; run watchword-server init"
+    static let statusNeedsRoot = "to see why, run this command as root"
+
+    static func sentence(for status: ServerStatus, at address: ListenAddress) -> String {
+        switch status {
+        case .ready: "The server at \(address.text) is ready."
+        case .notReady(let cause, let advice):
+            "The server at \(address.text) is not ready (\(cause)): \(advice)"
+        case .stopped(let obstacle?): "No server answers at \(address.text): \(obstacle)"
+        case .stopped(nil):
+            "No server answers at \(address.text), although its keys, its database and the clock are in "
+                + "order: start it, or look at its log"
+        case .unclear: "Something else than watchword-server answers at \(address.text)"
         }
     }
 }
