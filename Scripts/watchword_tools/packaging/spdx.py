@@ -1,6 +1,6 @@
 """Writes an SPDX 2.3 document into each package with programs: the libraries that they link, with their versions.
 
-    python3 -m watchword_tools.packaging.spdx FOLDER VERSION [SWIFT-VERSION]
+    python3 -m watchword_tools.packaging.spdx FOLDER VERSION SWIFT-VERSION
 
 FOLDER/PACKAGE holds the files of a package. The document's time is $SOURCE_DATE_EPOCH.
 """

@@ -13,19 +13,29 @@ struct ServerVerb: ProgramVerb {
     static let allCases: [ServerVerb] = [
         ServerVerb("serve", Serve.run) { serving },
         ServerVerb("init", InitCommand.run) {
-            [.settings, .client, .scope, .quiet, .json] + serving
+            [.settings, .client, .scope, .subjects, .quiet, .json] + serving
         },
         ServerVerb("status", StatusCommand.run) {
             [.store, .keys, .opsListen, .noClockCheck, .json]
         },
         ServerVerb("client add", ClientCommand.add, .one("NAME")) {
-            [.store, .keys, .scope, .json]
+            [.store, .keys, .scope, .subjects, .json]
         },
         ServerVerb("client list", ClientCommand.list) { [.store, .keys, .json] },
         ServerVerb("client renew", ClientCommand.renew, .one("CLIENT")) { [.store, .keys, .json] },
         ServerVerb("client revoke", ClientCommand.revoke, .one("CLIENT")) {
             [.store, .keys, .json]
         },
+        ServerVerb("subject list", SubjectCommand.list) { helpDesk + [.subjects, .json] },
+        ServerVerb("subject show", SubjectCommand.show, .one("NAME")) { helpDesk + [.json] },
+        ServerVerb("subject unlock", SubjectCommand.unlock, .one("NAME")) { helpDesk + [.json] },
+        ServerVerb("subject revoke", SubjectCommand.revoke, .one("NAME")) {
+            helpDesk + [.credential, .json]
+        },
+        ServerVerb("subject enrol", SubjectEnrolment.run, .one("NAME")) {
+            helpDesk + [.issuer, .recovery, .ticket, .json]
+        },
+        ServerVerb("events", EventsCommand.run) { helpDesk + [.subject, .since, .json] },
         ServerVerb("import", ImportCommand.run, .file) {
             [.store, .keys, .subject, .allowShortKeys, .exportPasswordFile, .dryRun, .json]
         },
@@ -45,6 +55,7 @@ struct ServerVerb: ProgramVerb {
         ServerVerb("manual", ManualCommand.manual),
     ]
 
+<<<<<<< HEAD
     /// The options of `serve`, which `init` can write to the settings.
     static let serving: [Option] = [
         .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP, .profile,
@@ -53,6 +64,10 @@ struct ServerVerb: ProgramVerb {
         .authenticators, .passkeyAlgorithms, .passkeyFloor, .pages, .returnTo, .audience,
         .tpmRoots,
     ]
+=======
+    /// Where a help desk's command works: on the store, or over the API of a server.
+    private static var helpDesk: [Option] { [.store, .keys, .server, .apiKeyFile, .caFile] }
+>>>>>>> 17cad6f80b87317b6783f4b9f54561306edbb583
 
     let entry: VerbEntry
     let run: Function

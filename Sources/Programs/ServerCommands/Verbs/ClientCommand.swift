@@ -19,10 +19,10 @@ enum ClientCommand {
     static func add(
         _ client: NewClient, _ context: ServerContext, _ session: ServerSession
     ) async throws {
-        let scopes = client.scopes.map(\.rawValue)
-        guard
-            let added = try await context.verifier.addClient(named: client.name, scopes: scopes)
-        else { throw ServerFailure.clientNameTaken }
+        let added = try await context.verifier.addClient(
+            named: client.name, scopes: client.scopes.map(\.rawValue),
+            limitedTo: client.subjects)
+        guard let added else { throw ServerFailure.clientNameTaken }
         try show(added.key, of: added.client, session)
     }
 
@@ -52,7 +52,10 @@ enum ClientCommand {
                 try session.printer.line(.object(facts(client)))
             } else {
                 let state = client.revokedAt.map { "revoked \($0.text)" } ?? "active"
-                let words = [id(client), state, client.scopes.joined(separator: ","), client.name]
+                let limit = client.subjects.map { " on \($0.text)" } ?? ""
+                let words = [
+                    id(client), state, client.scopes.joined(separator: ",") + limit, client.name,
+                ]
                 try session.printer.line(words.joined(separator: "  ").visibleOnTerminal)
             }
         }
@@ -98,6 +101,7 @@ enum ClientCommand {
         [
             ("client", .text(id(client))), ("name", .text(client.name)),
             ("scopes", .list(client.scopes.map { .text($0) })),
+            ("subjects", client.subjects.map { .text($0.text) } ?? .null),
             ("created_at", .text(client.createdAt.text)),
             ("revoked_at", client.revokedAt.map { .text($0.text) } ?? .null),
         ]
@@ -108,6 +112,8 @@ enum ClientCommand {
 struct NewClient {
     let name: String
     let scopes: [Scope]
+    /// The only subjects that it may use; `nil` for all.
+    let subjects: SubjectPrefix?
 
     /// Reads the options about it.
     ///
@@ -128,5 +134,7 @@ struct NewClient {
             throw ServerFailure.badClientName
         }
         self.name = name
+        subjects = try arguments.value(
+            .subjects, expected: "the beginning of subjects, ending in / or :", SubjectPrefix.init)
     }
 }
