@@ -55,7 +55,6 @@ struct ServerVerb: ProgramVerb {
         ServerVerb("manual", ManualCommand.manual),
     ]
 
-<<<<<<< HEAD
     /// The options of `serve`, which `init` can write to the settings.
     static let serving: [Option] = [
         .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP, .profile,
@@ -64,10 +63,9 @@ struct ServerVerb: ProgramVerb {
         .authenticators, .passkeyAlgorithms, .passkeyFloor, .pages, .returnTo, .audience,
         .tpmRoots,
     ]
-=======
+
     /// Where a help desk's command works: on the store, or over the API of a server.
     private static var helpDesk: [Option] { [.store, .keys, .server, .apiKeyFile, .caFile] }
->>>>>>> 17cad6f80b87317b6783f4b9f54561306edbb583
 
     let entry: VerbEntry
     let run: Function
