@@ -200,8 +200,8 @@ let package = Package(
             "watchword-screenshot", "Devices", "OneTimePassword", "ProcessConfinement",
             "WatchwordSystem"),
         module(
-            "Programs", "CommandLineInterface", "Exports", "ProcessConfinement", "WatchwordCoding",
-            "WatchwordCryptography", "WatchwordSystem"),
+            "Programs", "CommandLineInterface", "Courier", "Exports", "ProcessConfinement",
+            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         program(
             "watchword-courier", "CCurl", "Courier", "JSONReading", "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
@@ -216,11 +216,10 @@ let package = Package(
         program("watchword-exports", "ExportReading", "Exports", "WatchwordSystem"),
         module(
             "Programs", "ServerCommands", documents: ["Operations.md"],
-            resources: documentsOfProgram, "CommandLineInterface", "Devices", "Exports",
+            resources: documentsOfProgram, "CommandLineInterface", "Courier", "Devices", "Exports",
             "HTTPListener", "JSONReading", "LocalEnrolment", "LocalSockets", "OneTimePassword",
-            "PasskeyVerification", "PostgreSQLStore",
-            "ProcessConfinement", "SQLStore", "SQLiteStore", "Verification", "VerificationService",
-            "WatchwordCoding",
+            "PasskeyVerification", "PostgreSQLStore", "ProcessConfinement", "QRDrawing",
+            "SQLStore", "SQLiteStore", "Verification", "VerificationService", "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Programs", "EnrolCommands", resources: documentsOfProgram, "CommandLineInterface",

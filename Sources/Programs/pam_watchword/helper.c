@@ -10,11 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// Where packages and `Scripts/install` put it. Root's folders, so nobody else chooses the program.
-static const char *const programs[] = {
-    "/usr/libexec/watchword/watchword-pam-remote",
-    "/usr/local/libexec/watchword/watchword-pam-remote",
-};
+/// Where the package puts it. A fixed path in root's folders, so that nobody else chooses the program.
+static const char program[] = "/usr/libexec/watchword/watchword-pam-remote";
 
 /// A copy of this process, without the handlers that libraries register, and without a signal to the parent
 /// when it ends. It may only make system calls: another thread of this process may have held any lock.
@@ -40,8 +37,7 @@ static void become_helper(int messages, int complaints, const char *const *argum
         (syscall(SYS_setgroups, 0, NULL) != 0 || syscall(SYS_setresgid, 0, 0, 0) != 0 ||
          syscall(SYS_setresuid, 0, 0, 0) != 0))
         _exit(6);
-    for (size_t index = 0; index < sizeof programs / sizeof programs[0]; index++)
-        execve(programs[index], (char *const *)arguments, (char *const *)environment);
+    execve(program, (char *const *)arguments, (char *const *)environment);
     static const char missing[] = "watchword-pam-remote is not installed";
     if (write(2, missing, sizeof missing - 1) < 0) _exit(6);
     _exit(6);
