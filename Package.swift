@@ -213,7 +213,8 @@ let package = Package(
         module(
             "Programs", "ServerCommands", documents: ["Operations.md"],
             resources: documentsOfProgram, "CommandLineInterface", "Exports", "HTTPListener",
-            "JSONReading", "OneTimePassword", "PasskeyVerification", "PostgreSQLStore",
+            "JSONReading", "LocalSockets", "OneTimePassword", "PasskeyVerification",
+            "PostgreSQLStore",
             "ProcessConfinement", "SQLStore", "SQLiteStore", "Verification", "VerificationService",
             "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
@@ -369,6 +370,6 @@ let package = Package(
             "Devices", "HTTPListener", "WatchwordCoding", "JSONReading", "OneTimePassword",
             "PasskeyVerification", "PostgreSQLServer", "PostgreSQLStore", "SecretVault",
             "ServerCommands", "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
-            "VerificationService"),
+            "VerificationService", "WatchwordSystem"),
     ]
 )

@@ -46,6 +46,10 @@ enum ServerFailure: ProgramFailure {
     /// Health and metrics would be sent over the network without encryption.
     case plainOperations(String)
     case listener(String, ListenerFailure)
+    /// A socket for programs on this machine, by its path or the name under which it is passed.
+    case socket(String, LocalSocketFault)
+    /// This machine has no name that can be a realm.
+    case noRealm
     /// The limit on open files leaves too few connections.
     case tooFewFiles(Int, needed: Int)
     case noSuchClient
@@ -93,7 +97,8 @@ extension ExitCode {
         self =
             switch failure {
             case .noHome, .plainHTTP, .plainOperations, .passwordInArguments, .noCopies,
-                .needsFile, .takesNoFile, .badClientName, .needsSubject, .severalSubjects:
+                .needsFile, .takesNoFile, .badClientName, .needsSubject, .severalSubjects,
+                .socket(_, .passed), .socket(_, .unknown), .noRealm:
                 .usage
             case .noSuchClient, .clientRevoked, .clientNameTaken: .no
             case .keyFile(_, let error): ExitCode(error)
@@ -106,7 +111,8 @@ extension ExitCode {
             case .untrustedClock: .system
             case .input(_, let error):
                 if case .system = error { .system } else { .badInput }
-            case .listener, .tooFewFiles, .standardOutput: .system
+            case .socket(_, .exposed): .badInput
+            case .listener, .socket(_, .system), .tooFewFiles, .standardOutput: .system
             }
     }
 

@@ -15,7 +15,8 @@ struct ServerVerb: ProgramVerb {
             [
                 .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP,
                 .profile, .guessBound, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck,
-                .keepEvents, .relyingParty, .relyingPartyName, .origin, .relatedOrigin, .topOrigin,
+                .keepEvents, .realm, .pamSocket, .selfSocket, .enrolSocket, .relyingParty,
+                .relyingPartyName, .origin, .relatedOrigin, .topOrigin,
                 .attestationRoots, .authenticators, .passkeyAlgorithms, .passkeyFloor, .pages,
                 .returnTo, .audience, .tpmRoots,
             ]
