@@ -21,12 +21,13 @@ struct CourierMessageTests {
     }
 
     private static func request(
-        _ operation: HelperRequest.Operation, authorities: [UInt8] = [1, 2]
+        _ operation: HelperRequest.Operation, authorities: [UInt8] = [1, 2],
+        apiKey: SecretBytes? = nil
     ) throws -> HelperRequest {
         HelperRequest(
             server: TrustedServer(
                 try #require(ServerAddress("https://a.example:8443/x")), authorities: authorities),
-            idempotencyKey: "the-key", operation: operation)
+            idempotencyKey: "the-key", apiKey: apiKey, operation: operation)
     }
 
     private static func registration(
@@ -52,8 +53,15 @@ struct CourierMessageTests {
                 HelperRequest.KeySignature(
                     credential: token, challenge: try Self.token("wwx_b"), confirmsText: true,
                     presence: .cryptographic, signature: [1, 2])),
+            .application(ApplicationRequest(.get, "/v1/subjects?prefix=a%2F")),
+            .application(
+                ApplicationRequest(.post, "/v1/x", body: SecretBytes(text: #"{"code":"1"}"#))),
+            .application(ApplicationRequest(.delete, "/")),
         ]
-        for operation in operations { try MessageForm.check(try Self.request(operation)) }
+        for operation in operations {
+            try MessageForm.check(try Self.request(operation))
+            try MessageForm.check(try Self.request(operation, apiKey: Self.secret))
+        }
     }
 
     @Test("a request whose fields are too long is refused")
@@ -62,6 +70,8 @@ struct CourierMessageTests {
             let token = SecretBytes(text: String(repeating: "a", count: Token.longest + more))
             let name = String(repeating: "n", count: HelperProtocol.longestText + more)
             let key = [UInt8](repeating: 1, count: HelperProtocol.longestKey + more)
+            let target = String(repeating: "t", count: HelperProtocol.longestTarget - 1 + more)
+            let body = String(repeating: "b", count: HelperProtocol.longestTarget + more)
             let authorities = [UInt8](
                 repeating: 1, count: HelperProtocol.largestAuthorities + more)
             return [
@@ -72,6 +82,10 @@ struct CourierMessageTests {
                 try Self.request(Self.registration(deviceName: name)),
                 try Self.request(
                     .challenge(credential: try Self.token()), authorities: authorities),
+                try Self.request(.challenge(credential: try Self.token()), apiKey: token),
+                try Self.request(.application(ApplicationRequest(.get, "/" + target))),
+                try Self.request(
+                    .application(ApplicationRequest(.post, "/", body: SecretBytes(text: body)))),
             ]
         }
         for request in try requests(0) {
@@ -83,9 +97,15 @@ struct CourierMessageTests {
             let bytes = try MessageForm.bytes(of: request)
             #expect(!request.fits && MessageForm.read(bytes, as: HelperRequest.self) == nil)
         }
-        let space = try Self.request(.enrolment(ticket: SecretBytes(text: "a b"), deviceName: ""))
-        let bytes = try MessageForm.bytes(of: space)
-        #expect(MessageForm.read(bytes, as: HelperRequest.self) == nil)
+        for operation in [
+            HelperRequest.Operation.enrolment(ticket: SecretBytes(text: "a b"), deviceName: ""),
+            .application(ApplicationRequest(.get, "/a b")),
+            .application(ApplicationRequest(.get, "/a\r\nb")),
+            .application(ApplicationRequest(.get, "a")),
+        ] {
+            let bytes = try MessageForm.bytes(of: try Self.request(operation))
+            #expect(MessageForm.read(bytes, as: HelperRequest.self) == nil)
+        }
     }
 
     @Test("each response is read as it was sent, and nothing else is")
@@ -108,7 +128,7 @@ struct CourierMessageTests {
             .problem(
                 HelperResponse.Problem(
                     status: 429, type: PlainText(showing: "é"), retryAfter: 1 << 20)),
-            .denied(wipe: nil),
+            .denied(wipe: nil), .content(nil), .content(SecretBytes(text: "{}")),
         ]
         responses += HelperResponse.WipeOrder.allCases.map { .denied(wipe: $0) }
         for response in responses { try MessageForm.check(ResponseFrame(.success(response))) }

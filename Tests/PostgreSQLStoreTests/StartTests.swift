@@ -16,6 +16,13 @@ struct StartTests {
         Int(try database.query("SELECT taken FROM watchword.steps"))
     }
 
+    /// Leaves the tables of the first schema.
+    private static let undoing = """
+        DROP TABLE watchword.challenges;
+        ALTER TABLE watchword.clients DROP COLUMN subjects;
+        UPDATE watchword.steps SET taken = 1;
+        """
+
     @Test("eight stores that start on an empty database create its tables once")
     func together() async throws {
         let database = try TestDatabase()
@@ -37,8 +44,7 @@ struct StartTests {
         let earlier = try database.open()
         _ = try await earlier.commit([.insertCredential(.sample(1)), .appendEvent(.sample(1))])
         earlier.close()
-        try database.query(
-            "DROP TABLE watchword.challenges; UPDATE watchword.steps SET taken = 1")
+        try database.query(Self.undoing)
         #expect(try database.audit().isWhole(events: 1))
         #expect(
             try PostgreSQLVerificationStore.endedCredentials(at: address(database)).credentials
@@ -60,8 +66,7 @@ struct StartTests {
     func recovered() async throws {
         let database = try TestDatabase()
         try database.open().close()
-        try database.query(
-            "DROP TABLE watchword.challenges; UPDATE watchword.steps SET taken = 1")
+        try database.query(Self.undoing)
         try database.settle(.init(now: .at(0)))
         #expect(try taken(database) == PostgreSQLDialect.steps.count)
     }

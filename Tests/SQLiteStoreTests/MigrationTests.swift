@@ -70,7 +70,10 @@ struct MigrationTests {
         let earlier = try database.open()
         _ = try await earlier.commit([.appendEvent(.sample(1))])
         earlier.close()
-        try edit(database.path, "DROP TABLE challenges; PRAGMA user_version = 1")
+        try edit(
+            database.path,
+            "DROP TABLE challenges; ALTER TABLE clients DROP COLUMN subjects; "
+                + "PRAGMA user_version = 1")
         let restored = database.folder.file("restored.db")
         try database.restore(database.path, to: restored, .init(now: .at(100)))
         let store = try SQLiteVerificationStore(opening: restored, key: key)

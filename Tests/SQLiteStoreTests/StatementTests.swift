@@ -79,7 +79,7 @@ struct StatementTests {
             .updateClients,
             """
             UPDATE clients SET version = ?2, digest = ?3, name = ?4, scopes = ?5, \
-            created_at = ?6, revoked_at = ?7, authentication = ?8 \
+            created_at = ?6, revoked_at = ?7, subjects = ?8, authentication = ?9 \
             WHERE id = ?1 AND version = ?2 - 1
             """
         ),

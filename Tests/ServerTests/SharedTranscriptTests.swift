@@ -6,7 +6,6 @@ import StoreContract
 import TestSupport
 import Testing
 import Verification
-import VerificationService
 import WatchwordCryptography
 
 /// The transcripts, with the requests answered in turn by several processes that share a database.
@@ -53,15 +52,8 @@ struct SharedTranscriptTests {
             connecting: try #require(PostgreSQLAddress(url)), key: ring.auditKey,
             connections: .init(timeout: .seconds(20)))
         defer { store.close() }
-        let verifier = Verifier(store: store, keys: ring, clock: { clock.now })
-        var keys: [String: SecretBytes] = [:]
-        for (name, scopes) in [("all", Scope.allCases), ("none", [])]
-            + Scope.allCases.map({ ($0.rawValue, [$0]) })
-        {
-            let words = scopes.map(\.rawValue)
-            keys[name] = try await verifier.addClient(named: name, scopes: words)?.key.text
-        }
-        return keys
+        return try await ServiceFixture.makeKeys(
+            Verifier(store: store, keys: ring, clock: { clock.now }))
     }
 }
 

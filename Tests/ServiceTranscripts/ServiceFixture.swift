@@ -15,7 +15,7 @@ package final class ServiceFixture: Sendable {
     package let keyRing: KeyRing
     package let verifier: Verifier
     package let service: Service
-    /// API keys: one per scope with its name, `all`, and `none` without any scope.
+    /// API keys (``makeKeys(_:)``).
     package let keys: [String: SecretBytes]
     private let dependencies: Dependencies
 
@@ -68,14 +68,24 @@ package final class ServiceFixture: Sendable {
             dependencies.readinessChanges.withLock { $0.append(failure?.cause) }
         }
         service = Service(verifier: verifier, settings: settings, dependencies: replaced)
+        keys = try await Self.makeKeys(verifier)
+    }
+
+    /// Adds clients, and returns their API keys by name: one per scope with its name, `all`, `none`
+    /// without any scope, and `limited` with all scopes on the subjects that begin with `shop/`.
+    package static func makeKeys(_ verifier: Verifier) async throws -> [String: SecretBytes] {
+        let all = Scope.allCases.map(\.rawValue)
+        var clients: [(name: String, scopes: [String], limit: String?)] = [
+            ("all", all, nil), ("none", [], nil), ("limited", all, "shop/"),
+        ]
+        for scope in all { clients.append((scope, [scope], nil)) }
         var keys: [String: SecretBytes] = [:]
-        for (name, scopes) in [("all", Scope.allCases), ("none", [])]
-            + Scope.allCases.map({ ($0.rawValue, [$0]) })
-        {
-            let scopes = scopes.map(\.rawValue)
-            keys[name] = try await verifier.addClient(named: name, scopes: scopes)?.key.text
+        for (name, scopes, limit) in clients {
+            keys[name] = try await verifier.addClient(
+                named: name, scopes: scopes, limitedTo: limit.flatMap { SubjectPrefix($0) }
+            )?.key.text
         }
-        self.keys = keys
+        return keys
     }
 
     /// The log so far.

@@ -143,7 +143,9 @@ enum StoredTable: String, CaseIterable {
             return [
                 ("id", otherID), ("version", "9"), ("digest", other), ("name", bytes([0x61])),
                 ("scopes", scopes), ("scopes", bytes([])), ("created_at", "created_at + 1"),
-                ("revoked_at", "1"), ("revoked_at", "NULL"), code, ("authentication", bytes([])),
+                ("revoked_at", "1"), ("revoked_at", "NULL"), ("subjects", bytes(Array("/".utf8))),
+                ("subjects", bytes(Array("shop".utf8))), ("subjects", "NULL"), code,
+                ("authentication", bytes([])),
             ]
         }
     }

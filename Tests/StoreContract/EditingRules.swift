@@ -112,7 +112,8 @@ extension EditedDatabase {
                 )
             case .clients:
                 (
-                    .insertClient(.sample(number, revokedAt: 5)), sampleBytes(number, count: 16)
+                    .insertClient(.sample(number, revokedAt: 5, subjects: "shop/")),
+                    sampleBytes(number, count: 16)
                 )
             }
         try expectEqual(try await store.commit([change]), .done)
@@ -144,7 +145,10 @@ extension EditedDatabase {
         case .credentials:
             let ids = [CredentialID.sample(number), .sample(77)]
             let subjects = [Subject.sample("user \(number)"), .sample("mallory")]
-            return [{ try await store.credentials(.under(nil, after: nil), limit: 10) }]
+            let all: [CredentialQuery] = [
+                .under(nil, after: nil), .aliveBySubject(beginning: [], after: nil),
+            ]
+            return all.map { query in { try await store.credentials(query, limit: 10) } }
                 + ids.map { id in { try await list(store.credential(id)) } }
                 + digests.map { print in { try await list(store.credential(fingerprint: print)) } }
                 + subjects.flatMap(StoredTable.queries).map { query in

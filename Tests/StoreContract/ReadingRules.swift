@@ -58,6 +58,51 @@ extension StoreContract {
             try expectEqual(
                 try await store.credentials(.alive(of: .sample("bob")), limit: 10), [])
         },
+        Rule("rows that are not revoked are listed subject by subject, in the order of bytes") {
+            subject in
+            let store = subject.store
+            let names = ["a", "a/", "a/b", "a/b/c", "a0", "é", "unix:w1:x", "unix:w10:x"]
+            for (number, name) in names.enumerated() {
+                for state in [CredentialState.active, .pending, .disabled, .revoked] {
+                    let id = 10 * number + (CredentialState.allCases.firstIndex(of: state) ?? 0)
+                    let row = CredentialRow.sample(id, subject: name, state: state)
+                    _ = try await store.commit([.insertCredential(row)])
+                }
+            }
+            func list(_ beginning: String, after: String? = nil, limit: Int = 100) async throws
+                -> [String]
+            {
+                let rows = try await store.credentials(
+                    .aliveBySubject(
+                        beginning: Array(beginning.utf8), after: after.map { .sample($0) }),
+                    limit: limit)
+                try expect(rows.allSatisfy { $0.state != .revoked }, "a revoked row")
+                return rows.map(\.subject.text)
+            }
+            func thrice(_ names: String...) -> [String] {
+                names.flatMap { [String](repeating: $0, count: 3) }
+            }
+            let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            try expectEqual(try await list(""), sorted.flatMap { thrice($0) })
+            try expectEqual(try await list("a/"), thrice("a/", "a/b", "a/b/c"))
+            try expectEqual(try await list("unix:w1:"), thrice("unix:w1:x"))
+            try expectEqual(try await list("a/", after: "a/b"), thrice("a/b/c"))
+            try expectEqual(try await list("a/", after: "A"), thrice("a/", "a/b", "a/b/c"))
+            try expectEqual(try await list("a/", after: "b"), [])
+            try expectEqual(try await list("b"), [])
+            try expectEqual(try await list("", limit: 4), thrice("a") + ["a/"])
+            try expectEqual(try await list("", limit: 0), [])
+        },
+        Rule("a client's limit is stored with it") { subject in
+            let store = subject.store
+            let row = ClientRow.sample(1, subjects: "unix:w1:")
+            _ = try await store.commit([.insertClient(row), .insertClient(.sample(2))])
+            try expectEqual(try await store.client(digest: row.digest), row)
+            try expectEqual(try await store.clients().map(\.subjects), [row.subjects, nil])
+            let next = ClientRow.sample(1, version: 2, subjects: "unix:w1:")
+            _ = try await store.commit([.updateClient(next)])
+            try expectEqual(try await store.client(digest: row.digest), next)
+        },
         Rule("a key's rows are listed by id, page by page, and counted") { subject in
             let store = subject.store
             var rows: [CredentialRow] = []

@@ -35,6 +35,14 @@ extension Subject {
     }
 }
 
+extension SubjectPrefix {
+    /// The prefix with this text.
+    public static func sample(_ text: String) -> SubjectPrefix {
+        guard let prefix = SubjectPrefix(text) else { preconditionFailure("invalid prefix") }
+        return prefix
+    }
+}
+
 extension UnixTime {
     /// The time `second` seconds after the tests' epoch.
     public static func at(_ second: Int64) -> UnixTime { UnixTime(seconds: 1_700_000_000 + second) }
@@ -111,12 +119,13 @@ extension ClientRow {
     /// The client with this number.
     public static func sample(
         _ number: Int, version: UInt64 = 1, digest: Int? = nil, name: String? = nil,
-        scopes: [String] = ["enrol", "verify"], revokedAt: Int64? = nil
+        scopes: [String] = ["enrol", "verify"], revokedAt: Int64? = nil, subjects: String? = nil
     ) -> ClientRow {
         ClientRow(
             id: sampleBytes(number, count: 16), version: version,
             digest: sampleBytes(digest ?? number, count: 32), name: name ?? "shop \(number)",
-            scopes: scopes, createdAt: .at(Int64(number)), revokedAt: revokedAt.map { .at($0) })
+            scopes: scopes, createdAt: .at(Int64(number)), revokedAt: revokedAt.map { .at($0) },
+            subjects: subjects.map { .sample($0) })
     }
 }
 

@@ -32,6 +32,9 @@ struct AccessTests {
     private static let scopesByHand: [String: String?] = [
         "POST /v1/subjects/{subject}/credentials": "enrol",
         "GET /v1/subjects/{subject}/credentials": "manage",
+        "GET /v1/subjects": "manage",
+        "GET /v1/subjects/{subject}": "read",
+        "GET /v1/subjects/{subject}/events": "audit",
         "DELETE /v1/subjects/{subject}": "manage",
         "PATCH /v1/credentials/{credential}": "manage",
         "DELETE /v1/credentials/{credential}": "manage",
@@ -66,7 +69,7 @@ struct AccessTests {
         let fixture = try await ServiceFixture()
         let routes = RouteTable.all.map { "\($0.method.rawValue) \($0.template)" }
         #expect(Set(routes) == Set(Self.scopesByHand.keys))
-        let words = ["verify", "enrol", "import", "manage", "reasons", "audit"]
+        let words = ["verify", "enrol", "import", "manage", "reasons", "audit", "read"]
         #expect(Set(words) == Set(Scope.allCases.map(\.rawValue)))
         for route in RouteTable.all {
             let name = "\(route.method.rawValue) \(route.template)"

@@ -183,11 +183,14 @@ extension ServiceFixture {
     }
 
     /// Runs ceremonies with passkeys.
-    var driver: PasskeyDriver {
+    var driver: PasskeyDriver { driver(as: "all") }
+
+    /// Runs ceremonies with passkeys for the application with this API key.
+    func driver(as key: String) -> PasskeyDriver {
         PasskeyDriver { [self] sender, target, body in
             let isPage = sender == .page
             let reply = try await ask(
-                "POST", target, body, as: isPage ? nil : "all",
+                "POST", target, body, as: isPage ? nil : key,
                 headers: isPage ? ["Origin": "https://mill.example"] : [:])
             return PasskeyDriver.Reply(status: reply.status, json: reply.json)
         }

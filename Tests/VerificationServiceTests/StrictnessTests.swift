@@ -89,6 +89,12 @@ struct StrictnessTests {
             #expect(reply.status == 400 && reply.problem == "malformed-query", "\(query)")
         }
         #expect(try await fixture.ask("GET", "/v1/events?after=0&limit=1000").status == 200)
+        for query in ["?prefix=", "?prefix=a&prefix=b", "?after=%00", "?limit=x"] {
+            let reply = try await fixture.ask("GET", "/v1/subjects" + query)
+            #expect(reply.problem == "malformed-query" || reply.problem == "malformed-target")
+        }
+        let letters = try await fixture.ask("GET", "/v1/subjects?prefix=%C3%A9%2F&after=1")
+        #expect(letters.status == 200)
         #expect(try await fixture.ask("GET", "/v1/subjects/a/credentials?x=1").status == 400)
     }
 

@@ -45,8 +45,13 @@ struct Tools: ~Copyable {
     }
 }
 
-/// The limits for a response; typical responses have a few hundred bytes.
-private let limits = HTTPLimits(timeout: .seconds(20), headerBytes: 32 << 10, bodyBytes: 64 << 10)
+extension HelperRequest.Operation {
+    /// The limits for a response; typical responses to a device have a few hundred bytes.
+    fileprivate var limits: HTTPLimits {
+        HTTPLimits(
+            timeout: .seconds(20), headerBytes: 32 << 10, bodyBytes: jsonLimits.bytes)
+    }
+}
 
 /// The `User-Agent`, which servers may record.
 private let userAgent = "watchword/\(ProgramVersion.text)"
@@ -56,15 +61,26 @@ func ask(
     _ request: HelperRequest, with tools: consuming Tools, over connection: borrowing FileDescriptor
 ) throws(HTTPHelperFailure) -> HelperResponse {
     let curlRequest = CurlRequest(
-        server: request.server.address, path: request.operation.path,
+        method: request.operation.method, server: request.server.address,
+        path: request.operation.path,
         headers: [
             ("Content-Type", "application/json"), ("Accept", "application/json"),
             ("User-Agent", userAgent), ("Idempotency-Key", request.idempotencyKey),
-        ], body: request.operation.body(for: request.server.address))
+        ] + request.authorization,
+        body: request.operation.body(for: request.server.address))
     let authorities = tools.authorities
     let response = try tools.client.send(
-        curlRequest, over: connection, authorities: authorities, limits: limits)
+        curlRequest, over: connection, authorities: authorities, limits: request.operation.limits)
     return try response.parsed(for: request.operation)
+}
+
+extension HelperRequest {
+    // Like the body, the header holds the secret in ordinary memory.
+    fileprivate var authorization: [(name: String, value: String)] {
+        guard let apiKey else { return [] }
+        let key = apiKey.withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) }
+        return [("Authorization", "Bearer \(key)")]
+    }
 }
 
 extension HelperRequest.Operation {
@@ -76,43 +92,57 @@ extension HelperRequest.Operation {
         case .keyActivation: "/v1/device/keys/activation"
         case .challenge: "/v1/device/challenges"
         case .signature: "/v1/device/signatures"
+        case .application(let request): request.target
         }
+    }
+
+    fileprivate var method: String {
+        if case .application(let request) = self { request.method.name } else { "POST" }
     }
 
     // The body holds the secret in ordinary memory: the process does nothing else, is confined,
     // cannot be dumped, and ends soon.
-    fileprivate func body(for server: ServerAddress) -> [UInt8] {
-        let members: [(String, JSONValue)] =
-            switch self {
-            case .enrolment(let ticket, ""):
-                [("ticket", .secret(ticket)), ("user_agent", .text(userAgent))]
-            case .enrolment(let ticket, let deviceName):
-                [
-                    ("name", .text(deviceName)), ("ticket", .secret(ticket)),
-                    ("user_agent", .text(userAgent)),
-                ]
-            case .login(let login):
-                [
-                    ("credential", .text(login.credential.text)),
-                    ("rotation_nonce", .text(login.nonce.text)), ("secret", .secret(login.secret)),
-                ]
-            case .keyRegistration(let registration, let point, let isInTPM):
-                Self.members(of: registration, point: point, isInTPM: isInTPM)
-            case .keyActivation(let credential, let secret):
-                [("credential", .text(credential.text)), ("secret", .secret(secret))]
-            case .challenge(let credential): [("credential", .text(credential.text))]
-            case .signature(let signature):
-                [
-                    ("audience", .text(server.audience)),
-                    ("challenge", .text(signature.challenge.text)),
-                    ("credential", .text(signature.credential.text)),
-                    ("presence", .text(signature.presence.word)),
-                    ("purpose", .text(signature.confirmsText ? "confirm" : "sign-in")),
-                    ("signature", .text(Base64URL.encode(signature.signature.span))),
-                ]
-            }
-        return JSONValue.object(members).rendered().withBytes { bytes in
-            [UInt8](copying: bytes)
+    fileprivate func body(for server: ServerAddress) -> [UInt8]? {
+        let body: SecretBytes
+        if case .application(let request) = self {
+            guard let given = request.body else { return request.method == .post ? [] : nil }
+            body = given
+        } else {
+            body = JSONValue.object(members(for: server)).rendered()
+        }
+        return body.withBytes { bytes in [UInt8](copying: bytes) }
+    }
+
+    /// The members of a device's request.
+    private func members(for server: ServerAddress) -> [(String, JSONValue)] {
+        switch self {
+        case .enrolment(let ticket, ""):
+            [("ticket", .secret(ticket)), ("user_agent", .text(userAgent))]
+        case .enrolment(let ticket, let deviceName):
+            [
+                ("name", .text(deviceName)), ("ticket", .secret(ticket)),
+                ("user_agent", .text(userAgent)),
+            ]
+        case .login(let login):
+            [
+                ("credential", .text(login.credential.text)),
+                ("rotation_nonce", .text(login.nonce.text)), ("secret", .secret(login.secret)),
+            ]
+        case .keyRegistration(let registration, let point, let isInTPM):
+            Self.members(of: registration, point: point, isInTPM: isInTPM)
+        case .keyActivation(let credential, let secret):
+            [("credential", .text(credential.text)), ("secret", .secret(secret))]
+        case .challenge(let credential): [("credential", .text(credential.text))]
+        case .signature(let signature):
+            [
+                ("audience", .text(server.audience)),
+                ("challenge", .text(signature.challenge.text)),
+                ("credential", .text(signature.credential.text)),
+                ("presence", .text(signature.presence.word)),
+                ("purpose", .text(signature.confirmsText ? "confirm" : "sign-in")),
+                ("signature", .text(Base64URL.encode(signature.signature.span))),
+            ]
+        case .application: []
         }
     }
 

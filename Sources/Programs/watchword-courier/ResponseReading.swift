@@ -19,20 +19,32 @@ extension CurlResponse {
         case (.keyActivation, 200): return try activated(try object())
         case (.challenge, 200), (.challenge, 201): return try challenge(try object())
         case (.signature, 200): return try signature(try object())
+        case (.application, 200..<300): return .content(try content(for: operation))
         // A redirect is not followed, because it may lead anywhere. Its status is reported.
         default: return .problem(problem())
         }
     }
 
-    private func object() throws(HTTPHelperFailure) -> JSONValue {
+    private func object(
+        _ limits: JSONLimits = .message
+    ) throws(HTTPHelperFailure) -> JSONValue {
         guard hasType("application/json") else { throw .badResponse }
-        guard let object = json() else { throw .badResponse }
+        guard let object = json(limits) else { throw .badResponse }
         return object
     }
 
+    /// The content for an application, which gets only what this program has read and written
+    /// again; `nil` if there is none.
+    private func content(
+        for operation: HelperRequest.Operation
+    ) throws(HTTPHelperFailure) -> SecretBytes? {
+        guard !body.isEmpty else { return nil }
+        return try object(operation.jsonLimits).rendered()
+    }
+
     /// The body; `nil` if it is not JSON.
-    private func json() -> JSONValue? {
-        do { return try readJSON(body.span) } catch { return nil }
+    private func json(_ limits: JSONLimits = .message) -> JSONValue? {
+        do { return try readJSON(body.span, limits: limits) } catch { return nil }
     }
 
     private func hasType(_ type: String) -> Bool {
@@ -156,5 +168,13 @@ extension JSONValue {
     fileprivate func handedSecret() throws(HTTPHelperFailure) -> HelperResponse.NextSecret {
         HelperResponse.NextSecret(
             secret: try secret("secret"), generation: try whole("generation"))
+    }
+}
+
+extension HelperRequest.Operation {
+    /// The limits for the JSON of a response.
+    var jsonLimits: JSONLimits {
+        guard case .application = self else { return .message }
+        return JSONLimits(bytes: 2 << 20, depth: 8, values: 1 << 17)
     }
 }

@@ -5,7 +5,7 @@ extension SQLiteDialect {
     /// The steps; `PRAGMA user_version` counts the steps that were applied to a database.
     ///
     /// The file contains the text of a step, and a store refuses a file with another text.
-    package static let steps = [first, second]
+    package static let steps = [first, second, third]
 
     // Credentials are stored by row number, so that the tree's inner pages hold only integers. In a
     // tree ordered by id, they would hold whole rows, and the tree for a million rows would have
@@ -125,11 +125,15 @@ extension SQLiteDialect {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX challenges_by_expiry ON challenges (expires_at);
         """
+
+    private static let third = """
+        ALTER TABLE clients ADD COLUMN subjects BLOB;
+        """
 }
 
 extension PostgreSQLDialect {
     /// The steps; the table `steps` holds the number of applied steps.
-    package static let steps = [first, second]
+    package static let steps = [first, second, third]
 
     /// The functions that the steps create.
     package static let functions = steps.joined().split(separator: "CREATE FUNCTION watchword.")
@@ -287,5 +291,9 @@ extension PostgreSQLDialect {
             authentication bytea NOT NULL
         ) WITH (autovacuum_vacuum_scale_factor = 0.05);
         CREATE INDEX challenges_by_expiry ON watchword.challenges (expires_at);
+        """
+
+    private static let third = """
+        ALTER TABLE watchword.clients ADD COLUMN subjects bytea;
         """
 }

@@ -8,7 +8,7 @@ package import Verification
 package enum StoreStatement: String, CaseIterable, Sendable {
     // Both databases.
     case credentialByID, credentialsAlive, credentialsRevoked, credentialByFingerprint
-    case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
+    case credentialsBySubject, credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
     case ticket, challenge, answer, clientByDigest, clients, events, chains
     case ticketsByDigest, challengesByDigest, answersByKey, clientsByID
     case requireCapacity, insertCredentials, updateCredentials
@@ -45,6 +45,11 @@ package enum StoreStatement: String, CaseIterable, Sendable {
                 "WHERE subject = \(bytes(1)) AND \(dialect.isRevoked(true)) "
                     + "AND created_at < \(integer(3)) "
                     + "ORDER BY created_at DESC, id DESC LIMIT \(integer(2))")
+        case .credentialsBySubject:
+            return dialect.select(
+                CredentialRow.self,
+                "WHERE subject >= \(bytes(1)) AND subject < \(bytes(2)) "
+                    + "AND \(dialect.isRevoked(false)) ORDER BY subject LIMIT \(integer(3))")
         case .credentialByFingerprint:
             return dialect.select(CredentialRow.self, "WHERE fingerprint = \(bytes(1))")
         case .credentialsUnderKey:
@@ -107,6 +112,12 @@ extension CredentialQuery {
         case .alive(let subject): return (.credentialsAlive, [subject.storedValue, limit])
         case .revoked(let subject, let time):
             return (.credentialsRevoked, [subject.storedValue, limit, time.storedValue])
+        case .aliveBySubject(let prefix, let last):
+            let next = last.map { StoreWalk.following($0.utf8) } ?? []
+            let first = prefix.lexicographicallyPrecedes(next) ? next : prefix
+            // No UTF-8 text contains this byte, so it follows every text with the prefix.
+            let end = prefix + [0xFF]
+            return (.credentialsBySubject, [first.storedValue, end.storedValue, limit])
         case .under(let version, let last):
             let first = (last.map { StoreWalk.following($0.bytes) } ?? []).storedValue
             guard let version else { return (.credentialsByID, [first, limit]) }

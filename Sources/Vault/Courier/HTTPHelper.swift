@@ -7,11 +7,15 @@ public import WatchwordSystem
 
 /// The limits that both ends observe.
 enum HelperProtocol {
-    static let version: UInt8 = 5
+    static let version: UInt8 = 6
     /// The maximum length of a request in bytes; most of it is certificates.
     static let largestRequest = 1 << 18
-    /// The maximum length of a response in bytes.
+    /// The maximum length of a response to a device in bytes.
     static let largestResponse = 1 << 12
+    /// The maximum length of the content of a response to an application in bytes.
+    static let largestContent = 2 << 20
+    /// The maximum length of an application's request target and of its body in bytes.
+    static let longestTarget = 4 << 10
     /// The maximum length in bytes of the authorities' certificates in a request.
     static let largestAuthorities = 1 << 17
     static let longestText = 1 << 10
@@ -32,10 +36,6 @@ public protocol RequestSender {
 public struct HTTPHelper: RequestSender, Sendable {
     private let path: String
     private let timeout: Duration
-
-    private static let limits = HelperProcess.Limits(
-        greeting: nil, frame: HelperProtocol.largestResponse,
-        outgoing: 4 + HelperProtocol.largestRequest)
 
     /// Sets the program to start.
     ///
@@ -60,10 +60,12 @@ public struct HTTPHelper: RequestSender, Sendable {
     /// The calling thread must outlive the call: the kernel kills the helper when that thread ends.
     public func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse {
         precondition(request.fits, "the request exceeds the limits of the protocol")
+        let limits = HelperProcess.Limits(
+            greeting: nil, frame: request.operation.largestResponse,
+            outgoing: 4 + HelperProtocol.largestRequest)
         let helper: HelperProcess
         do throws(HelperFailure) {
-            helper = try HelperProcess(
-                running: path, limits: HTTPHelper.limits, timeout: timeout)
+            helper = try HelperProcess(running: path, limits: limits, timeout: timeout)
         } catch {
             throw .helper(error)
         }
@@ -80,7 +82,7 @@ public struct HTTPHelper: RequestSender, Sendable {
         precondition(request.fits, "the request exceeds the limits of the protocol")
         var lent = try HTTPHelperFailure.system(
             in: LentHelperConnection(
-                connection, limit: HelperProtocol.largestResponse, timeout: timeout))
+                connection, limit: request.operation.largestResponse, timeout: timeout))
         return try exchange(request, over: &lent)
     }
 

@@ -19,6 +19,14 @@ public struct HelperRequest: Sendable {
         case challenge(credential: Token)
         /// Sign in, or confirm a text, with a device key.
         case signature(KeySignature)
+        /// Whatever an application asks.
+        case application(ApplicationRequest)
+
+        /// The maximum length of the helper's response in bytes.
+        var largestResponse: Int {
+            guard case .application = self else { return HelperProtocol.largestResponse }
+            return HelperProtocol.largestResponse + HelperProtocol.largestContent
+        }
     }
 
     /// A login with an enrolled secret.
@@ -43,13 +51,19 @@ public struct HelperRequest: Sendable {
     /// The `Idempotency-Key`: the same for every attempt at a request, so that the server executes
     /// the request once.
     public let idempotencyKey: String
+    /// The application's API key, a token; `nil` for devices.
+    public let apiKey: SecretBytes?
     /// What the server is asked to do.
     public let operation: Operation
 
     /// Creates a request.
-    public init(server: TrustedServer, idempotencyKey: String, operation: Operation) {
+    public init(
+        server: TrustedServer, idempotencyKey: String, apiKey: SecretBytes? = nil,
+        operation: Operation
+    ) {
         self.server = server
         self.idempotencyKey = idempotencyKey
+        self.apiKey = apiKey
         self.operation = operation
     }
 }
@@ -115,7 +129,7 @@ extension HelperRequest: Transferable {
     package func write(to output: FrameWriter) {
         output.append(HelperProtocol.version, server.address)
         output.append(string: server.authorities.span)
-        output.append(idempotencyKey, operation)
+        output.append(idempotencyKey, apiKey, operation)
     }
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
@@ -124,12 +138,15 @@ extension HelperRequest: Transferable {
             try fields.value(bytes),
             authorities: try fields.data(bytes, limit: HelperProtocol.largestAuthorities))
         idempotencyKey = (try fields.value(bytes) as Token).text
+        apiKey = try fields.flag(bytes) ? try fields.secretToken(bytes) : nil
         operation = try fields.value(bytes)
     }
 
     /// Whether the request is within the limits of the protocol.
     var fits: Bool {
-        guard server.authorities.count <= HelperProtocol.largestAuthorities else { return false }
+        guard server.authorities.count <= HelperProtocol.largestAuthorities,
+            apiKey.map(Token.isToken) ?? true
+        else { return false }
         switch operation {
         case .enrolment(let ticket, let deviceName):
             return Token.isToken(ticket) && deviceName.utf8.count <= HelperProtocol.longestText
@@ -144,13 +161,14 @@ extension HelperRequest: Transferable {
         case .challenge: return true
         case .signature(let signature):
             return signature.signature.count <= HelperProtocol.longestKey
+        case .application(let request): return request.isValid
         }
     }
 }
 
 extension HelperRequest.Operation: Transferable {
     private enum Kind: UInt8, Transferable {
-        case enrolment, login, keyRegistration, keyActivation, challenge, signature
+        case enrolment, login, keyRegistration, keyActivation, challenge, signature, application
     }
 
     package func write(to output: FrameWriter) {
@@ -164,6 +182,7 @@ extension HelperRequest.Operation: Transferable {
             output.append(Kind.keyActivation, credential, secret)
         case .challenge(let credential): output.append(Kind.challenge, credential)
         case .signature(let signature): output.append(Kind.signature, signature)
+        case .application(let request): output.append(Kind.application, request)
         }
     }
 
@@ -183,6 +202,7 @@ extension HelperRequest.Operation: Transferable {
                 credential: try fields.value(bytes), secret: try fields.secretToken(bytes))
         case .challenge: self = try fields.make(Self.challenge, from: bytes)
         case .signature: self = try fields.make(Self.signature, from: bytes)
+        case .application: self = try fields.make(Self.application, from: bytes)
         }
     }
 }

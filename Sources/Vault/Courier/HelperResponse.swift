@@ -20,6 +20,8 @@ public enum HelperResponse: Sendable {
     case signed(AcceptedSignature)
     /// The secret or the signature was not accepted.
     case denied(wipe: WipeOrder?)
+    /// An application's request was answered with this content, in JSON; `nil` if there is none.
+    case content(SecretBytes?)
     /// The server refused the request or failed.
     case problem(Problem)
 
@@ -162,7 +164,7 @@ struct ResponseFrame: Transferable {
 extension HelperResponse: Transferable {
     private enum Kind: UInt8, Transferable {
         case enrolled, accepted, registered, keyToActivate, keyActivated, challenge, signed
-        case denied, problem
+        case denied, content, problem
     }
 
     package func write(to output: FrameWriter) {
@@ -178,6 +180,7 @@ extension HelperResponse: Transferable {
         case .challenge(let challenge): output.append(Kind.challenge, challenge)
         case .signed(let accepted): output.append(Kind.signed, accepted)
         case .denied(let wipe): output.append(Kind.denied, wipe)
+        case .content(let content): output.append(Kind.content, content)
         case .problem(let problem): output.append(Kind.problem, problem)
         }
     }
@@ -192,6 +195,7 @@ extension HelperResponse: Transferable {
         case .challenge: self = try fields.make(Self.challenge, from: bytes)
         case .signed: self = try fields.make(Self.signed, from: bytes)
         case .denied: self = try fields.make(Self.denied, from: bytes)
+        case .content: self = .content(try fields.value(bytes))
         case .problem: self = try fields.make(Self.problem, from: bytes)
         }
     }

@@ -122,7 +122,8 @@ extension EnrolledSecret {
                 Presentation(
                     which: .current, secret: current.secret, nonce: nonce, generation: generation,
                     isRepeated: true))
-        case .enrolled, .problem, .registered, .keyToActivate, .keyActivated, .challenge, .signed:
+        case .enrolled, .problem, .registered, .keyToActivate, .keyActivated, .challenge, .signed,
+            .content:
             return .unexpectedResponse
         }
     }

@@ -133,8 +133,8 @@ extension Enrolment {
             guard handed.generation < 1 << 62 else { throw .unexpectedResponse }
             return (credential, handed)
         case .problem(let problem): throw .problem(problem)
-        case .accepted, .denied, .registered, .keyToActivate, .keyActivated, .challenge,
-            .signed:
+        case .accepted, .denied, .registered, .keyToActivate, .keyActivated, .challenge, .signed,
+            .content:
             throw .unexpectedResponse
         }
     }

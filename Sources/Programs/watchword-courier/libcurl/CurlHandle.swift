@@ -58,17 +58,8 @@ internal import WatchwordSystem
         try check(unsafe curl_set_list(easy, CURLOPT_RESOLVE, places.list))
         try check(unsafe curl_set_text(easy, CURLOPT_PROTOCOLS_STR, request.server.scheme.rawValue))
         try check(unsafe curl_set_text(easy, CURLOPT_URL, request.address))
-        try check(
-            unsafe curl_set_size(
-                easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)))
-        try unsafe request.body.span.withUnsafeBytes { body throws(HTTPHelperFailure) in
-            // libcurl copies the body, so it cannot move while it is being sent.
-            try check(
-                unsafe curl_set_pointer(
-                    easy, CURLOPT_COPYPOSTFIELDS,
-                    UnsafeMutableRawPointer(mutating: body.baseAddress)
-                ))
-        }
+        if let body = request.body { try setBody(body) }
+        try check(unsafe curl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method))
         try unsafe authorities.span.withUnsafeBytes { bytes throws(HTTPHelperFailure) in
             var blob = unsafe curl_blob(
                 data: UnsafeMutableRawPointer(mutating: bytes.baseAddress), len: bytes.count,
@@ -83,7 +74,7 @@ internal import WatchwordSystem
 extension CurlHandle {
     private func setRules(_ limits: HTTPLimits) throws(HTTPHelperFailure) {
         let numbers: [(CURLoption, Int)] = [
-            (CURLOPT_POST, 1), (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
+            (CURLOPT_HTTPGET, 1), (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
             (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
             (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
             // HTTP/1.1 has libcurl's oldest and best-tested parser, and is enough for one request.
@@ -91,6 +82,8 @@ extension CurlHandle {
             (CURLOPT_HTTP09_ALLOWED, 0),
             (CURLOPT_TIMEOUT_MS, Int(limits.timeout.millisecondsRoundedUp)),
             (CURLOPT_SSL_SESSIONID_CACHE, 0), (CURLOPT_FORBID_REUSE, 1),
+            // A subject may be named “..”.
+            (CURLOPT_PATH_AS_IS, 1),
         ]
         for (option, value) in numbers {
             try check(unsafe curl_set_number(easy, option, value))
@@ -99,6 +92,23 @@ extension CurlHandle {
         // Disable the system's default authorities: only the given ones are trusted.
         try check(unsafe curl_set_text(easy, CURLOPT_CAINFO, nil))
         try check(unsafe curl_set_text(easy, CURLOPT_CAPATH, nil))
+    }
+
+    private func setBody(_ body: [UInt8]) throws(HTTPHelperFailure) {
+        try check(unsafe curl_set_number(easy, CURLOPT_POST, 1))
+        try check(
+            unsafe curl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)))
+        // Without an address, libcurl would read the body from standard input.
+        guard !body.isEmpty else {
+            return try check(unsafe curl_set_text(easy, CURLOPT_COPYPOSTFIELDS, ""))
+        }
+        try unsafe body.span.withUnsafeBytes { bytes throws(HTTPHelperFailure) in
+            // libcurl copies the body, so it cannot move while it is being sent.
+            try check(
+                unsafe curl_set_pointer(
+                    easy, CURLOPT_COPYPOSTFIELDS,
+                    UnsafeMutableRawPointer(mutating: bytes.baseAddress)))
+        }
     }
 
     private func setReceiver(_ receiver: Receiver) throws(HTTPHelperFailure) {
@@ -169,11 +179,13 @@ extension CurlHandle {
     deinit { unsafe curl_slist_free_all(list) }
 }
 
-/// One request with a JSON body to one server.
+/// One request to one server.
 ///
 /// The strings must be valid in a URL or in a header field, respectively; they are not checked
 /// here.
 struct CurlRequest {
+    /// The HTTP method.
+    let method: String
     /// The server; with plain HTTP, the caller must ensure that nobody can intercept the
     /// connection.
     let server: ServerAddress
@@ -181,8 +193,8 @@ struct CurlRequest {
     let path: String
     /// Additional header fields.
     let headers: [(name: String, value: String)]
-    /// The body.
-    let body: [UInt8]
+    /// The body in JSON; `nil` if there is none.
+    let body: [UInt8]?
 
     var address: String {
         let origin = "\(server.scheme.rawValue)://\(server.bracketedHost):\(server.port)"

@@ -113,8 +113,9 @@ extension Passkeys {
             else { return denied(found.finding, context) }
             var record = found.record
             if id != first {
-                record = try await verifier.record(
-                    fingerprint: fingerprint(of: response, for: id, context))
+                record = verifier.reachable(
+                    try await verifier.record(
+                        fingerprint: fingerprint(of: response, for: id, context)))
             }
             let stranger = denial(of: record, for: challenge, response, context)
             var known: (record: CredentialRecord, state: PasskeyState)?
@@ -165,12 +166,13 @@ extension Passkeys {
     /// Whether the browser should no longer offer a passkey with this id.
     ///
     /// A made-up id is treated as that of a passkey that exists, so that nobody can find out
-    /// whether a subject does.
+    /// whether a subject does. So is every unknown id if the client is limited to some subjects: it
+    /// may be that of another subject.
     private func isForgotten(
         _ record: CredentialRecord?, _ id: [UInt8], _ context: DecisionContext
     ) -> Bool {
         let isMadeUp = context.keys.lookup.isMadeUp(id)
-        guard let record else { return !isMadeUp }
+        guard let record else { return !isMadeUp && !verifier.isLimited }
         return record.kind == .passkey && record.state == .revoked
     }
 

@@ -19,6 +19,11 @@ public struct Passkeys: Sendable {
         self.relyingParty = relyingParty
     }
 
+    /// The same for a client that is limited to these subjects.
+    package func limited(to subjects: SubjectPrefix) -> Passkeys {
+        Passkeys(verifier.limited(to: subjects), for: relyingParty)
+    }
+
     /// The ids of a subject's passkeys, for WebAuthn's signal methods.
     ///
     /// - Parameter relyingPartyID: one of the relying party's IDs; `nil` for the first one.

@@ -25,9 +25,14 @@ extension DeviceKeys {
         _ content: Challenge.Content, for credential: CredentialID, _ origin: Origin,
         _ recorder: Recorder<DeviceKeyChallenge>?
     ) async throws(VerifierError) -> DeviceKeyChallenge {
-        try await verifier.decide(origin, recorder: recorder) { context in
+        try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            // The challenge of a limited client is useless to the credentials of other subjects.
+            var addressee = credential
+            if verifier.isLimited, try await verifier.record(credential) == nil {
+                addressee = .anywhere()
+            }
             let (token, challenge) = verifier.newChallenge(
-                .deviceChallenge, content, for: ChallengeAddressee(credential: credential),
+                .deviceChallenge, content, for: ChallengeAddressee(credential: addressee),
                 context)
             return Decision(
                 outcome: DeviceKeyChallenge(token: token, expiresAt: challenge.expiresAt),

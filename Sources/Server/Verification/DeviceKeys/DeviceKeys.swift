@@ -23,6 +23,11 @@ public struct DeviceKeys: Sendable {
         self.roots = roots
     }
 
+    /// The same for a client that is limited to these subjects.
+    package func limited(to subjects: SubjectPrefix) -> DeviceKeys {
+        DeviceKeys(verifier.limited(to: subjects), audiences: audiences, trusting: roots)
+    }
+
     /// Whether this is an address as devices sign it: `https://host[:port]` in lower case, without
     /// the standard port, a final slash or a final dot; `http` only for this machine.
     public static func isAudience(_ text: String) -> Bool { WebOrigin.isServer(text) }

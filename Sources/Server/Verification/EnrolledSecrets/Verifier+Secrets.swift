@@ -92,7 +92,8 @@ extension Verifier {
     /// Revoking the credential deletes its tickets in the same commit.
     ///
     /// - Parameter client: the client that sends the request. If it is not in the credential's
-    ///   audience, the outcome is that of an unknown ticket, and the ticket is not spent.
+    ///   audience, or limited to other subjects, the outcome is that of an unknown ticket, and the
+    ///   ticket is not spent.
     public func redeemLogin(
         _ ticket: Token, by client: ClientID? = nil, origin: Origin = .unknown,
         recorder: Recorder<RedemptionOutcome<SignedIn>>? = nil
@@ -100,6 +101,9 @@ extension Verifier {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
             let row = try await self.ticket(ticket, .login, context)
             guard let row, row.expiresAt > context.now else { return denied(row, context) }
+            guard includes(row.subject) else {
+                return denied(row, context, because: .otherAudience)
+            }
             // A credential's tickets are deleted when it ends, so somebody has put this one back.
             guard var record = try await record(row.credential), record.state == .active else {
                 return denied(row, context, because: .revoked)

@@ -156,7 +156,7 @@ extension Verifier {
         let digest = digest(token, context)
         let rows = try await VerifierError.store(
             in: await store.challenge(digest: digest, answeredBy: credential))
-        let record = try decoded(rows.credential)
+        let record = reachable(try decoded(rows.credential))
         guard let row = rows.challenge, row.purpose == purpose else { return (.unknown, record) }
         let challenge = try Challenge(row)
         // A ceremony that another client began does not exist for this one, which therefore cannot

@@ -210,7 +210,7 @@ extension ClientRow {
         guard revokedAt == nil else { return nil }
         return ClientRow(
             id: id, version: version + 1, digest: digest, name: name, scopes: scopes,
-            createdAt: createdAt, revokedAt: now)
+            createdAt: createdAt, revokedAt: now, subjects: subjects)
     }
 
     /// An event about the client, which ``Origin/client`` names.

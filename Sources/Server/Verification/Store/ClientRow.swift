@@ -20,6 +20,10 @@ public struct ClientRow: Hashable, Sendable {
     public let createdAt: UnixTime
     /// When it was revoked; `nil` while it is active.
     public let revokedAt: UnixTime?
+    /// The subjects that it is limited to; `nil` if it is not.
+    ///
+    /// This never changes, so a recorded response never exceeds the limit.
+    public let subjects: SubjectPrefix?
 
     /// The maximum length of a name in bytes.
     public static let maximumNameCount = OneTimePasswordEnrolment.maximumTextCount
@@ -27,7 +31,7 @@ public struct ClientRow: Hashable, Sendable {
     /// Creates a row from its stored columns.
     public init(
         id: [UInt8], version: UInt64, digest: [UInt8], name: String, scopes: [String],
-        createdAt: UnixTime, revokedAt: UnixTime?
+        createdAt: UnixTime, revokedAt: UnixTime?, subjects: SubjectPrefix? = nil
     ) {
         self.id = id
         self.version = version
@@ -36,6 +40,7 @@ public struct ClientRow: Hashable, Sendable {
         self.scopes = scopes
         self.createdAt = createdAt
         self.revokedAt = revokedAt
+        self.subjects = subjects
     }
 }
 
@@ -51,13 +56,14 @@ extension ClientRow: ColumnRow {
         Column("scopes") { TextList($0.scopes) },
         Column("created_at") { $0.createdAt },
         Column("revoked_at") { $0.revokedAt },
+        Column("subjects", since: 3) { $0.subjects },
     ]
 
     package init(reading row: inout some RowReader) throws(StoreFailure) {
         self.init(
             id: try row.read(), version: try row.read(), digest: try row.read(),
             name: try row.read(), scopes: (try row.read() as TextList).texts,
-            createdAt: try row.read(), revokedAt: try row.read())
+            createdAt: try row.read(), revokedAt: try row.read(), subjects: try row.read())
     }
 
     /// Its primary key.

@@ -189,6 +189,16 @@ extension Subject: ColumnValue {
     package func write(into writer: inout ByteWriter) { writer.write(utf8) }
 }
 
+extension SubjectPrefix: ColumnValue {
+    package static var columnType: ColumnType { .bytes }
+    package var storedValue: StoredValue { .bytes(utf8) }
+    package init?(stored: StoredValue) {
+        guard case .bytes(let utf8) = stored else { return nil }
+        self.init(utf8: utf8)
+    }
+    package func write(into writer: inout ByteWriter) { writer.write(utf8) }
+}
+
 extension ColumnValue where Self: RawRepresentable<String> {
     package static var columnType: ColumnType { .text }
     package var storedValue: StoredValue { rawValue.storedValue }

@@ -30,6 +30,11 @@ public actor MemoryStore: VerificationStore {
         case .revoked(let subject, let time):
             rows = content.rows(of: subject).reversed()
                 .filter { $0.state == .revoked && $0.createdAt < time }
+        case .aliveBySubject(let beginning, let last):
+            rows = content.subjects.keys
+                .filter { $0.utf8.starts(with: beginning) && last.map($0.follows) ?? true }
+                .sorted { $1.follows($0) }
+                .flatMap { content.rows(of: $0) }.filter { $0.state != .revoked }
         case .under(let key, let last):
             rows = content.credentials.values.filter { row in
                 (key == nil || row.keyID == key) && last.map { $0 < row.id } ?? true
@@ -246,6 +251,12 @@ struct MemoryContent: Sendable {
 
     private mutating func append(_ event: RecordedEvent) {
         events.append(chain.append(event, position: chain.sequence + 1))
+    }
+}
+
+extension Subject {
+    fileprivate func follows(_ other: Subject) -> Bool {
+        other.utf8.lexicographicallyPrecedes(utf8)
     }
 }
 

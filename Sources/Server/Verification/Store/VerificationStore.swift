@@ -86,6 +86,9 @@ public enum CredentialQuery: Hashable, Sendable {
     case alive(of: Subject)
     /// A subject's revoked rows that were created before a time, newest first.
     case revoked(of: Subject, before: UnixTime)
+    /// The rows that are not revoked of the subjects that begin with these bytes, subject by
+    /// subject and starting after `after`.
+    case aliveBySubject(beginning: [UInt8], after: Subject?)
     /// The rows that use a key version, ordered by id and starting after `after`; a version of
     /// `nil` means all versions.
     case under(KeyID?, after: CredentialID?)
@@ -288,22 +291,28 @@ extension VerificationStore {
     ) async throws(StoreFailure) -> Bool {
         let latest = min(7 * 86_400_000, lifetime / 8)
         let earliest = now.adding(milliseconds: -4 * latest)
-        // Binary search for the first event at or after `earliest`. Events are ordered by time,
-        // apart from differences between clocks.
+        let position = try await position(before: earliest)
+        guard let witness = try await events(after: position, limit: 1).first else { return false }
+        guard witness.time >= earliest, witness.time <= now.adding(milliseconds: -latest) else {
+            return false
+        }
+        return try await isAuthentic(witness, key)
+    }
+
+    /// A position that the first event at or after `time` follows.
+    ///
+    /// Events are ordered by time, apart from differences between clocks.
+    func position(before time: UnixTime) async throws(StoreFailure) -> UInt64 {
         var (low, high): (UInt64, UInt64) = (0, UInt64(Int64.max))
         while low < high {
             let middle = low + (high - low) / 2
-            if let found = try await events(after: middle, limit: 1).first, found.time < earliest {
+            if let found = try await events(after: middle, limit: 1).first, found.time < time {
                 low = found.position
             } else {
                 high = middle
             }
         }
-        guard let witness = try await events(after: low, limit: 1).first else { return false }
-        guard witness.time >= earliest, witness.time <= now.adding(milliseconds: -latest) else {
-            return false
-        }
-        return try await isAuthentic(witness, key)
+        return low
     }
 
     /// Whether an event with its time was chained to the previous event of its chain.

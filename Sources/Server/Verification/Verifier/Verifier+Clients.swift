@@ -4,9 +4,11 @@ internal import WatchwordCryptography
 extension Verifier {
     /// Adds an application, with an API key that is shown only once.
     ///
-    /// - Parameter scopes: what the application may do; the service defines their meaning.
+    /// - Parameters:
+    ///   - scopes: what the application may do; the service defines their meaning.
+    ///   - subjects: the subjects that it is limited to; `nil` for all.
     public func addClient(
-        named name: String, scopes: [String]
+        named name: String, scopes: [String], limitedTo subjects: SubjectPrefix? = nil
     ) async throws(VerifierError) -> (client: ClientRow, key: Token)? {
         let name = name.prefix(bytes: ClientRow.maximumNameCount)
         return try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
@@ -17,7 +19,8 @@ extension Verifier {
             let (key, digest) = Self.newClientKey(context)
             let row = ClientRow(
                 id: context.randomBytes(16), version: 1, digest: digest, name: name,
-                scopes: Set(scopes).sorted(), createdAt: context.now, revokedAt: nil)
+                scopes: Set(scopes).sorted(), createdAt: context.now, revokedAt: nil,
+                subjects: subjects)
             return Decision(
                 outcome: (client: row, key: key),
                 changes: [.insertClient(row), context.event(.clientAdded, of: row)])
@@ -39,7 +42,8 @@ extension Verifier {
             let (key, digest) = Self.newClientKey(context)
             let renewed = ClientRow(
                 id: row.id, version: row.version + 1, digest: digest, name: row.name,
-                scopes: row.scopes, createdAt: row.createdAt, revokedAt: nil)
+                scopes: row.scopes, createdAt: row.createdAt, revokedAt: nil,
+                subjects: row.subjects)
             return Decision(
                 outcome: .renewed(renewed, key),
                 changes: [.updateClient(renewed), context.event(.clientRenewed, of: renewed)])

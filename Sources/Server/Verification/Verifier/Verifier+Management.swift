@@ -134,7 +134,7 @@ extension Verifier {
     public func events(
         after position: UInt64, limit: Int
     ) async throws(VerifierError) -> [ChainedEvent] {
-        try await VerifierError.store(in: await store.events(after: position, limit: limit))
+        try await eventPage(after: position, limit: limit).events
     }
 
     /// Deletes everything that has expired, provided that the events confirm the clock.

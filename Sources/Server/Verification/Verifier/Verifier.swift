@@ -20,6 +20,8 @@ public struct Verifier: Sendable {
     var challenges = ChallengeRegister()
     /// Counts the work of decisions; `nil` except in tests.
     var meter: WorkMeter?
+    /// The subjects that the caller is limited to; `nil` for all.
+    var limit: SubjectPrefix?
 
     /// The maximum number of attempts to commit a decision.
     private static let maximumRounds = 200
@@ -125,10 +127,10 @@ public struct Verifier: Sendable {
         try await VerifierError.store(in: await store.commit(changes))
     }
 
-    /// The credential with this id, in any state.
+    /// The credential with this id, in any state, if the caller may know its subject.
     package func record(_ id: CredentialID) async throws(VerifierError) -> CredentialRecord? {
         let row = try await VerifierError.store(in: await store.credential(id))
-        return try decoded(row)
+        return reachable(try decoded(row))
     }
 
     /// Decodes a row; if there is none, a dummy row, so that the response time does not reveal

@@ -28,8 +28,9 @@ enum OpenAPIDocument {
         the method toJSON() of a browser: its known members are checked, and others are permitted. A malformed request changes no state. Every \
         error is application/problem+json (RFC 9457) with a stable type. A wrong code is a decision, not an \
         error. The maximum lengths of names and subjects also apply to their bytes in UTF-8. A body has at \
-        most 64 KiB. All clients of one server are one tenant: a client can use its scopes on every subject \
-        and every credential. Login tickets are the exception: only the client that enrolled the device, and \
+        most 64 KiB. A client can use its scopes on every subject and every credential, unless it was added with \
+        --subjects: other subjects get foreign-subject, and their credentials, tickets and events do not exist \
+        for it. Login tickets are an exception: only the client that enrolled the device, and \
         the clients that the enrolment lists in redeemable_by, can redeem them.
         """
 

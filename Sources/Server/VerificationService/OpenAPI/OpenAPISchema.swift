@@ -61,11 +61,10 @@ enum OpenAPISchema {
             parameters.append(
                 parameter(name, place: "path", isRequired: true, schema: schema(of: .text(form))))
         }
-        for (name, range) in route.parameters {
+        for field in route.parameters {
             parameters.append(
                 parameter(
-                    name, place: "query", isRequired: false, schema: schema(of: .whole(range)))
-            )
+                    field.name, place: "query", isRequired: false, schema: schema(of: field.kind)))
         }
         if route.method == .post {
             parameters.append(

@@ -16,10 +16,33 @@ struct Exchange: Sendable {
     var route: Route?
     /// The page or file, if a browser asked for one.
     var page: PageResource?
-    /// The API client, once it is authenticated.
-    var client: ClientRow?
+    /// Who sent the request, as far as it is known.
+    var sender = Sender.stranger
     /// The socket, if a program on this machine sent the request.
     var socket: LoginSocket?
+}
+
+/// Who sent a request.
+enum Sender: Sendable {
+    /// Nobody with an API key: a device, a browser, or a client that is not authenticated yet.
+    case stranger
+    /// An API client.
+    case client(ClientRow)
+    /// Somebody who can open the store, by name.
+    case administrator(String)
+
+    var client: ClientRow? {
+        if case .client(let client) = self { client } else { nil }
+    }
+
+    /// Whether the sender may do what the scope permits.
+    func has(_ scope: Scope) -> Bool {
+        switch self {
+        case .stranger: false
+        case .client(let client): client.scopes.contains(scope.rawValue)
+        case .administrator: true
+        }
+    }
 }
 
 extension Exchange {
@@ -28,7 +51,7 @@ extension Exchange {
     ///
     /// An ``Access/unprovenDevice`` has proved nothing: its only success is a challenge (“made”).
     fileprivate func isUnauthenticated(_ status: Status, _ outcome: String) -> Bool {
-        guard client == nil else { return false }
+        guard case .stranger = sender else { return false }
         // Only root's programs use the other socket.
         if let socket { return socket == .own && outcome != "accepted" }
         let isProof = [.device, .browser].contains(route?.access) && outcome != "made"
@@ -61,7 +84,7 @@ extension Service {
         if response.body.count > 0 { fields.append(contentType(of: response.status)) }
         return HTTPResponse(
             status: response.status.rawValue, headers: fields + headers, body: response.body,
-            isAuthenticated: exchange.client != nil)
+            isAuthenticated: exchange.sender.client != nil)
     }
 
     /// Logs the exchange and builds the response with the methods of a path.
@@ -85,7 +108,7 @@ extension Service {
         return HTTPResponse(
             status: problem.status.rawValue,
             headers: common(exchange) + [contentType(of: problem.status)] + problem.headers,
-            body: problem.json.rendered(), isAuthenticated: exchange.client != nil)
+            body: problem.json.rendered(), isAuthenticated: exchange.sender.client != nil)
     }
 
     /// Logs the exchange and builds the response for a program on this machine.
@@ -135,7 +158,7 @@ extension Service {
             time: dependencies.now(), requestID: exchange.id ?? "",
             method: exchange.method?.rawValue ?? (exchange.socket == nil ? "other" : "local"),
             route: exchange.route?.template ?? exchange.page?.rawValue ?? exchange.socket?.rawValue,
-            status: status.rawValue, outcome: outcome, client: exchange.client?.name,
+            status: status.rawValue, outcome: outcome, client: exchange.sender.client?.name,
             address: Origin(address: exchange.address).address, duration: microseconds,
             cause: cause)
         let written =

@@ -9,10 +9,11 @@ struct Call: Sendable {
     /// The parameters in the path.
     let parameters: [String: String]
     /// The parameters in the query.
-    let query: [String: Int64]
+    let query: BodyFields
     let fields: BodyFields
-    /// `nil` for devices.
-    let client: ClientRow?
+    let sender: Sender
+    /// What decides, limited to the subjects of the client.
+    let deciders: Deciders
     /// The sender, for the audit log.
     let origin: Origin
     /// The key under which the response is stored, if the client sent one.
@@ -20,17 +21,19 @@ struct Call: Sendable {
     /// The origin of the page that sent the request; `nil` for other senders.
     let page: String?
 
-    var clientID: ClientID? { client.flatMap { ClientID(bytes: $0.id) } }
+    var verifier: Verifier { deciders.verifier }
+    var deviceKeys: DeviceKeys { deciders.deviceKeys }
+    var client: ClientRow? { sender.client }
+    var clientID: ClientID? { origin.client }
 
-    /// Whether the client also has this scope.
-    func has(_ scope: Scope) -> Bool { client.has(scope) }
-}
-
-extension ClientRow? {
-    /// Whether the client has this scope; `nil` has no scope.
-    fileprivate func has(_ scope: Scope) -> Bool {
-        self?.scopes.contains(scope.rawValue) ?? false
+    /// The subject that the request names, or the beginning of those that it asks for
+    /// (``Route/namesSubject``).
+    fileprivate var named: String? {
+        parameters["subject"] ?? fields.string("subject") ?? query.string("prefix")
     }
+
+    /// Whether the sender also has this scope.
+    func has(_ scope: Scope) -> Bool { sender.has(scope) }
 }
 
 extension HTTPRequest {
@@ -76,26 +79,31 @@ extension Service {
         var page: String?
         switch match.route.access {
         case .scope(let scope):
-            let client = try await authenticate(request, exchange)
-            exchange.client = client
-            guard client.scopes.contains(scope.rawValue) else {
-                throw Refusal(.missingScope(scope))
+            if case .stranger = exchange.sender {
+                exchange.sender = .client(try await authenticate(request, exchange))
             }
+            guard exchange.sender.has(scope) else { throw Refusal(.missingScope(scope)) }
         case .device, .unprovenDevice, .browser, .everybody:
             try take(from: limiter, exchange)
             if match.route.access == .browser { page = try origin(ofPage: request) }
         }
-        let query = try query(target, match.route)
-        let fields = try fields(request, match.route, exchange.client)
+        let query = try BodyFields(query: target.parameters, as: match.route.parameters)
+        let fields = try fields(request, match.route, exchange.sender)
+        let client = exchange.sender.client
+        var deciders = unlimited
+        if let limit = client?.subjects { deciders = unlimited.limited(to: limit) }
         let call = Call(
             route: match.route, parameters: match.parameters, query: query, fields: fields,
-            client: exchange.client,
-            origin: Origin(
-                address: exchange.address, userAgent: try request.value(of: "User-Agent") ?? "",
-                client: exchange.client.flatMap { ClientID(bytes: $0.id) }),
+            sender: exchange.sender, deciders: deciders,
+            origin: try origin(of: request, exchange),
             idempotency: match.route.method == .post
-                ? try IdempotencyKey(of: request, asker: asker(exchange.client, fields)) : nil,
+                ? try IdempotencyKey(of: request, asker: asker(client, fields)) : nil,
             page: page)
+        if let named = call.named, let limit = client?.subjects,
+            !limit.includes(Array(named.utf8))
+        {
+            throw Refusal(.foreignSubject)
+        }
         // Only valid requests count, because any web page can make a browser send invalid ones.
         switch match.route.access {
         case .browser: try take(from: pageLimiter, exchange)
@@ -110,6 +118,24 @@ extension Service {
             return
         }
         throw Refusal(.tooManyRequests(retryAfter: seconds))
+    }
+
+    /// How the audit log names somebody who can open the store.
+    package static func userAgent(ofAdministrator name: String) -> String {
+        "watchword-server (\(name))"
+    }
+
+    /// The sender, for the audit log; an administrator's name is the user agent.
+    private func origin(
+        of request: HTTPRequest, _ exchange: Exchange
+    ) throws(Refusal) -> Origin {
+        var agent = try request.value(of: "User-Agent") ?? ""
+        if case .administrator(let name) = exchange.sender {
+            agent = Self.userAgent(ofAdministrator: name)
+        }
+        return Origin(
+            address: exchange.address, userAgent: agent,
+            client: exchange.sender.client.flatMap { ClientID(bytes: $0.id) })
     }
 
     /// Requires that a page of this server sends the request, as far as the browser tells (Fetch
@@ -148,7 +174,7 @@ extension Service {
         }
         let isLimited = limiter.isExhausted(exchange.address, now: dependencies.instant())
         let client = try await deciding(
-            await verifier.client(presenting: key, isLimited: isLimited))
+            await unlimited.verifier.client(presenting: key, isLimited: isLimited))
         guard let client else { throw limited(Refusal(.unauthenticated), exchange) }
         return client
     }
@@ -172,22 +198,8 @@ extension Service {
         return Refusal(.tooManyRequests(retryAfter: seconds))
     }
 
-    private func query(
-        _ target: RequestTarget, _ route: Route
-    ) throws(Refusal) -> [String: Int64] {
-        var values: [String: Int64] = [:]
-        for (name, text) in target.parameters {
-            guard let known = route.parameters.first(where: { $0.name == name }),
-                values[name] == nil, let value = Int64(text), String(value) == text,
-                known.range.contains(value)
-            else { throw Refusal(.malformedQuery) }
-            values[name] = value
-        }
-        return values
-    }
-
     private func fields(
-        _ request: HTTPRequest, _ route: Route, _ client: ClientRow?
+        _ request: HTTPRequest, _ route: Route, _ sender: Sender
     ) throws(Refusal) -> BodyFields {
         guard request.body.count <= Self.maximumBodySize else { throw Refusal(.bodyTooLarge) }
         guard let shape = route.body else {
@@ -197,7 +209,7 @@ extension Service {
         guard Self.isJSON(try request.value(of: "Content-Type") ?? "") else {
             throw Refusal(.notJSON)
         }
-        return try BodyFields(request.body, as: shape) { client.has($0) }
+        return try BodyFields(request.body, as: shape, permits: sender.has)
     }
 
     private static func isJSON(_ type: String) -> Bool {

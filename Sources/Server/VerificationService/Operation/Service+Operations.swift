@@ -87,7 +87,7 @@ extension Service {
         }
         do throws(VerifierError) {
             // The cheapest query that reaches the store.
-            _ = try await verifier.events(after: UInt64(Int64.max), limit: 1)
+            _ = try await unlimited.verifier.events(after: UInt64(Int64.max), limit: 1)
             return nil
         } catch {
             return .verifier(error)

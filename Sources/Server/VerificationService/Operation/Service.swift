@@ -7,10 +7,8 @@ package import WatchwordCryptography
 
 /// The HTTP API of the verifier, without sockets: requests in, responses out.
 package final class Service: Sendable {
-    let verifier: Verifier
-    /// `nil` if the server is not configured for passkeys.
-    let passkeys: Passkeys?
-    let deviceKeys: DeviceKeys
+    /// What decides for senders that are not limited to some subjects.
+    let unlimited: Deciders
     let settings: ServiceSettings
     let dependencies: ServiceDependencies
     let limiter: AddressLimiter
@@ -33,10 +31,11 @@ package final class Service: Sendable {
     package init(
         verifier: Verifier, settings: ServiceSettings, dependencies: ServiceDependencies
     ) {
-        self.verifier = verifier
-        passkeys = settings.passkeys.map { Passkeys(verifier, for: $0.relyingParty) }
-        deviceKeys = DeviceKeys(
-            verifier, audiences: settings.audiences, trusting: settings.tpmRoots)
+        unlimited = Deciders(
+            verifier: verifier,
+            passkeys: settings.passkeys.map { Passkeys(verifier, for: $0.relyingParty) },
+            deviceKeys: DeviceKeys(
+                verifier, audiences: settings.audiences, trusting: settings.tpmRoots))
         self.settings = settings
         self.dependencies = dependencies
         let start = dependencies.instant()
@@ -56,7 +55,20 @@ package final class Service: Sendable {
     ///
     /// The response to `HEAD` includes the content; the listener omits it.
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
+        await respond(to: request, begin(request))
+    }
+
+    /// Responds to a request of somebody who can open the store, and may therefore do everything.
+    ///
+    /// - Parameter administrator: the name that events record as the user agent.
+    package func respond(to request: HTTPRequest, by administrator: String) async -> HTTPResponse {
         var exchange = begin(request)
+        exchange.sender = .administrator(administrator)
+        return await respond(to: request, exchange)
+    }
+
+    private func respond(to request: HTTPRequest, _ begun: Exchange) async -> HTTPResponse {
+        var exchange = begun
         do throws(Refusal) {
             let (finding, target) = try route(request, exchange)
             switch finding {
@@ -85,5 +97,27 @@ package final class Service: Sendable {
         let request = HTTPRequest(method: "", target: "", body: nothing, peer: peer)
         let exchange = begin(request)
         return end(exchange, limited(Refusal(Problem(error)), exchange))
+    }
+}
+
+/// What decides, for every subject or for a client that is limited to some of them.
+///
+/// All senders that are not limited share one.
+final class Deciders: Sendable {
+    let verifier: Verifier
+    /// `nil` if the server is not configured for passkeys.
+    let passkeys: Passkeys?
+    let deviceKeys: DeviceKeys
+
+    init(verifier: Verifier, passkeys: Passkeys?, deviceKeys: DeviceKeys) {
+        self.verifier = verifier
+        self.passkeys = passkeys
+        self.deviceKeys = deviceKeys
+    }
+
+    func limited(to subjects: SubjectPrefix) -> Deciders {
+        Deciders(
+            verifier: verifier.limited(to: subjects), passkeys: passkeys?.limited(to: subjects),
+            deviceKeys: deviceKeys.limited(to: subjects))
     }
 }

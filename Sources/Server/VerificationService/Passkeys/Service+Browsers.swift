@@ -8,7 +8,7 @@ internal import WatchwordCryptography
 extension Service {
     /// `POST /v1/browser/ceremonies`.
     fileprivate func beginBrowserCeremony(_ call: Call) async throws(Refusal) -> RenderedResponse {
-        let (passkeys, passkeySettings) = try configured()
+        let (passkeys, passkeySettings) = try configured(call)
         guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
             let policy = try passkeySettings.floor.policy(nil)
             return try await deciding(call, response: Self.response(to:)) {
@@ -28,7 +28,7 @@ extension Service {
 
     /// `POST /v1/browser/registrations`.
     fileprivate func registerInBrowser(_ call: Call) async throws(Refusal) -> RenderedResponse {
-        let (passkeys, passkeySettings) = try configured()
+        let (passkeys, passkeySettings) = try configured(call)
         let ticket = try token(.enrolmentTicket, in: "ticket", of: call)
         let response = try registrationResponse(call)
         let name = call.fields.string("name")
@@ -50,7 +50,7 @@ extension Service {
 
     /// `POST /v1/browser/assertions`.
     fileprivate func verifyInBrowser(_ call: Call) async throws(Refusal) -> RenderedResponse {
-        let (passkeys, _) = try configured()
+        let (passkeys, _) = try configured(call)
         let ceremony = try ceremony(call)
         let response = try assertionResponse(call)
         let device = token(.knownDevice, call.fields.secret("device"))

@@ -8,7 +8,7 @@ extension Service {
     /// `POST /v1/subjects/{subject}/credentials` with the type `passkey`.
     func enrolPasskey(_ call: Call, for subject: Subject) async throws(Refusal) -> RenderedResponse
     {
-        let (passkeys, passkeySettings) = try configured()
+        let (passkeys, passkeySettings) = try configured(call)
         let enrolment = PasskeyEnrolment(
             for: subject, name: call.fields.string("name") ?? "",
             policy: try policy(call, passkeySettings),
@@ -37,7 +37,7 @@ extension Service {
 
     /// `POST /v1/credentials/{credential}/registration`.
     fileprivate func registerPasskey(_ call: Call) async throws(Refusal) -> RenderedResponse {
-        let (passkeys, passkeySettings) = try configured()
+        let (passkeys, passkeySettings) = try configured(call)
         let id = try credential(call)
         let response = try registrationResponse(call)
         let name = call.fields.string("name")
@@ -59,7 +59,7 @@ extension Service {
 
     /// `POST /v1/ceremonies`.
     fileprivate func beginCeremony(_ call: Call) async throws(Refusal) -> RenderedResponse {
-        let (passkeys, passkeySettings) = try configured()
+        let (passkeys, passkeySettings) = try configured(call)
         let policy = try policy(call, passkeySettings)
         var subject: Subject?
         if let text = call.fields.string("subject") { subject = try self.subject(text) }
@@ -79,7 +79,7 @@ extension Service {
 
     /// `POST /v1/assertions`.
     fileprivate func verifyAssertion(_ call: Call) async throws(Refusal) -> RenderedResponse {
-        let (passkeys, _) = try configured()
+        let (passkeys, _) = try configured(call)
         let ceremony = try ceremony(call)
         let response = try assertionResponse(call)
         let device = token(.knownDevice, call.fields.secret("device"))
@@ -97,7 +97,7 @@ extension Service {
 
     /// `POST /v1/credentials/{credential}/step-up`.
     fileprivate func completeStepUp(_ call: Call) async throws(Refusal) -> RenderedResponse {
-        let (passkeys, _) = try configured()
+        let (passkeys, _) = try configured(call)
         let id = try credential(call)
         let verification = call.fields.string("verification")
             .flatMap { VerificationID(text: $0) }
@@ -119,9 +119,9 @@ extension Service {
 
     /// `GET /v1/subjects/{subject}/passkeys/signal`.
     fileprivate func listAcceptedPasskeys(_ call: Call) async throws(Refusal) -> RenderedResponse {
-        let (passkeys, passkeySettings) = try configured()
+        let (passkeys, passkeySettings) = try configured(call)
         let subject = try subject(call.parameters["subject"])
-        let (ids, position) = (passkeySettings.relyingParty.ids, Int(call.query["rp"] ?? 0))
+        let (ids, position) = (passkeySettings.relyingParty.ids, Int(call.query.whole("rp") ?? 0))
         guard ids.indices.contains(position) else { throw Refusal(.malformedQuery) }
         let signal = try await deciding(await passkeys.signal(for: subject, at: ids[position]))
         // Authenticators hide passkeys that are not listed, so nothing may be signalled while one
@@ -134,8 +134,8 @@ extension Service {
 // What the routes for applications and those for browsers share.
 extension Service {
     /// The relying party, if the server is configured for passkeys.
-    func configured() throws(Refusal) -> (Passkeys, PasskeySettings) {
-        guard let passkeys, let settings = settings.passkeys else {
+    func configured(_ call: Call) throws(Refusal) -> (Passkeys, PasskeySettings) {
+        guard let passkeys = call.deciders.passkeys, let settings = settings.passkeys else {
             throw Refusal(.notConfigured("rp-id"))
         }
         return (passkeys, settings)
@@ -218,7 +218,7 @@ extension RouteTable {
                 "listAcceptedPasskeys",
                 "Lists a subject's passkeys for signalAllAcceptedCredentials.",
                 Service.listAcceptedPasskeys),
-            takes: .query([("rp", 0...255)]),
+            takes: .query([.optional("rp", .whole(0...255))]),
             responds: .answered(
                 .acceptedPasskeys, problems: [.refusedByState, .notConfigured("")])),
     ]

@@ -51,6 +51,8 @@ enum Problem: Hashable, Sendable {
     case unauthenticated
     /// The API key lacks this scope.
     case missingScope(Scope)
+    /// The client is limited to other subjects.
+    case foreignSubject
     /// The ticket is unknown, spent or expired.
     case refusedTicket
     /// The ticket is refused, but the device proved that its key is active.
@@ -117,6 +119,7 @@ extension Problem {
         case .foreignOrigin: "foreign-origin"
         case .unauthenticated: "unauthenticated"
         case .missingScope: "missing-scope"
+        case .foreignSubject: "foreign-subject"
         case .refusedTicket, .registeredKey: "refused-ticket"
         case .refusedKey: "refused-key"
         case .unknownRoute: "unknown-route"
@@ -164,6 +167,7 @@ extension Problem {
         case .foreignOrigin: "The Origin of the request is missing or not permitted."
         case .unauthenticated: "The request needs a valid API key."
         case .missingScope: "The API key does not have the required scope."
+        case .foreignSubject: "The API key is limited to other subjects."
         case .refusedTicket, .registeredKey: "The ticket is unknown, already used or expired."
         case .refusedKey:
             "The key, its signature or the presence check was refused; the ticket is still valid."
@@ -297,7 +301,8 @@ extension Problem {
         case .headersTooLarge: .requestHeaderFieldsTooLarge
         case .unknownTransferCoding: .notImplemented
         case .unauthenticated: .unauthorized
-        case .missingScope, .refusedTicket, .registeredKey, .refusedKey, .foreignOrigin:
+        case .missingScope, .foreignSubject, .refusedTicket, .registeredKey, .refusedKey,
+            .foreignOrigin:
             .forbidden
         case .unknownRoute, .unknownCredential, .notConfigured: .notFound
         case .methodNotAllowed: .methodNotAllowed

@@ -16,7 +16,7 @@ extension Service {
         return try await deciding(
             call, response: { Self.response(to: $0, tellsReasons: tellsReasons) }
         ) { [request] recorder throws(VerifierError) in
-            let outcome = try await verifier.verify(
+            let outcome = try await call.verifier.verify(
                 request, origin: call.origin, recorder: recorder)
             watch(outcome, for: subject)
             return outcome
@@ -40,7 +40,7 @@ extension Service {
         let ticket = try token(.loginTicket, in: "login", of: call)
         return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
-            try await verifier.redeemLogin(
+            try await call.verifier.redeemLogin(
                 ticket, by: call.clientID, origin: call.origin, recorder: recorder)
         }
     }

@@ -17,7 +17,7 @@ extension Service {
         enrolment.audience = try audience(call)
         return try await deciding(call, response: Self.response(to:)) {
             [enrolment] recorder throws(VerifierError) in
-            try await deviceKeys.enrol(
+            try await call.deviceKeys.enrol(
                 enrolment, canManage: call.has(.manage), origin: call.origin, recorder: recorder)
         }
     }
@@ -33,7 +33,7 @@ extension Service {
         }
         return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
-            try await deviceKeys.challenge(
+            try await call.deviceKeys.challenge(
                 for: credential, confirming: text, origin: call.origin, recorder: recorder)
         }
     }
@@ -49,7 +49,7 @@ extension Service {
         let name = call.fields.string("name")
         return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
-            try await deviceKeys.register(
+            try await call.deviceKeys.register(
                 sent, with: ticket, name: name, origin: call.deviceOrigin, recorder: recorder)
         }
     }
@@ -66,7 +66,7 @@ extension Service {
             }, with: Refusal(.invalidField("secret")))
         return try await deciding(call, response: Self.response(toActivation:)) {
             recorder throws(VerifierError) in
-            try await deviceKeys.activate(
+            try await call.deviceKeys.activate(
                 credential, with: secret, origin: call.origin, recorder: recorder)
         }
     }
@@ -77,7 +77,7 @@ extension Service {
         let credential = try namedCredential(call)
         return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
-            try await deviceKeys.challenge(
+            try await call.deviceKeys.challenge(
                 for: credential, origin: call.origin, recorder: recorder)
         }
     }
@@ -94,7 +94,7 @@ extension Service {
             presence: try presence(call), signature: try bytes(call, "signature"))
         return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
-            try await deviceKeys.verify(sent, origin: call.origin, recorder: recorder)
+            try await call.deviceKeys.verify(sent, origin: call.origin, recorder: recorder)
         }
     }
 

@@ -10,7 +10,7 @@ extension Service {
         let name = call.fields.string("name")
         return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
-            try await verifier.redeemEnrolment(
+            try await call.verifier.redeemEnrolment(
                 ticket, name: name, origin: origin, recorder: recorder)
         }
     }
@@ -24,7 +24,7 @@ extension Service {
         let id = try namedCredential(call)
         return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
-            try await verifier.login(
+            try await call.verifier.login(
                 id, secret: secret, nonce: nonce, origin: call.origin, recorder: recorder)
         }
     }

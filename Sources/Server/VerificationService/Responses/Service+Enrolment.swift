@@ -13,7 +13,7 @@ extension Service {
         case "recovery":
             return try await deciding(call, response: Self.response(to:)) {
                 recorder throws(VerifierError) in
-                try await verifier.enrolRecoveryCodes(
+                try await call.verifier.enrolRecoveryCodes(
                     for: subject, canManage: call.has(.manage), origin: call.origin,
                     recorder: recorder)
             }
@@ -22,7 +22,7 @@ extension Service {
             let audience = try audience(call)
             return try await deciding(call, response: Self.response(to:)) {
                 recorder throws(VerifierError) in
-                try await verifier.enrolSecret(
+                try await call.verifier.enrolSecret(
                     for: subject, name: name, audience: audience, origin: call.origin,
                     recorder: recorder)
             }
@@ -32,14 +32,21 @@ extension Service {
             let given = try oneTimePasswordImport(call.fields)
             return try await deciding(call, response: Self.response(to:)) {
                 recorder throws(VerifierError) in
-                try await verifier.importOneTimePassword(
+                try await call.verifier.importOneTimePassword(
                     given, for: subject, origin: call.origin, recorder: recorder)
             }
         default:
             let enrolment = try enrolment(call)
+            if call.fields.string("via") == "ticket" {
+                return try await deciding(call, response: Self.response(to:)) {
+                    recorder throws(VerifierError) in
+                    try await call.verifier.issueOneTimePasswordTicket(
+                        enrolment, for: subject, origin: call.origin, recorder: recorder)
+                }
+            }
             return try await deciding(call, response: Self.response(to:)) {
                 recorder throws(VerifierError) in
-                try await verifier.enrolOneTimePassword(
+                try await call.verifier.enrolOneTimePassword(
                     enrolment, for: subject, origin: call.origin, recorder: recorder)
             }
         }
@@ -251,6 +258,8 @@ extension Field {
         .optional("digits", .whole(6...8)), .label,
     ]
     fileprivate static let key = optional("key", .text(.key))
+    /// With a ticket, the subject fetches the key with `watchword-enrol`.
+    fileprivate static let via = optional("via", .choice(["ticket"]))
     // At most two minutes (NIST SP 800-63B-4, section 3.1.4.1).
     fileprivate static let period = optional("period", .whole(1...120))
     fileprivate static let shortKeys = required("allow_short_key", .exactly(true)).requiring(
@@ -281,11 +290,12 @@ extension Field {
 extension Shape {
     fileprivate static let timeBasedEnrolment = Shape(
         "TimeBasedEnrolment",
-        [.required("type", .choice(["totp"]))] + Field.labels + [.period, .key] + Field.codes)
+        [.required("type", .choice(["totp"]))] + Field.labels + [.period, .key, .via]
+            + Field.codes)
 
     fileprivate static let counterBasedEnrolment = Shape(
         "CounterBasedEnrolment",
-        [.required("type", .choice(["hotp"]))] + Field.labels + [.key] + Field.codes)
+        [.required("type", .choice(["hotp"]))] + Field.labels + [.key, .via] + Field.codes)
 
     fileprivate static let timeBasedImport = Shape(
         "TimeBasedImport", Field.timeBasedImport(.text(.importedKey)))

@@ -35,7 +35,7 @@ extension Service {
             }
             switch request.operation {
             case .status:
-                let isEnrolled = try await deciding(await verifier.hasEverConfirmed(subject))
+                let isEnrolled = try await deciding(await unlimited.verifier.hasEverConfirmed(subject))
                 return isEnrolled
                     ? end(exchange, .enrolled, outcome: "enrolled")
                     : end(exchange, .neverEnrolled, outcome: "never-enrolled")
@@ -86,7 +86,7 @@ extension Service {
             return (.denied(.malformed), "malformed-code")
         }
         let outcome = try await deciding(
-            await verifier.verify(code, subject: subject, origin: origin))
+            await unlimited.verifier.verify(code, subject: subject, origin: origin))
         watch(outcome, for: subject)
         switch outcome.result {
         case .accepted: return (.accepted, "accepted")

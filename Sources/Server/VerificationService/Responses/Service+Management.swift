@@ -6,10 +6,10 @@ extension Service {
     /// `GET /v1/subjects/{subject}/credentials`.
     fileprivate func listCredentials(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let subject = try subject(call.parameters["subject"])
-        let after = call.query["after"].map { UnixTime(milliseconds: $0) }
-        let limit = Int(call.query["limit"] ?? 1_000)
+        let after = call.query.whole("after").map { UnixTime(milliseconds: $0) }
+        let limit = Int(call.query.whole("limit") ?? 1_000)
         let page = try await deciding(
-            await verifier.credentials(of: subject, revokedBefore: after, limit: limit))
+            await call.verifier.credentials(of: subject, revokedBefore: after, limit: limit))
         var members: [(String, JSONValue)] = [("credentials", .list(page.credentials.map(json)))]
         if let next = page.next { members.append(("next", .number(next.milliseconds))) }
         return .answered(members, outcome: "listed")
@@ -18,7 +18,7 @@ extension Service {
     /// `DELETE /v1/subjects/{subject}`.
     fileprivate func closeAccount(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let subject = try subject(call.parameters["subject"])
-        _ = try await deciding(await verifier.closeAccount(of: subject, origin: call.origin))
+        _ = try await deciding(await call.verifier.closeAccount(of: subject, origin: call.origin))
         return .done
     }
 
@@ -27,14 +27,14 @@ extension Service {
         let id = try credential(call)
         guard let name = call.fields.string("name") else { throw Refusal(.missingField("name")) }
         return Self.response(
-            to: try await deciding(await verifier.rename(id, to: name, origin: call.origin)))
+            to: try await deciding(await call.verifier.rename(id, to: name, origin: call.origin)))
     }
 
     /// `DELETE /v1/credentials/{credential}`.
     fileprivate func revokeCredential(_ call: Call) async throws(Refusal) -> RenderedResponse {
         let id = try credential(call)
         return Self.response(
-            to: try await deciding(await verifier.revoke(id, origin: call.origin)))
+            to: try await deciding(await call.verifier.revoke(id, origin: call.origin)))
     }
 
     /// `POST /v1/credentials/{credential}/confirm`.
@@ -43,7 +43,7 @@ extension Service {
         let code = try code(call.fields.secret("code"), field: "code")
         return try await deciding(call, response: Self.result(of:)) {
             recorder throws(VerifierError) in
-            try await verifier.confirm(id, code: code, origin: call.origin, recorder: recorder)
+            try await call.verifier.confirm(id, code: code, origin: call.origin, recorder: recorder)
         }
     }
 
@@ -58,7 +58,7 @@ extension Service {
         let second = try code(codes[1], field: "codes")
         return try await deciding(call, response: Self.result(of:)) {
             recorder throws(VerifierError) in
-            try await verifier.resynchronize(
+            try await call.verifier.resynchronize(
                 id, first: first, second: second, origin: call.origin, recorder: recorder)
         }
     }
@@ -68,7 +68,7 @@ extension Service {
         let id = try credential(call)
         return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
-            try await verifier.unlock(id, origin: call.origin, recorder: recorder)
+            try await call.verifier.unlock(id, origin: call.origin, recorder: recorder)
         }
     }
 
@@ -89,7 +89,7 @@ extension Service {
         }
     }
 
-    private func json(_ summary: CredentialSummary) -> JSONValue {
+    func json(_ summary: CredentialSummary) -> JSONValue {
         var members: [(String, JSONValue)] = [
             ("credential", .text(summary.id.text)), ("type", .text(summary.kind.rawValue)),
             ("state", .text(summary.state.rawValue)),
@@ -138,7 +138,7 @@ extension RouteTable {
             Operation(
                 "listCredentials", "Lists a subject's credentials, without secrets.",
                 Service.listCredentials),
-            takes: .query([("after", 0...Int64.max), ("limit", 1...1_000)]),
+            takes: .query([.optional("after", .whole(0...Int64.max)), .pageLimit]),
             responds: .answered(.credentials)),
         Route(
             .delete("subjects", .subject), for: .scope(.manage),
@@ -203,7 +203,8 @@ extension Shape {
             .optional("next", .whole(0...Int64.max)),
         ])
 
-    fileprivate static let listedCredential = Shape(
+    /// A credential in a list.
+    static let listedCredential = Shape(
         "Credential",
         [
             .credential,
@@ -228,14 +229,27 @@ extension Shape {
 extension Service {
     /// `GET /v1/events`.
     fileprivate func listEvents(_ call: Call) async throws(Refusal) -> RenderedResponse {
-        let after = UInt64(call.query["after"] ?? 0)
-        let limit = Int(call.query["limit"] ?? 100)
-        let events = try await deciding(await verifier.events(after: after, limit: limit))
+        try await events(call, of: nil)
+    }
+
+    /// `GET /v1/subjects/{subject}/events`.
+    fileprivate func listSubjectEvents(_ call: Call) async throws(Refusal) -> RenderedResponse {
+        try await events(call, of: try subject(call.parameters["subject"]))
+    }
+
+    private func events(_ call: Call, of subject: Subject?) async throws(Refusal)
+        -> RenderedResponse
+    {
+        let since = call.query.whole("since").map { UnixTime(milliseconds: $0) }
+        let after = UInt64(call.query.whole("after") ?? 0)
+        let limit = Int(call.query.whole("limit") ?? 100)
+        let page = try await deciding(
+            await call.verifier.eventPage(of: subject, since: since, after: after, limit: limit))
         return .answered(
             [
-                ("events", .list(events.compactMap(\.json))),
+                ("events", .list(page.events.compactMap(\.json))),
                 // The position to continue from. Events that a newer server wrote are skipped.
-                ("last", .counter(events.last?.position ?? after)),
+                ("last", .counter(page.last)),
             ], outcome: "listed")
     }
 
@@ -250,13 +264,29 @@ extension RouteTable {
         Route(
             .get("events"), for: .scope(.audit),
             Operation("listEvents", "Lists events in order, after a position.", Service.listEvents),
-            takes: .query([("after", 0...Int64.max), ("limit", 1...1_000)]),
+            takes: .query(Field.eventPage),
             responds: .answered(.events)),
+        Route(
+            .get("subjects", .subject, "events"), for: .scope(.audit),
+            Operation(
+                "listSubjectEvents", "Lists a subject's events in order, after a position.",
+                Service.listSubjectEvents),
+            takes: .query(Field.eventPage), responds: .answered(.events)),
         Route(
             .get("openapi.json"), for: .everybody,
             Operation(
                 "describeInterface", "Returns this OpenAPI document.", Service.describeInterface),
             responds: .answered()),
+    ]
+}
+
+extension Field {
+    /// The maximum number of elements on a page.
+    static let pageLimit = optional("limit", .whole(1...1_000))
+
+    fileprivate static let eventPage: [Field] = [
+        .optional("after", .whole(0...Int64.max)), .optional("since", .whole(0...Int64.max)),
+        .pageLimit,
     ]
 }
 

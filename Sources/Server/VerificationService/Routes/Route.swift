@@ -22,6 +22,8 @@ package enum Scope: String, CaseIterable, Hashable, Sendable {
     case reasons
     /// Reading events.
     case audit
+    /// Reading whether a subject has a second factor, and which kinds.
+    case read
 }
 
 /// Who may use a route.
@@ -87,8 +89,8 @@ struct Operation: Sendable {
 /// What a route takes from a request, apart from the parameters in its path.
 enum RouteInput: Sendable {
     case nothing
-    /// Parameters of the query: integers, all optional.
-    case query([(name: String, range: ClosedRange<Int64>)])
+    /// Parameters of the query: integers and texts, all optional.
+    case query([Field])
     case body(BodyShape)
 }
 
@@ -151,7 +153,7 @@ final class Route: Sendable {
     }
 
     /// The parameters of the query.
-    var parameters: [(name: String, range: ClosedRange<Int64>)] {
+    var parameters: [Field] {
         if case .query(let parameters) = input { parameters } else { [] }
     }
 
@@ -171,7 +173,10 @@ extension Route {
             .bodyTooLarge, .unknownRoute, .tooManyRequests(retryAfter: 1), .unavailable,
             .keyUnavailable, .failed,
         ]
-        if case .scope(let scope) = access { all += [.unauthenticated, .missingScope(scope)] }
+        if case .scope(let scope) = access {
+            all +=
+                [.unauthenticated, .missingScope(scope)] + (namesSubject ? [.foreignSubject] : [])
+        }
         all += Set(body?.shapes.compactMap(\.scope) ?? []).map(Problem.missingScope)
         if body != nil {
             all += [
@@ -185,11 +190,20 @@ extension Route {
     }
 }
 
+extension Route {
+    /// Whether a request names a subject, or the beginning of subjects (``Call/named``).
+    var namesSubject: Bool {
+        path.contains(.subject) || parameters.contains { $0.name == "prefix" }
+            || body?.shapes.contains { $0.fields.contains { $0.name == "subject" } } ?? false
+    }
+}
+
 /// Every route under `/v1`.
 ///
 /// Each group of routes is declared in the file with its handlers and shapes.
 enum RouteTable {
     /// All routes, in the order of the documentation.
     static let all: [Route] =
-        enrolment + management + checks + passkeys + devices + deviceKeys + browsers + records
+        enrolment + subjects + management + checks + passkeys + devices + deviceKeys + browsers
+        + records
 }

@@ -2,7 +2,7 @@ internal import JSONReading
 internal import WatchwordCoding
 internal import WatchwordCryptography
 
-/// The fields of a validated body.
+/// The fields of a validated body or query.
 struct BodyFields: Sendable {
     private let members: [(String, JSONValue)]
     /// The scope that the body requires in addition to the route's, and that the client has.
@@ -53,6 +53,29 @@ struct BodyFields: Sendable {
             case .noMemory: throw Refusal(.failed)
             }
         }
+    }
+
+    /// Parses the parameters of a query strictly.
+    init(query: [(name: String, value: String)], as fields: [Field]) throws(Refusal) {
+        var members: [(String, JSONValue)] = []
+        for (name, text) in query {
+            guard let field = fields.first(where: { $0.name == name }),
+                !members.contains(where: { $0.0 == name }),
+                let value = Self.value(text, as: field.kind)
+            else { throw Refusal(.malformedQuery) }
+            members.append((name, value))
+        }
+        self.init(members: members, scope: nil)
+    }
+
+    /// The value of a parameter, which is an integer or a text; `nil` if it is malformed.
+    private static func value(_ text: String, as kind: FieldKind) -> JSONValue? {
+        var value = JSONValue.text(text)
+        if case .whole = kind {
+            guard let number = Int64(text), String(number) == text else { return nil }
+            value = .number(number)
+        }
+        return accepts(value, kind) ? value : nil
     }
 
     private static func shape(
