@@ -35,7 +35,8 @@ extension Service {
             }
             switch request.operation {
             case .status:
-                let isEnrolled = try await deciding(await unlimited.verifier.hasEverConfirmed(subject))
+                let isEnrolled = try await deciding(
+                    await unlimited.verifier.hasEverConfirmed(subject))
                 return isEnrolled
                     ? end(exchange, .enrolled, outcome: "enrolled")
                     : end(exchange, .neverEnrolled, outcome: "never-enrolled")
