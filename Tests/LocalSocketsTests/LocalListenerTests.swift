@@ -117,14 +117,15 @@ struct LocalListenerTests {
         try #require(try OpenFileLimit.raise(to: 4_096) >= count + 512)
         let listener = try start(on: endpoint(), connections: 64, perUser: 64)
         let path = path
+        let requests = (0..<count).map { number -> [UInt8] in
+            [0, 0, UInt8(number >> 8), UInt8(number & 0xFF)]
+        }
         let answers = try await onOwnThread {
-            let clients = try (0..<count).map { number in
-                try LocalClient(path, sending: [0, 0, UInt8(number >> 8), UInt8(number & 0xFF)])
-            }
+            let clients = try requests.map { try LocalClient(path, sending: $0) }
             return try clients.map { try $0.answer() }
         }
-        #expect(
-            answers == (0..<count).map { [UInt8($0 & 0xFF), UInt8($0 >> 8), 0, 0] })
+        let expected = requests.map { [UInt8]($0.reversed()) }
+        #expect(answers == expected)
         #expect(record.most <= 64)
         #expect(await listener.stop(grace: .seconds(60)))
     }
