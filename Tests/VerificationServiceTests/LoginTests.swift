@@ -103,7 +103,8 @@ struct LoginTests {
         let fixture = try await ServiceFixture()
         let reply = try await fixture.ask(
             "POST", "/v1/subjects/\(Self.alice)/credentials", #"{"type":"recovery"}"#)
-        let codes = try #require(reply.json?["codes"]?.elements?.compactMap(\.string))
+        let codes = reply.json?["codes"]?.elements?.compactMap(\.string) ?? []
+        try #require(codes.count == 10)
         #expect(await verify(fixture, codes[0]) == "accepted")
         #expect(await verify(fixture, codes[0], wantingReasons: true) == "denied, replayed")
         #expect(await verify(fixture, codes[1].lowercased()) == "accepted")

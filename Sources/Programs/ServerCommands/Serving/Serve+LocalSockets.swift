@@ -1,4 +1,5 @@
 import LocalSockets
+import SQLStore
 import Verification
 import VerificationService
 import WatchwordSystem
