@@ -1,7 +1,9 @@
 import CommandLineInterface
+import Courier
 import Exports
 import HTTPListener
 import ProcessConfinement
+import QRDrawing
 import SQLStore
 import Verification
 import WatchwordCryptography
@@ -16,6 +18,7 @@ enum ServerFailure: ProgramFailure {
     case keyFile(String, KeyFile.Fault)
     case database(DatabaseURL, SQLStoreError)
     case endsFile(String, CheckpointFile.Fault)
+    case settingsFile(String, SettingsFile.Fault)
     /// The database lacks events that this file records.
     case rolledBack(String)
     /// Other machines have different keys under these numbers.
@@ -68,7 +71,26 @@ enum ServerFailure: ProgramFailure {
     case noCheckpoint(String)
     /// The output file already exists.
     case exists(String)
+    /// A question got no answer.
+    case noAnswer(TerminalError)
     case standardOutput(SystemCallFailure)
+
+    // The help desk.
+    /// The file contains no API key.
+    case notAnAPIKey(String)
+    /// The request was refused.
+    case problem(HelperResponse.Problem)
+    /// The request failed in this process, with this cause.
+    case failedHere(String)
+    /// The response is not that of the route.
+    case badResponse
+    case noSuchSubject
+    case noSuchCredential
+    /// No credential of the subject makes attempts wait.
+    case nothingToUnlock
+    /// The first code was wrong too often.
+    case notConfirmed
+    case terminal(TerminalError)
 }
 
 extension ServerFailure {
@@ -85,6 +107,12 @@ extension ServerFailure {
                 HelperMessages.sentence(
                     forReader: failure, "watchword-exports", startedBy: ServerVerb.program),
                 .system)
+        case let failure as HTTPHelperFailure:
+            FailureReport(
+                CourierMessages.sentence(for: failure, startedBy: ServerVerb.program),
+                ExitCode(failure))
+        case let error as QRDrawingError:
+            FailureReport(ServerMessages.sentence(for: error), .system)
         case let failure as SystemCallFailure:
             FailureReport(ServerMessages.sentence(for: failure), .system)
         default: FailureReport(unexpected: error)
@@ -98,13 +126,19 @@ extension ExitCode {
             switch failure {
             case .noHome, .plainHTTP, .plainOperations, .passwordInArguments, .noCopies,
                 .needsFile, .takesNoFile, .badClientName, .needsSubject, .severalSubjects,
-                .socket(_, .passed), .socket(_, .unknown), .noRealm:
+                .socket(_, .passed), .socket(_, .unknown), .noRealm, .noAnswer:
                 .usage
-            case .noSuchClient, .clientRevoked, .clientNameTaken: .no
+            case .noSuchClient, .clientRevoked, .clientNameTaken, .noSuchSubject,
+                .noSuchCredential, .nothingToUnlock, .notConfirmed:
+                .no
+            case .problem(let problem): ExitCode(problem)
+            case .notAnAPIKey: .badInput
+            case .failedHere, .badResponse, .terminal: .system
             case .keyFile(_, let error): ExitCode(error)
             case .database(_, let error): ExitCode(error)
-            case .endsFile(_, .system), .endsFile(_, .busy): .system
-            case .endsFile, .rolledBack, .conflictingKeys: .badInput
+            case .endsFile(_, .system), .endsFile(_, .busy), .settingsFile(_, .notReplaced):
+                .system
+            case .endsFile, .settingsFile, .rolledBack, .conflictingKeys: .badInput
             case .tls, .trustFile, .exists, .notAList, .noCheckpoint, .export, .lostExport,
                 .notAServerFile:
                 .badInput
@@ -114,6 +148,11 @@ extension ExitCode {
             case .socket(_, .exposed): .badInput
             case .listener, .socket(_, .system), .tooFewFiles, .standardOutput: .system
             }
+    }
+
+    private init(_ problem: HelperResponse.Problem) {
+        self =
+            if problem.status == 404 { .no } else { problem.isTransient ? .system : .refused }
     }
 
     private init(_ error: KeyFile.Fault) {

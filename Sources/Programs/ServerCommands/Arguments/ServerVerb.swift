@@ -11,24 +11,31 @@ struct ServerVerb: ProgramVerb {
     ///
     /// Help/Help.txt has a section for each.
     static let allCases: [ServerVerb] = [
-        ServerVerb("serve", Serve.run) {
-            [
-                .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP,
-                .profile, .guessBound, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck,
-                .keepEvents, .realm, .pamSocket, .selfSocket, .enrolSocket, .relyingParty,
-                .relyingPartyName, .origin, .relatedOrigin, .topOrigin,
-                .attestationRoots, .authenticators, .passkeyAlgorithms, .passkeyFloor, .pages,
-                .returnTo, .audience, .tpmRoots,
-            ]
+        ServerVerb("serve", Serve.run) { serving },
+        ServerVerb("init", InitCommand.run) {
+            [.settings, .client, .scope, .subjects, .quiet, .json] + serving
+        },
+        ServerVerb("status", StatusCommand.run) {
+            [.store, .keys, .opsListen, .noClockCheck, .json]
         },
         ServerVerb("client add", ClientCommand.add, .one("NAME")) {
-            [.store, .keys, .scope, .json]
+            [.store, .keys, .scope, .subjects, .json]
         },
         ServerVerb("client list", ClientCommand.list) { [.store, .keys, .json] },
         ServerVerb("client renew", ClientCommand.renew, .one("CLIENT")) { [.store, .keys, .json] },
         ServerVerb("client revoke", ClientCommand.revoke, .one("CLIENT")) {
             [.store, .keys, .json]
         },
+        ServerVerb("subject list", SubjectCommand.list) { helpDesk + [.subjects, .json] },
+        ServerVerb("subject show", SubjectCommand.show, .one("NAME")) { helpDesk + [.json] },
+        ServerVerb("subject unlock", SubjectCommand.unlock, .one("NAME")) { helpDesk + [.json] },
+        ServerVerb("subject revoke", SubjectCommand.revoke, .one("NAME")) {
+            helpDesk + [.credential, .json]
+        },
+        ServerVerb("subject enrol", SubjectEnrolment.run, .one("NAME")) {
+            helpDesk + [.issuer, .recovery, .ticket, .json]
+        },
+        ServerVerb("events", EventsCommand.run) { helpDesk + [.subject, .since, .json] },
         ServerVerb("import", ImportCommand.run, .file) {
             [.store, .keys, .subject, .allowShortKeys, .exportPasswordFile, .dryRun, .json]
         },
@@ -47,6 +54,18 @@ struct ServerVerb: ProgramVerb {
             .word(CompletionScript.Shell.allCases.map(\.rawValue))),
         ServerVerb("manual", ManualCommand.manual),
     ]
+
+    /// The options of `serve`, which `init` can write to the settings.
+    static let serving: [Option] = [
+        .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP, .profile,
+        .guessBound, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck, .keepEvents,
+        .realm, .pamSocket, .selfSocket, .enrolSocket, .relyingParty, .relyingPartyName, .origin,
+        .relatedOrigin, .topOrigin, .attestationRoots, .authenticators, .passkeyAlgorithms,
+        .passkeyFloor, .pages, .returnTo, .audience, .tpmRoots,
+    ]
+
+    /// Where a help desk's command works: on the store, or over the API of a server.
+    private static var helpDesk: [Option] { [.store, .keys, .server, .apiKeyFile, .caFile] }
 
     let entry: VerbEntry
     let run: Function
