@@ -9,9 +9,9 @@ internal import WatchwordSystem
 @main struct Program {
     static func main() {
         HelperProgram.main(
-            "watchword-presence", hint: "it runs the system's PAM modules", option: "--user"
-        ) { user in
-            PAMProgram.run(user: user)
+            "watchword-presence", hint: "it runs the system's PAM modules", options: ["--user"]
+        ) { options in
+            PAMProgram.run(user: options["--user"])
         }
     }
 }

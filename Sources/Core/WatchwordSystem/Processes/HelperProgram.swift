@@ -25,15 +25,20 @@ package enum HelperProgram {
         }
     }
 
-    /// Does the same for a program that takes no arguments, or one option with a value.
+    /// Does the same for a program that takes options, each at most once, and with a value.
     package static func main(
-        _ name: String, hint: String, option: String, serve: (String?) -> Never
+        _ name: String, hint: String, options: [String], serve: ([String: String]) -> Never
     ) {
-        let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.count == 2, arguments.first == option, let value = arguments.last,
-            !StandardStream.input.isTerminal
-        else { return main(name, hint: hint) { serve(nil) } }
-        serve(value)
+        var values: [String: String] = [:]
+        var rest = CommandLine.arguments.dropFirst()
+        while let option = rest.popFirst(), options.contains(option), values[option] == nil {
+            values[option] = rest.popFirst()
+        }
+        let count = CommandLine.arguments.count - 1
+        guard count == 2 * values.count, !StandardStream.input.isTerminal else {
+            return main(name, hint: hint) { serve([:]) }
+        }
+        serve(values)
     }
 
     private static func refuse(_ sentence: String) -> Never {
