@@ -197,8 +197,8 @@ let package = Package(
             "watchword-screenshot", "Devices", "OneTimePassword", "ProcessConfinement",
             "WatchwordSystem"),
         module(
-            "Programs", "CommandLineInterface", "Exports", "ProcessConfinement", "WatchwordCoding",
-            "WatchwordCryptography", "WatchwordSystem"),
+            "Programs", "CommandLineInterface", "Courier", "Exports", "ProcessConfinement",
+            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         program(
             "watchword-courier", "CCurl", "Courier", "JSONReading", "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
@@ -217,11 +217,11 @@ let package = Package(
         program("watchword-exports", "ExportReading", "Exports", "WatchwordSystem"),
         module(
             "Programs", "ServerCommands", documents: ["Operations.md"],
-            resources: documentsOfProgram, "CommandLineInterface", "Exports", "HTTPListener",
-            "JSONReading", "OneTimePassword", "PasskeyVerification", "PostgreSQLStore",
-            "ProcessConfinement", "SQLStore", "SQLiteStore", "Verification", "VerificationService",
-            "WatchwordCoding",
-            "WatchwordCryptography", "WatchwordSystem"),
+            resources: documentsOfProgram, "CommandLineInterface", "Courier", "Exports",
+            "HTTPListener", "JSONReading", "OneTimePassword", "PasskeyVerification",
+            "PostgreSQLStore", "ProcessConfinement", "QRDrawing", "SQLStore", "SQLiteStore",
+            "Verification", "VerificationService", "WatchwordCoding", "WatchwordCryptography",
+            "WatchwordSystem"),
         program("watchword", "Commands"),
         program("watchword-agent", "Agent"),
         program("watchword-server", "ServerCommands"),

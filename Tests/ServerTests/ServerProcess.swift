@@ -38,6 +38,13 @@ final class ServerProcess: Sendable {
         func run(_ arguments: String..., environment more: [String: String] = [:]) async throws
             -> ForeignProgram.Outcome
         {
+            try await run(arguments, environment: more)
+        }
+
+        /// Runs a command and waits for it.
+        func run(_ arguments: [String], environment more: [String: String] = [:]) async throws
+            -> ForeignProgram.Outcome
+        {
             let environment = environment.merging(more) { $1 }
             return try await onOwnThread {
                 try ForeignProgram(path: BuiltProgram.path("watchword-server"))
@@ -46,9 +53,9 @@ final class ServerProcess: Sendable {
         }
 
         /// Creates an API key with all scopes, or with `scopes`.
-        func makeKey(_ scopes: String = "verify,enrol,import,manage,reasons,audit") async throws
-            -> String
-        {
+        func makeKey(
+            _ scopes: String = "verify,enrol,import,manage,reasons,audit,read"
+        ) async throws -> String {
             let outcome = try await run("client", "add", "tests", "--scope", scopes)
             return outcome.text.trimmingCharacters(in: .newlines)
         }

@@ -1,7 +1,9 @@
 import CommandLineInterface
+import Courier
 import Exports
 import HTTPListener
 import ProcessConfinement
+import QRDrawing
 import SQLStore
 import Verification
 import WatchwordCryptography
@@ -65,6 +67,23 @@ enum ServerFailure: ProgramFailure {
     /// The output file already exists.
     case exists(String)
     case standardOutput(SystemCallFailure)
+
+    // The help desk.
+    /// The file contains no API key.
+    case notAnAPIKey(String)
+    /// The request was refused.
+    case problem(HelperResponse.Problem)
+    /// The request failed in this process, with this cause.
+    case failedHere(String)
+    /// The response is not that of the route.
+    case badResponse
+    case noSuchSubject
+    case noSuchCredential
+    /// No credential of the subject makes attempts wait.
+    case nothingToUnlock
+    /// The first code was wrong too often.
+    case notConfirmed
+    case terminal(TerminalError)
 }
 
 extension ServerFailure {
@@ -81,6 +100,12 @@ extension ServerFailure {
                 HelperMessages.sentence(
                     forReader: failure, "watchword-exports", startedBy: ServerVerb.program),
                 .system)
+        case let failure as HTTPHelperFailure:
+            FailureReport(
+                CourierMessages.sentence(for: failure, startedBy: ServerVerb.program),
+                ExitCode(failure))
+        case let error as QRDrawingError:
+            FailureReport(ServerMessages.sentence(for: error), .system)
         case let failure as SystemCallFailure:
             FailureReport(ServerMessages.sentence(for: failure), .system)
         default: FailureReport(unexpected: error)
@@ -95,7 +120,12 @@ extension ExitCode {
             case .noHome, .plainHTTP, .plainOperations, .passwordInArguments, .noCopies,
                 .needsFile, .takesNoFile, .badClientName, .needsSubject, .severalSubjects:
                 .usage
-            case .noSuchClient, .clientRevoked, .clientNameTaken: .no
+            case .noSuchClient, .clientRevoked, .clientNameTaken, .noSuchSubject,
+                .noSuchCredential, .nothingToUnlock, .notConfirmed:
+                .no
+            case .problem(let problem): ExitCode(problem)
+            case .notAnAPIKey: .badInput
+            case .failedHere, .badResponse, .terminal: .system
             case .keyFile(_, let error): ExitCode(error)
             case .database(_, let error): ExitCode(error)
             case .endsFile(_, .system), .endsFile(_, .busy): .system
@@ -108,6 +138,11 @@ extension ExitCode {
                 if case .system = error { .system } else { .badInput }
             case .listener, .tooFewFiles, .standardOutput: .system
             }
+    }
+
+    private init(_ problem: HelperResponse.Problem) {
+        self =
+            if problem.status == 404 { .no } else { problem.isTransient ? .system : .refused }
     }
 
     private init(_ error: KeyFile.Fault) {

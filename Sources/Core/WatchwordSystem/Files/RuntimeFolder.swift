@@ -187,6 +187,8 @@ public enum SystemFolder {
 extension CurrentProcess {
     /// Its effective user ID.
     public static var user: UInt32 { geteuid() }
+    /// Its real user ID.
+    public static var realUser: UInt32 { getuid() }
 }
 
 /// The system's user database.

@@ -151,7 +151,8 @@ enum LoginEnrolCommand {
         switch ServerAddress.parse(try session.needed(.server)) {
         case .address(let address): server = address
         case .invalid(let part):
-            throw UsageError.badValue(Option.server.name, expected: Messages.expectation(of: part))
+            throw UsageError.badValue(
+                Option.server.name, expected: CourierMessages.expectation(of: part))
         }
         var authorities: [UInt8] = []
         if let path = session.arguments[.caFile] {

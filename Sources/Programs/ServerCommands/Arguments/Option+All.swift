@@ -41,6 +41,7 @@ extension Option {
     static let credentials = Option("credentials")
     static let scope = Option("scope", .text("NAME,…"))
     static let subject = Option("subject", .text("NAME"))
+    static let subjects = Option("subjects", .text("PREFIX"))
     static let exportPasswordFile = Option("export-password-file", .file)
     static let allowShortKeys = Option("allow-short-keys")
     static let dryRun = Option("dry-run")
@@ -48,4 +49,14 @@ extension Option {
     static let ended = Option("ended", .file)
     static let keepClients = Option("keep-clients")
     static let clockIsRight = Option("clock-is-right")
+
+    // The help desk.
+    static let server = Option("server", .text("URL"))
+    static let apiKeyFile = Option("api-key-file", .file)
+    static let caFile = Option("ca-file", .file)
+    static let credential = Option("credential", .text("ID"))
+    static let recovery = Option("recovery")
+    static let ticket = Option("ticket")
+    static let issuer = Option("issuer", .text("TEXT"))
+    static let since = Option("since", .text("TIME"))
 }

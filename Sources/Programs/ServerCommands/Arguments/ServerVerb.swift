@@ -21,13 +21,23 @@ struct ServerVerb: ProgramVerb {
             ]
         },
         ServerVerb("client add", ClientCommand.add, .one("NAME")) {
-            [.store, .keys, .scope, .json]
+            [.store, .keys, .scope, .subjects, .json]
         },
         ServerVerb("client list", ClientCommand.list) { [.store, .keys, .json] },
         ServerVerb("client renew", ClientCommand.renew, .one("CLIENT")) { [.store, .keys, .json] },
         ServerVerb("client revoke", ClientCommand.revoke, .one("CLIENT")) {
             [.store, .keys, .json]
         },
+        ServerVerb("subject list", SubjectCommand.list) { helpDesk + [.subjects, .json] },
+        ServerVerb("subject show", SubjectCommand.show, .one("NAME")) { helpDesk + [.json] },
+        ServerVerb("subject unlock", SubjectCommand.unlock, .one("NAME")) { helpDesk + [.json] },
+        ServerVerb("subject revoke", SubjectCommand.revoke, .one("NAME")) {
+            helpDesk + [.credential, .json]
+        },
+        ServerVerb("subject enrol", SubjectEnrolment.run, .one("NAME")) {
+            helpDesk + [.issuer, .recovery, .ticket, .json]
+        },
+        ServerVerb("events", EventsCommand.run) { helpDesk + [.subject, .since, .json] },
         ServerVerb("import", ImportCommand.run, .file) {
             [.store, .keys, .subject, .allowShortKeys, .exportPasswordFile, .dryRun, .json]
         },
@@ -46,6 +56,9 @@ struct ServerVerb: ProgramVerb {
             .word(CompletionScript.Shell.allCases.map(\.rawValue))),
         ServerVerb("manual", ManualCommand.manual),
     ]
+
+    /// Where a help desk's command works: on the store, or over the API of a server.
+    private static var helpDesk: [Option] { [.store, .keys, .server, .apiKeyFile, .caFile] }
 
     let entry: VerbEntry
     let run: Function

@@ -86,6 +86,19 @@ enum ServerMessages {
             "\(path): no complete checkpoint found; use the unchanged output of audit verify"
         case .exists(let path): "\(path): the file already exists; choose another name"
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
+        case .notAnAPIKey(let path):
+            "\(path): the first line is not an API key; see watchword-server client add --help"
+        case .problem(let problem): sentence(for: problem)
+        case .failedHere(let cause): "the request failed (\(cause))"
+        case .badResponse:
+            "the response is invalid; check that the URL belongs to a Watchword server"
+        case .noSuchSubject: "the subject has no credentials; see watchword-server subject list"
+        case .noSuchCredential:
+            "the subject has no such credential; see watchword-server subject show"
+        case .nothingToUnlock: "no credential of the subject has to wait"
+        case .notConfirmed:
+            "the first code was wrong too often; run watchword-server subject enrol again for a new key"
+        case .terminal(let error): sentence(for: error)
         }
     }
 

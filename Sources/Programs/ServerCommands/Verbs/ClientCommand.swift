@@ -21,9 +21,12 @@ enum ClientCommand {
         guard !name.hasPrefix("cl_"), name.utf8.count <= ClientRow.maximumNameCount else {
             throw ServerFailure.badClientName
         }
+        let subjects = try session.arguments.value(
+            .subjects, expected: "the beginning of subjects, ending in / or :", SubjectPrefix.init)
         let context = try ServerContext.open(ServerPaths(session.arguments), making: true)
         let words = scopes.map(\.rawValue)
-        let added = try await context.verifier.addClient(named: name, scopes: words)
+        let added = try await context.verifier.addClient(
+            named: name, scopes: words, limitedTo: subjects)
         context.close()
         guard let added else { throw ServerFailure.clientNameTaken }
         try show(added.key, of: added.client, session)
@@ -56,7 +59,10 @@ enum ClientCommand {
                 try session.printer.line(.object(facts(client)))
             } else {
                 let state = client.revokedAt.map { "revoked \($0.text)" } ?? "active"
-                let words = [id(client), state, client.scopes.joined(separator: ","), client.name]
+                let limit = client.subjects.map { " on \($0.text)" } ?? ""
+                let words = [
+                    id(client), state, client.scopes.joined(separator: ",") + limit, client.name,
+                ]
                 try session.printer.line(words.joined(separator: "  ").visibleOnTerminal)
             }
         }
@@ -102,6 +108,7 @@ enum ClientCommand {
         [
             ("client", .text(id(client))), ("name", .text(client.name)),
             ("scopes", .list(client.scopes.map { .text($0) })),
+            ("subjects", client.subjects.map { .text($0.text) } ?? .null),
             ("created_at", .text(client.createdAt.text)),
             ("revoked_at", client.revokedAt.map { .text($0.text) } ?? .null),
         ]

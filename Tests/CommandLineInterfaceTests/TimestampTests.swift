@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Commands
+@testable import CommandLineInterface
 
 struct TimestampTests {
     @Test(

@@ -1,0 +1,218 @@
+import CommandLineInterface
+import Courier
+import JSONReading
+import OneTimePassword
+import Synchronization
+import Verification
+import VerificationService
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
+
+/// Where a help desk's requests are decided: by the API of a server, or here, on the store.
+///
+/// Both ways have the same routes, so a command cannot tell them apart. Events name whoever sends a
+/// request: over the API, the client; on the store, the person who runs the command.
+struct HelpDesk: Sendable {
+    private enum Way: Sendable {
+        case server(RemoteServer)
+        case store(ServerContext, LocalService)
+    }
+
+    private let way: Way
+
+    /// The limits for a response, which is a page at most.
+    private static let limits = JSONLimits(bytes: 16 << 20, depth: 8, values: 1 << 20)
+
+    /// Opens the store, or prepares requests to the server that `--server` names.
+    init(_ arguments: ServerArguments) throws {
+        if let server = try RemoteServer.named(by: arguments) {
+            way = .server(server)
+            return
+        }
+        // Opening the store may change the user that the process runs as.
+        let administrator = Administrator.name
+        let context = try ServerContext.open(ServerPaths(arguments), making: false)
+        way = .store(context, LocalService(context.verifier, administrator: administrator))
+    }
+
+    /// Finishes pending work and closes the store.
+    func close() { if case .store(let context, _) = way { context.close() } }
+
+    /// Sends a request.
+    ///
+    /// - Returns: the content of the response, if it has any.
+    /// - Throws: ``ServerFailure/problem(_:)`` if the response is a problem.
+    func ask(
+        _ method: ApplicationRequest.Method, _ target: String, _ body: JSONValue? = nil
+    ) async throws -> JSONValue? {
+        let request = ApplicationRequest(method, target, body: body?.rendered())
+        let content =
+            switch way {
+            case .server(let server): try server.content(of: request)
+            case .store(_, let service): try await service.content(of: request)
+            }
+        return try content.map(Self.json)
+    }
+
+    /// Sends a request for a page and those that follow it.
+    ///
+    /// - Parameters:
+    ///   - list: the member with the page's elements.
+    ///   - next: the member with the place of the next page, which is missing from the last one.
+    ///   - take: receives the elements of each page.
+    func pages(
+        _ path: String, _ query: [(String, String?)] = [], of list: String, next: String = "next",
+        _ take: ([JSONValue]) throws -> Void
+    ) async throws {
+        var after: String?
+        repeat {
+            let target = path + Self.query(query + [("after", after)])
+            guard let page = try await ask(.get, target), let elements = page[list]?.elements else {
+                throw ServerFailure.badResponse
+            }
+            try take(elements)
+            let place = page[next].flatMap { $0.string ?? $0.wholeNumber.map { "\($0)" } }
+            after = place == after ? nil : place
+        } while after != nil
+    }
+
+    /// The path of a subject, and of what belongs to it.
+    static func path(of subject: String, _ rest: String = "") -> String {
+        "/v1/subjects/\(subject.percentEncoded)\(rest)"
+    }
+
+    static func json(_ content: SecretBytes) throws -> JSONValue {
+        try replacingErrors(
+            of: readJSON(content, limits: limits), with: ServerFailure.badResponse)
+    }
+
+    private static func query(_ parameters: [(String, String?)]) -> String {
+        let given = parameters.compactMap { name, value in
+            value.map { "\(name)=\($0.percentEncoded)" }
+        }
+        return given.isEmpty ? "" : "?" + given.joined(separator: "&")
+    }
+}
+
+/// A server, with the API key that its administrator gave to the help desk.
+struct RemoteServer: Sendable {
+    private let courier: HTTPHelper
+    private let server: TrustedServer
+    private let key: SecretBytes
+
+    private static let largestKeyFile = 4 << 10
+    private static let largestAuthorities = 128 << 10
+
+    /// Reads the options; `nil` without `--server`.
+    static func named(by arguments: ServerArguments) throws -> RemoteServer? {
+        guard let url = arguments[.server] else {
+            for option in [Option.apiKeyFile, .caFile] where arguments.has(option) {
+                throw UsageError.needs(option.name, with: Option.server.name)
+            }
+            return nil
+        }
+        for option in [Option.store, .keys] where arguments.given(option) != nil {
+            throw UsageError.conflict(Option.server.name, option.name)
+        }
+        guard let keyFile = arguments[.apiKeyFile] else {
+            throw UsageError.needs(Option.server.name, with: Option.apiKeyFile.name)
+        }
+        let address: ServerAddress
+        switch ServerAddress.parse(url) {
+        case .address(let parsed): address = parsed
+        case .invalid(let part):
+            throw UsageError.badValue(
+                Option.server.name, expected: CourierMessages.expectation(of: part))
+        }
+        var authorities: [UInt8] = []
+        if let path = arguments[.caFile] {
+            authorities = try InputBytes.of(path, limit: largestAuthorities)
+                .withBytes { bytes in [UInt8](copying: bytes) }
+        }
+        let key = try InputBytes.of(keyFile, limit: largestKeyFile).firstLine()
+        guard Courier.Token.isToken(key) else { throw ServerFailure.notAnAPIKey(keyFile) }
+        return RemoteServer(
+            courier: try HTTPHelper(), server: TrustedServer(address, authorities: authorities),
+            key: key)
+    }
+
+    /// Sends a request once.
+    ///
+    /// - Returns: the content of the response, if it has any.
+    func content(of request: ApplicationRequest) throws -> SecretBytes? {
+        let random = Randomness.bytes(count: 16)
+        let response = try courier.send(
+            HelperRequest(
+                server: server, idempotencyKey: Base64URL.encode(random.span), apiKey: key,
+                operation: .application(request)))
+        switch response {
+        case .content(let content): return content
+        case .problem(let problem): throw ServerFailure.problem(problem)
+        default: throw ServerFailure.badResponse
+        }
+    }
+}
+
+/// The routes of the API on a store that this process has opened.
+struct LocalService: Sendable {
+    private let service: Service
+    private let administrator: String
+    private let log: FailureLog
+
+    /// Keeps why the last request failed, which the response does not say.
+    private final class FailureLog: Sendable {
+        private let cause = Mutex<String?>(nil)
+        var last: String? { cause.withLock { $0 } }
+        func enter(_ line: LogLine) { cause.withLock { $0 = line.cause } }
+    }
+
+    init(_ verifier: Verifier, administrator: String) {
+        self.administrator = administrator
+        let log = FailureLog()
+        self.log = log
+        service = Service(
+            verifier: verifier,
+            settings: ServiceSettings(
+                clock: ClockRequirement(profile: Policy.standard.profile, asksKernel: false)),
+            dependencies: ServiceDependencies(
+                now: ServerContext.now, clockState: { .unknown }, log: log.enter))
+    }
+
+    /// Performs a request.
+    ///
+    /// - Returns: the content of the response, if it has any.
+    func content(of request: ApplicationRequest) async throws -> SecretBytes? {
+        let nothing = SecretBytes(copying: [UInt8]().span)
+        let headers = request.body.map { _ in [HTTPField("Content-Type", "application/json")] }
+        let response = await service.respond(
+            to: HTTPRequest(
+                method: request.method.name, target: request.target, headers: headers ?? [],
+                body: request.body ?? nothing, peer: ""), by: administrator)
+        guard response.status >= 400 else { return response.body.count > 0 ? response.body : nil }
+        if let cause = log.last { throw ServerFailure.failedHere(cause) }
+        let type = try HelpDesk.json(response.body)["type"]?.string ?? ""
+        throw ServerFailure.problem(
+            HelperResponse.Problem(
+                status: response.status, type: PlainText(showing: type), retryAfter: 0))
+    }
+}
+
+/// The person who runs a command.
+enum Administrator {
+    /// The name for the audit log: that of the user who called sudo, otherwise that of the process's
+    /// user.
+    ///
+    /// Only root can be somebody else's sudo. Anybody who can open the store can write any events,
+    /// so this names honest people, and proves nothing.
+    static var name: String {
+        let user = CurrentProcess.realUser
+        if user == 0, let caller = Environment.value("SUDO_USER") { return caller }
+        return UserDatabase.name(of: user) ?? "user \(user)"
+    }
+
+    /// The origin of what a command changes on the store.
+    static var origin: Origin {
+        Origin(address: "", userAgent: Service.userAgent(ofAdministrator: name))
+    }
+}

@@ -1,0 +1,115 @@
+import CommandLineInterface
+import Courier
+import QRDrawing
+import Verification
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
+
+/// `subject enrol`: a new key for a subject's authenticator, a ticket for one, or recovery codes.
+enum SubjectEnrolment {
+    private static let attempts = 3
+    private static let longestCode = 64
+
+    /// What the subject gets.
+    private enum Product { case key, ticket, recoveryCodes }
+
+    static func run(_ session: ServerSession) async throws -> ExitCode {
+        let product = try product(session.arguments)
+        let desk = try HelpDesk(session.arguments)
+        defer { desk.close() }
+        // Without a terminal, nobody can enter the first code here.
+        let terminal = product == .key && !session.wantsJSON ? try EnrolmentTerminal() : nil
+        let path = HelpDesk.path(of: session.operand, "/credentials")
+        guard let made = try await desk.ask(.post, path, body(for: product, session)) else {
+            throw ServerFailure.badResponse
+        }
+        session.printer.warnIfOthersCanRead()
+        guard !session.wantsJSON else {
+            try session.printer.line(made)
+            return .done
+        }
+        switch product {
+        case .recoveryCodes:
+            for code in made["codes"]?.elements ?? [] {
+                if let code = code.secretText { try session.printer.line(code) }
+            }
+        case .ticket:
+            guard let ticket = made["ticket"]?.secretText else { throw ServerFailure.badResponse }
+            try session.printer.line(ticket)
+            session.printer.note(ServerMessages.ticket)
+        case .key:
+            guard let terminal else { break }
+            try await confirm(made, terminal, session, desk)
+        }
+        return .done
+    }
+
+    private static func product(_ arguments: ServerArguments) throws(UsageError) -> Product {
+        try arguments.forbid(.recovery, .ticket)
+        if arguments.has(.recovery) { return .recoveryCodes }
+        return arguments.has(.ticket) ? .ticket : .key
+    }
+
+    private static func body(for product: Product, _ session: ServerSession) -> JSONValue {
+        switch product {
+        case .recoveryCodes: ["type": "recovery"]
+        case .key: .object(labels(session) + [("type", .text("totp"))])
+        case .ticket:
+            .object(labels(session) + [("type", .text("totp")), ("via", .text("ticket"))])
+        }
+    }
+
+    /// The issuer and the account that the authenticator shows: the last part of the subject, and
+    /// the part before it unless `--issuer` names another one.
+    private static func labels(_ session: ServerSession) -> [(String, JSONValue)] {
+        let parts = session.operand.split { "/:".contains($0) }.map(String.init)
+        let issuer = session.arguments[.issuer] ?? parts.dropLast().last ?? "Watchword"
+        return [("issuer", .text(issuer)), ("account", .text(parts.last ?? session.operand))]
+    }
+
+    /// Shows the key, and asks for its first code.
+    private static func confirm(
+        _ made: JSONValue, _ terminal: EnrolmentTerminal, _ session: ServerSession,
+        _ desk: HelpDesk
+    ) async throws {
+        guard let uri = made["uri"]?.secretText, let id = made["credential"]?.string else {
+            throw ServerFailure.badResponse
+        }
+        let symbol = try uri.withBytes { uri in try Symbol(encoding: uri, correction: .low) }
+        try session.printer.bytes(symbol.terminal().span)
+        try session.printer.line(uri)
+        for _ in 0..<attempts {
+            let code = try terminal.code(limit: longestCode)
+            let isCode = ifPossible(try PresentedCode(code)) != nil
+            let result =
+                isCode
+                ? try await desk.ask(
+                    .post, "/v1/credentials/\(id)/confirm", ["code": .secret(code)]) : nil
+            if result?["result"]?.string == "accepted" {
+                return session.printer.note(ServerMessages.enrolled)
+            }
+            session.printer.complain(ServerMessages.wrongCode)
+        }
+        throw ServerFailure.notConfirmed
+    }
+}
+
+/// The terminal at which the first code is entered.
+final class EnrolmentTerminal {
+    private let terminal: Terminal
+
+    init() throws {
+        terminal = try naming(Terminal()) { .terminal($0) }
+    }
+
+    /// The code that the person enters.
+    func code(limit: Int) throws -> SecretBytes {
+        let prompt = Terminal.Prompt(ServerMessages.codePrompt, isEchoed: true)
+        return try SecretBytes(capacity: limit) { output in
+            do throws(TerminalError) { try terminal.ask(prompt, into: &output) } catch {
+                throw ServerFailure.terminal(error)
+            }
+        }
+    }
+}

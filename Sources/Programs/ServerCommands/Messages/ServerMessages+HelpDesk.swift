@@ -1,0 +1,50 @@
+import CommandLineInterface
+import Courier
+import QRDrawing
+import WatchwordSystem
+
+// The help desk.
+extension ServerMessages {
+    static let codePrompt = "First code of the authenticator: "
+    static let wrongCode = "the code is wrong; wait for the next one"
+    static let enrolled = "The authenticator is enrolled."
+    static let ticket =
+        "The user runs watchword-enrol add --ticket within ten minutes, and enters this ticket."
+
+    static func disabled(_ credential: String) -> String {
+        "\(credential.visibleOnTerminal) is disabled after too many failures; revoke it, and enrol the "
+            + "user again"
+    }
+
+    /// The sentence for a request that was refused.
+    static func sentence(for problem: HelperResponse.Problem) -> String {
+        switch problem.type.text.split(separator: ":").last {
+        case "unauthenticated": "the server does not know this API key, or it is revoked"
+        case "missing-scope":
+            "the API key lacks a scope: enrolling needs enrol, events need audit, and everything else "
+                + "needs manage"
+        case "foreign-subject": "the API key is limited to other subjects"
+        case "unknown-credential": "the credential no longer exists"
+        case "too-many-credentials": "the subject has too many credentials; revoke one first"
+        default: CourierMessages.sentence(for: problem)
+        }
+    }
+
+    static func sentence(for error: TerminalError) -> String {
+        switch error {
+        case .none: "the first code needs a terminal; use --json, and confirm the key over the API"
+        case .ended: "no code was entered; the key expires in ten minutes"
+        case .tooLong: "the code is too long"
+        case .interrupted: "interrupted"
+        case .system(let failure): sentence(for: failure)
+        }
+    }
+
+    static func sentence(for error: QRDrawingError) -> String {
+        switch error {
+        case .libraryMissing(let name): "\(name) is not installed; it draws QR codes"
+        case .empty, .tooLong: "the key does not fit into a QR code; use shorter names"
+        case .encodingFailed, .noMemoryForPicture: "there is not enough memory for a QR code"
+        }
+    }
+}
