@@ -26,7 +26,10 @@ struct ServerTranscriptTests {
         "the program's output and status match the transcript",
         arguments: try Transcript.all(in: "server"))
     func transcript(_ name: String) async throws {
-        try await run(name, in: TemporaryFolder())
+        let folder = try TemporaryFolder()
+        // Without it, root's commands would be about the server that is installed here, if any.
+        try await run(
+            name, in: folder, environment: ["XDG_STATE_HOME": folder.file(".local/state")])
     }
 
     @Test("a help desk's commands print the same over the API as on the database")

@@ -6,15 +6,14 @@ private let systemd = ForeignProgram("systemd-analyze")
 
 struct UnitFileTests {
     @Test(
-        "systemd rates the documented unit as OK or better",
+        "systemd rates the server's unit as OK or better",
         .enabled(if: systemd != nil, "systemd is not installed"))
     func confinement() throws {
-        let page = try String(
+        let unit = try String(
             contentsOf: PackageFolder.root.appending(
-                path: "Sources/Programs/ServerCommands/Operations.md"),
-            encoding: .utf8)
-        let unit = try #require(page.components(separatedBy: "```ini\n").dropFirst().first)
-            .components(separatedBy: "```")[0]
+                path: "Scripts/server/watchword-server.service"),
+            encoding: .utf8
+        ).replacing("@PREFIX@", with: "/usr")
         let folder = try TemporaryFolder()
         let path = try folder.write(Array(unit.utf8), to: "watchword-server.service")
         // The exposure level times ten; below 2.0 is "OK".

@@ -39,6 +39,15 @@ public final class LoopbackSocket: Sendable {
         return made
     }
 
+    /// Takes a port of 127.0.0.1 on which nobody listens.
+    public static func silent() throws -> LoopbackSocket {
+        let made = try LoopbackSocket()
+        guard unsafe apply(bind, made.descriptor, address(port: 0)) == 0 else {
+            throw RawConnection.Failure.notConnected(errno)
+        }
+        return made
+    }
+
     /// Connects to `port` on 127.0.0.1; returns `nil` if nothing is listening there.
     public static func connected(to port: UInt16) throws -> LoopbackSocket? {
         let made = try LoopbackSocket()

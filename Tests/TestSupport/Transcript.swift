@@ -10,9 +10,9 @@ internal import Foundation
 ///
 /// On a terminal, `> question|answer` is a question and what the user types, and
 /// `>* question|answer` is one without echo.
-public struct Transcript {
+public struct Transcript: Sendable {
     /// A command and its results.
-    public struct Step {
+    public struct Step: Sendable {
         /// The number of its line.
         public let line: Int
         /// The command.
@@ -49,7 +49,7 @@ public struct Transcript {
     }
 
     /// A question on a terminal.
-    public struct Question {
+    public struct Question: Sendable {
         /// The question.
         public let text: String
         /// What the user types.

@@ -64,11 +64,37 @@ struct OperationValueTests {
             wide.complaint(now: now.adding(milliseconds: -1), state: fine) == .beforeBuild)
         #expect(wide.complaint(now: now, state: .unsynchronized) == .unsynchronized)
         #expect(wide.complaint(now: now, state: .unknown) == .unknown)
-        let switchedOff = ClockRequirement(profile: .wide, asksKernel: false)
+        let switchedOff = ClockRequirement(profile: .wide, keeper: .administrator)
         #expect(switchedOff.complaint(now: now, state: .unsynchronized) == nil)
         #expect(
             switchedOff.complaint(now: now.adding(milliseconds: -1), state: fine)
                 == .beforeBuild)
+    }
+
+    @Test("T-01 in a container, a clock without a report does not keep the server from being ready")
+    func hostClock() {
+        let now = ClockRequirement.builtAt
+        let (kernel, host) = (
+            ClockRequirement(profile: .wide), ClockRequirement(profile: .wide, keeper: .host)
+        )
+        for state in [ClockState.unsynchronized, .unknown] {
+            #expect(kernel.obstacle(now: now, state: state) != nil)
+            #expect(host.obstacle(now: now, state: state) == nil)
+            #expect(host.doubt(now: now, state: state) != nil)
+            #expect(kernel.doubt(now: now, state: state) == nil)
+            // Nothing irreversible depends on such a clock.
+            #expect(
+                host.complaint(now: now, state: state) == kernel.complaint(now: now, state: state))
+        }
+        // What the kernel does report counts.
+        let inaccurate = ClockState.synchronized(maximumError: 30_001)
+        #expect(host.obstacle(now: now, state: inaccurate) == .tooInaccurate)
+        let past = now.adding(milliseconds: -1)
+        #expect(host.obstacle(now: past, state: .unknown) == .beforeBuild)
+        let fine = ClockState.synchronized(maximumError: 30_000)
+        #expect(host.obstacle(now: now, state: fine) == nil)
+        #expect(host.doubt(now: now, state: fine) == nil)
+        #expect(kernel.obstacle(now: now, state: fine) == nil)
     }
 
     @Test("metrics are Prometheus text with a counter per outcome")

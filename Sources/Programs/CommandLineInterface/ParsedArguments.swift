@@ -21,6 +21,13 @@ package struct ParsedArguments: Sendable {
         self.environment = environment
     }
 
+    /// The same command line with more options, which it must not have yet.
+    package func adding(_ more: [GivenOption]) -> ParsedArguments {
+        ParsedArguments(
+            entry: entry, accepting: accepted, operands: operands, given: given + more,
+            environment: environment)
+    }
+
     /// The value of `option` on the command line.
     package func given(_ option: Option) -> String? { given.first { $0.option == option }?.value }
 
@@ -101,4 +108,9 @@ package struct GivenOption: Sendable {
     package let option: Option
     /// The value; empty for a flag.
     package let value: String
+
+    package init(option: Option, value: String) {
+        self.option = option
+        self.value = value
+    }
 }

@@ -18,6 +18,7 @@ enum ServerFailure: ProgramFailure {
     case keyFile(String, KeyFile.Fault)
     case database(DatabaseURL, SQLStoreError)
     case endsFile(String, CheckpointFile.Fault)
+    case settingsFile(String, SettingsFile.Fault)
     /// The database lacks events that this file records.
     case rolledBack(String)
     /// Other machines have different keys under these numbers.
@@ -66,6 +67,8 @@ enum ServerFailure: ProgramFailure {
     case noCheckpoint(String)
     /// The output file already exists.
     case exists(String)
+    /// A question got no answer.
+    case noAnswer(TerminalError)
     case standardOutput(SystemCallFailure)
 
     // The help desk.
@@ -118,7 +121,8 @@ extension ExitCode {
         self =
             switch failure {
             case .noHome, .plainHTTP, .plainOperations, .passwordInArguments, .noCopies,
-                .needsFile, .takesNoFile, .badClientName, .needsSubject, .severalSubjects:
+                .needsFile, .takesNoFile, .badClientName, .needsSubject, .severalSubjects,
+                .noAnswer:
                 .usage
             case .noSuchClient, .clientRevoked, .clientNameTaken, .noSuchSubject,
                 .noSuchCredential, .nothingToUnlock, .notConfirmed:
@@ -128,8 +132,9 @@ extension ExitCode {
             case .failedHere, .badResponse, .terminal: .system
             case .keyFile(_, let error): ExitCode(error)
             case .database(_, let error): ExitCode(error)
-            case .endsFile(_, .system), .endsFile(_, .busy): .system
-            case .endsFile, .rolledBack, .conflictingKeys: .badInput
+            case .endsFile(_, .system), .endsFile(_, .busy), .settingsFile(_, .notReplaced):
+                .system
+            case .endsFile, .settingsFile, .rolledBack, .conflictingKeys: .badInput
             case .tls, .trustFile, .exists, .notAList, .noCheckpoint, .export, .lostExport,
                 .notAServerFile:
                 .badInput

@@ -51,6 +51,38 @@ public enum OutgoingConnection {
         return last
     }
 
+    /// Sends a short request over a connection that was opened here, and receives until the other
+    /// side closes it.
+    ///
+    /// - Throws: `recv` with `ETIMEDOUT` if that takes longer than `timeout`, or with `EMSGSIZE` if
+    ///   more than `limit` bytes arrive.
+    public static func exchange(
+        _ request: Span<UInt8>, over connection: borrowing FileDescriptor, limit: Int,
+        timeout: Duration
+    ) throws(SystemCallFailure) -> [UInt8] {
+        let number = connection.number
+        let deadline = Moment.now + timeout
+        try connection.writeAll(request)
+        var response: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: limit + 1)
+        while response.count <= limit {
+            let isReady = try Polling.ready(
+                of: [.reading(connection)], timeout: deadline.timeRemaining)
+            guard isReady[0] else {
+                guard deadline.timeRemaining > .zero else {
+                    throw SystemCallFailure(call: "recv", number: ETIMEDOUT)
+                }
+                continue
+            }
+            let count = try call("recv", retrying: true) {
+                unsafe recv(number, &part, part.count, 0)
+            }
+            guard count > 0 else { return response }
+            response += part.prefix(count)
+        }
+        throw SystemCallFailure(call: "recv", number: EMSGSIZE)
+    }
+
     /// Whether a connection leads to a process of this machine.
     public static func isLocal(_ connection: borrowing FileDescriptor) -> Bool {
         let number = connection.number

@@ -25,6 +25,17 @@ package enum HelperProgram {
         }
     }
 
+    /// Does the same for a program that takes no arguments, one option with a value, or `task`.
+    package static func main(
+        _ name: String, hint: String, option: String, task: String, serve: (String?) -> Never
+    ) {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.count == 2, arguments.first == option, let value = arguments.last,
+            value != task, !StandardStream.input.isTerminal
+        else { return main(name, hint: hint, tasks: [task], serve: serve) }
+        serve(value)
+    }
+
     /// Does the same for a program that takes options, each at most once, and with a value.
     package static func main(
         _ name: String, hint: String, options: [String], serve: ([String: String]) -> Never

@@ -46,6 +46,18 @@ public enum RunningProgram {
 public enum CurrentProcess {
     /// Its process ID.
     public static var identifier: Int32 { getpid() }
+
+    /// Gives up root's privileges for good, in all threads, and continues as the owner of the folder
+    /// at `path`, in the folder's group and no other.
+    public static func becomeOwner(of path: String) throws(SystemCallFailure) {
+        var facts = stat()
+        try call("stat") { unsafe stat(path, &facts) }
+        // In this order: only root may change the groups. For root, the calls also change the real
+        // and the saved IDs.
+        try call("setgroups") { setgroups(0, nil) }
+        try call("setgid") { setgid(facts.st_gid) }
+        try call("setuid") { setuid(facts.st_uid) }
+    }
 }
 
 /// The process's command-line arguments.
@@ -68,6 +80,13 @@ public enum Environment {
         guard let value = unsafe getenv(name) else { return nil }
         let text = unsafe String(cString: value)
         return text.isEmpty ? nil : text
+    }
+
+    /// Sets `name`, for this process and the programs that it starts.
+    ///
+    /// Call it only before other threads exist.
+    public static func set(_ name: String, to value: String) throws(SystemCallFailure) {
+        try call("setenv") { unsafe setenv(name, value, 1) }
     }
 
     /// Those of the variables `names` that have a value, as `NAME=value`.

@@ -46,8 +46,17 @@ public enum SystemClock {
         return facts.st_ino != firstTimeNamespace
     }
 
-    // PROC_TIME_INIT_INO in the kernel's <linux/proc_ns.h>.
+    /// Whether this process runs in a container, whose host keeps the clock: in any PID namespace
+    /// except the system's first one.
+    public static func isKeptByHost() -> Bool {
+        var facts = stat()
+        return unsafe stat("/proc/self/ns/pid", &facts) == 0
+            && facts.st_ino != firstProcessNamespace
+    }
+
+    // PROC_TIME_INIT_INO and PROC_PID_INIT_INO in the kernel's <linux/proc_ns.h>.
     private static let firstTimeNamespace: ino_t = 0xEFFF_FFFA
+    private static let firstProcessNamespace: ino_t = 0xEFFF_FFFC
 
     /// The 16 bytes that identify the current boot; `nil` if `/proc` does not provide them.
     public static func bootID() -> [UInt8]? {

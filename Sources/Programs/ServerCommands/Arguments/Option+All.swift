@@ -38,6 +38,8 @@ extension Option {
     static let relatedOrigin = Option("related-origin", .text("ORIGIN,…")).settableByEnvironment
 
     // The other commands.
+    static let settings = Option("settings", .file)
+    static let client = Option("client", .text("NAME"))
     static let credentials = Option("credentials")
     static let scope = Option("scope", .text("NAME,…"))
     static let subject = Option("subject", .text("NAME"))

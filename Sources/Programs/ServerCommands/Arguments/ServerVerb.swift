@@ -11,14 +11,12 @@ struct ServerVerb: ProgramVerb {
     ///
     /// Help/Help.txt has a section for each.
     static let allCases: [ServerVerb] = [
-        ServerVerb("serve", Serve.run) {
-            [
-                .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP,
-                .profile, .guessBound, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck,
-                .keepEvents, .relyingParty, .relyingPartyName, .origin, .relatedOrigin, .topOrigin,
-                .attestationRoots, .authenticators, .passkeyAlgorithms, .passkeyFloor, .pages,
-                .returnTo, .audience, .tpmRoots,
-            ]
+        ServerVerb("serve", Serve.run) { serving },
+        ServerVerb("init", InitCommand.run) {
+            [.settings, .client, .scope, .subjects, .quiet, .json] + serving
+        },
+        ServerVerb("status", StatusCommand.run) {
+            [.store, .keys, .opsListen, .noClockCheck, .json]
         },
         ServerVerb("client add", ClientCommand.add, .one("NAME")) {
             [.store, .keys, .scope, .subjects, .json]
@@ -55,6 +53,15 @@ struct ServerVerb: ProgramVerb {
             "completions", ManualCommand.completions,
             .word(CompletionScript.Shell.allCases.map(\.rawValue))),
         ServerVerb("manual", ManualCommand.manual),
+    ]
+
+    /// The options of `serve`, which `init` can write to the settings.
+    static let serving: [Option] = [
+        .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP, .profile,
+        .guessBound, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck, .keepEvents,
+        .relyingParty, .relyingPartyName, .origin, .relatedOrigin, .topOrigin, .attestationRoots,
+        .authenticators, .passkeyAlgorithms, .passkeyFloor, .pages, .returnTo, .audience,
+        .tpmRoots,
     ]
 
     /// Where a help desk's command works: on the store, or over the API of a server.

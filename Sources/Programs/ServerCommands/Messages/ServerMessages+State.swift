@@ -104,6 +104,17 @@ extension ServerMessages {
         }
     }
 
+    static func sentence(for error: SettingsFile.Fault) -> String {
+        switch error {
+        case .notUTF8: "the file is not UTF-8"
+        case .malformed(let line):
+            "line \(line) is neither a comment nor NAME=value; a value may be in double quotes, and "
+                + "may not contain quotation marks, backslashes or control characters; a comment may not "
+                + "end with a backslash"
+        case .notReplaced(let error): sentence(for: error)
+        }
+    }
+
     static func sentence(for error: VerifierError) -> String {
         switch error {
         case .store(let failure): sentence(for: failure)

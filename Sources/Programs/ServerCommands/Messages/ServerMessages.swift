@@ -16,6 +16,7 @@ enum ServerMessages {
         case .database(let database, let error):
             "\(database.shown): " + sentence(for: error, in: database)
         case .endsFile(let path, let error): "\(path): " + sentence(for: error)
+        case .settingsFile(let path, let error): "\(path): " + sentence(for: error)
         case .rolledBack(let path):
             "the database lacks events that \(path) records: it was replaced by an older state, in which "
                 + "spent codes would be valid again. Run watchword-server restore; if you have done so on "
@@ -85,6 +86,8 @@ enum ServerMessages {
         case .noCheckpoint(let path):
             "\(path): no complete checkpoint found; use the unchanged output of audit verify"
         case .exists(let path): "\(path): the file already exists; choose another name"
+        case .noAnswer:
+            "a question got no valid answer; give the options instead, see watchword-server init --help"
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
         case .notAnAPIKey(let path):
             "\(path): the first line is not an API key; see watchword-server client add --help"
@@ -188,11 +191,48 @@ extension ServerMessages {
     }
 }
 
+// What `init` and `status` say.
+extension ServerMessages {
+    /// What to do after `init`.
+    static func nextSteps(keys: String, isService: Bool) -> [String] {
+        let service = SystemInstallation.service
+        return [
+            isService
+                ? "Start the server: systemctl restart \(service) && watchword-server status"
+                : "Start the server: watchword-server serve",
+            "Enrol the first user: watchword-server subject enrol NAME",
+            "Copy \(keys) to a safe place, apart from the backups of the database: without it, they are "
+                + "useless, and with it, anybody can open them.",
+        ]
+    }
+
+    static let notSetUp = "there are no keys and no database yet; run watchword-server init"
+    static let statusNeedsRoot = "to see why, run this command as root"
+
+    static func sentence(for status: ServerStatus, at address: ListenAddress) -> String {
+        switch status {
+        case .ready: "The server at \(address.text) is ready."
+        case .notReady(let cause, let advice):
+            "The server at \(address.text) is not ready (\(cause)): \(advice)"
+        case .stopped(let obstacle?): "No server answers at \(address.text): \(obstacle)"
+        case .stopped(nil):
+            "No server answers at \(address.text), although its keys, its database and the clock are in "
+                + "order: start it, or look at its log"
+        case .unclear: "Something else than watchword-server answers at \(address.text)"
+        }
+    }
+}
+
 // The remedies if `/readyz` fails, or if somebody guesses codes.
 extension ServerMessages {
     static let spraying =
         "codes are denied for many subjects, perhaps because somebody tries passwords and codes: look "
         + "at the addresses in the application's log, and limit attempts there"
+
+    static let unconfirmedClock =
+        "the kernel does not report to this container that its clock is synchronised: synchronise the "
+        + "host's clock; the server deletes nothing that has expired until the kernel reports it, or "
+        + "until you vouch for the clock with --no-clock-check"
 
     static func advice(for failure: ReadinessFailure) -> String {
         switch failure {
@@ -201,7 +241,7 @@ extension ServerMessages {
         }
     }
 
-    private static func advice(for complaint: ClockProblem) -> String {
+    static func advice(for complaint: ClockProblem) -> String {
         switch complaint {
         case .beforeBuild: "set the clock: it shows a time before the release of this program"
         case .unsynchronized, .tooInaccurate:

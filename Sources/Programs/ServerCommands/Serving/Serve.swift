@@ -34,11 +34,13 @@ enum Serve {
         let signals = try SignalQueue([.terminate, .interrupt, .hangUp])
         let settings = try ServingSettings(arguments, now: SystemClock.unixTime())
         let room = try ConnectionLimit()
+        let notices = ServiceNotices(log: log)
         let context = try ServerContext.open(
             ServerPaths(arguments), policy: settings.policy, making: true)
         var dependencies = ServiceDependencies(
             now: ServerContext.now, clockState: ClockState.current,
             log: { log.write($0.rendered()) })
+        dependencies.advice = { ServerMessages.advice(for: $0) }
         dependencies.readinessChanged = { note($0, in: log) }
         dependencies.sprayingNoticed = {
             log.say("spraying", [("advice", ServerMessages.spraying)])
@@ -70,12 +72,18 @@ enum Serve {
         if room.isShort {
             log.say("few-connections", [("cause", ServerMessages.shortage(of: room))])
         }
+        let watch = ReadinessWatch(
+            service: service, clock: settings.settings.clock, notices: notices, log: log)
+        let watching = Task.detached { await watch.run() }
         let housekeeper = Task.detached {
             await runHousekeeping(context, service, settings, log)
         }
         try wait(signals) { replaceCertificate(of: main, arguments, log) }
+        notices.send(["STOPPING=1", "STATUS=stopping"])
         try await stop(signals, [main, operations], log)
+        watching.cancel()
         housekeeper.cancel()
+        await watching.value
         await housekeeper.value
         await writeDenials(context, log, atEnd: true)
         service.logCountedRefusals(atEnd: true)

@@ -17,13 +17,10 @@ struct ServingSettings: Sendable {
 
     init(_ arguments: ServerArguments, now: Int64) throws {
         let keys = try PublicKeyOptions(arguments)
-        let expected = "an address and a port, such as 127.0.0.1:8420 or [::1]:8420"
         service =
             try arguments.value(
-                .listen, expected: expected, ListenAddress.init(parsing:)) ?? .service
-        operations =
-            try arguments.value(
-                .opsListen, expected: expected, ListenAddress.init(parsing:)) ?? .operations
+                .listen, expected: Self.expectedAddress, ListenAddress.init(parsing:)) ?? .service
+        operations = try Self.operations(arguments)
         let profile =
             try arguments.value(
                 .profile, expected: "strict, rfc or wide", WindowProfile.init(rawValue:))
@@ -47,7 +44,7 @@ struct ServingSettings: Sendable {
         policy = bounded ?? unbounded
         eventLifetime = try ServingSettings.eventLifetime(arguments)
         var settings = ServiceSettings(
-            clock: ClockRequirement(profile: profile, asksKernel: !arguments.has(.noClockCheck)))
+            clock: ClockRequirement(profile: profile, keeper: ClockKeeper(arguments)))
         settings.addressRate = try ServingSettings.rate(arguments)
         settings.trustedProxies = try ServingSettings.proxies(arguments)
         settings.pages = keys.pages
@@ -65,6 +62,15 @@ struct ServingSettings: Sendable {
         guard operations.isLoopback || arguments.has(.insecureHTTP) else {
             throw ServerFailure.plainOperations(operations.text)
         }
+    }
+
+    private static let expectedAddress =
+        "an address and a port, such as 127.0.0.1:8420 or [::1]:8420"
+
+    /// The address of the listener for health checks and metrics.
+    static func operations(_ arguments: ServerArguments) throws -> ListenAddress {
+        try arguments.value(
+            .opsListen, expected: expectedAddress, ListenAddress.init(parsing:)) ?? .operations
     }
 
     private static func policy(
@@ -165,6 +171,17 @@ struct ServingSettings: Sendable {
         let bytes = try InputBytes.of(path, limit: 256 << 10)
         guard bytes.count > 0 else { throw ServerFailure.input(path, .empty) }
         return bytes
+    }
+}
+
+extension ClockKeeper {
+    /// The keeper that `--no-clock-check` or the system implies.
+    init(_ arguments: ServerArguments) {
+        if arguments.has(.noClockCheck) {
+            self = .administrator
+        } else {
+            self = SystemClock.isKeptByHost() ? .host : .kernel
+        }
     }
 }
 

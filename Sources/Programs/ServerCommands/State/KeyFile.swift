@@ -12,10 +12,13 @@ final class KeyFile: Sendable {
     }
 
     let path: String
+    /// Whether the file is a copy that the service manager passed to this process.
+    private let isPassed: Bool
     private let known: Mutex<Known>
 
-    private init(path: String, ring: KeyRing, stamp: FileStamp) {
+    private init(path: String, isPassed: Bool, ring: KeyRing, stamp: FileStamp) {
         self.path = path
+        self.isPassed = isPassed
         known = Mutex(Known(ring: ring, stamp: stamp))
     }
 
@@ -25,32 +28,47 @@ final class KeyFile: Sendable {
     private static let beginning = Array("watchword-keys ".utf8)
 
     /// Opens the key file for a command, and creates it only if there is no database yet.
+    ///
+    /// On an installed server, root continues as the server's user.
     static func opening(_ places: ServerPaths, making: Bool) throws -> KeyFile {
+        // The keys belong to root or to the server.
+        let owner = SystemFolder.owner(of: OutputFile.split(places.keyFile).folder) ?? 0
+        if owner != 0 { try places.becomeServer() }
+        let file = try openOrMake(places, making: making)
+        try places.becomeServer()
+        return file
+    }
+
+    private static func openOrMake(_ places: ServerPaths, making: Bool) throws -> KeyFile {
         let path = places.keyFile
         // Ask only if the file is missing: the database may be remote.
         let isDatabaseKnown = FileStamp(of: path) == nil ? try places.database.isKnown() : false
         do {
-            return try open(path)
+            return try open(places)
         } catch ServerFailure.keyFile(_, .unreadable(.missing)) {
             guard !isDatabaseKnown else { throw ServerFailure.keyFile(path, .lost) }
             guard making else { throw ServerFailure.keyFile(path, .unreadable(.missing)) }
             try make(path)
-            return try open(path)
+            return try open(places)
         }
     }
 
-    private static func open(_ path: String) throws -> KeyFile {
+    private static func open(_ places: ServerPaths) throws -> KeyFile {
+        let (path, isPassed) = (places.keyFile, places.keysArePassed)
         // Take the stamp first: if the file is replaced in between, it will be read again.
         guard let stamp = FileStamp(of: path) else {
             throw ServerFailure.keyFile(path, .unreadable(.missing))
         }
-        return KeyFile(path: path, ring: try read(path), stamp: stamp)
+        let ring = try read(path, isPassed: isPassed)
+        return KeyFile(path: path, isPassed: isPassed, ring: ring, stamp: stamp)
     }
 
-    private static func read(_ path: String) throws -> KeyRing {
-        var read = try naming(Folder.readPrivateFile(at: path, limit: limit)) {
-            .keyFile(path, .unreadable($0))
-        }
+    private static func read(_ path: String, isPassed: Bool) throws -> KeyRing {
+        var read = try naming(
+            isPassed
+                ? ServiceManager.readCredential(at: path, limit: limit)
+                : Folder.readPrivateFile(at: path, limit: limit)
+        ) { .keyFile(path, .unreadable($0)) }
         let bytes = SecretBytes(copying: read.span)
         for index in read.indices { read[index] = 0 }
         return try naming(KeyRing(parsing: bytes)) { .keyFile(path, .content($0)) }
@@ -87,7 +105,7 @@ final class KeyFile: Sendable {
         known.withLock { known in
             guard let stamp = FileStamp(of: path), stamp != known.stamp else { return known.ring }
             do {
-                known.ring = try KeyFile.read(path)
+                known.ring = try KeyFile.read(path, isPassed: isPassed)
                 known.stamp = stamp
             } catch {
                 // A missing or damaged key file must not stop a working server.
@@ -104,7 +122,7 @@ final class KeyFile: Sendable {
     ) throws -> KeyRing {
         let folder = try KeyFile.folder(of: path)
         let lock = try KeyFile.lock(path, in: folder)
-        let old = try KeyFile.read(path)
+        let old = try KeyFile.read(path, isPassed: isPassed)
         let ring = try naming(change(old)) { .keyFile(path, .content($0)) }
         try KeyFile.replace(path, in: folder, with: ring.text())
         withExtendedLifetime(lock) {}

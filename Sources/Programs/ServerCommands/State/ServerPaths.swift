@@ -10,8 +10,15 @@ import WatchwordSystem
 struct ServerPaths: Sendable {
     let database: DatabaseURL
     let keyFile: String
+    /// Whether the key file is a copy that the service manager passed to this process.
+    let keysArePassed: Bool
+    /// The file for the ends of the event chains of a PostgreSQL database.
+    let endsFile: String
+    /// The folder of the files that the server writes; `nil` if it is not known.
+    private let folder: String?
 
-    /// Takes the locations from the arguments; the default is `$XDG_STATE_HOME/watchword`.
+    /// Takes the locations from the arguments; the default is `$XDG_STATE_HOME/watchword`, and on an
+    /// installed server what ``SystemInstallation`` names.
     init(_ arguments: ServerArguments) throws {
         let named = try arguments.value(
             .store, expected: "sqlite:PATH or postgresql://…", DatabaseURL.init)
@@ -25,20 +32,35 @@ struct ServerPaths: Sendable {
         let database = named ?? state.map { .sqlite(path: $0 + "/watchword.db") }
         guard let database else { throw ServerFailure.noHome }
         self.database = database
+        folder = database.folder ?? state
         if let keys = arguments[.keys] {
             keyFile = keys
-        } else if case .sqlite(let path) = database {
-            keyFile = OutputFile.split(path).folder + "/keys"
-        } else {
-            guard let state else { throw ServerFailure.noHome }
-            keyFile = state + "/keys"
+            keysArePassed = false
+            endsFile = keys + ".ends"
+            return
         }
+        guard let folder else { throw ServerFailure.noHome }
+        let passed = ServiceManager.credential("keys")
+        keysArePassed = passed != nil
+        let own = SystemInstallation.isMeant ? SystemInstallation.keyFile : folder + "/keys"
+        keyFile = passed ?? own
+        // The server cannot write beside keys that belong to root.
+        endsFile = folder + "/keys.ends"
     }
 
-    /// The file for the ends of the event chains of a PostgreSQL database.
-    var endsFile: String { keyFile + ".ends" }
+    /// Whether the key file or the database exists.
+    func areInUse() throws -> Bool {
+        if FileStamp(of: keyFile) != nil { return true }
+        return try database.isKnown()
+    }
+
+    /// Continues as the user of the server, if root runs this command on the installed one.
+    func becomeServer() throws {
+        if let folder { try SystemInstallation.becomeServer(owning: folder) }
+    }
 
     private static func stateFolder() -> String? {
+        if SystemInstallation.isMeant { return SystemInstallation.stateFolder }
         // The XDG specification requires that relative paths are ignored.
         if let state = Environment.value("XDG_STATE_HOME"), state.hasPrefix("/") {
             return state + "/watchword"
@@ -74,6 +96,11 @@ enum DatabaseURL: Sendable {
         case .sqlite(let path): path
         case .postgreSQL(let address): address.shown
         }
+    }
+
+    /// The folder of an SQLite file.
+    var folder: String? {
+        if case .sqlite(let path) = self { OutputFile.split(path).folder } else { nil }
     }
 
     /// Whether the database is a file.

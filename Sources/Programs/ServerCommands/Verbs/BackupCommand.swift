@@ -93,8 +93,9 @@ enum BackupCommand {
     ) throws -> (key: AuditKey, options: RestoreOptions) {
         let arguments = session.arguments
         let clock = try RestoreClock(arguments)
-        let keys = try KeyFile.opening(places, making: false)
+        // This file may be root's, so it is read before root becomes the server's user.
         let ended = try AuditEndedCommand.named(by: arguments)
+        let keys = try KeyFile.opening(places, making: false)
         return (
             keys.ring().auditKey,
             RestoreOptions(
@@ -146,7 +147,8 @@ struct RestoreClock {
     ) throws {
         isTrusted = arguments.has(.clockIsRight)
         self.now = now
-        let requirement = ClockRequirement(profile: .wide, asksKernel: !isTrusted)
+        let requirement = ClockRequirement(
+            profile: .wide, keeper: isTrusted ? .administrator : .kernel)
         guard requirement.complaint(now: now, state: state) == nil else {
             throw ServerFailure.untrustedClock(now, isPossible: now >= ClockRequirement.builtAt)
         }

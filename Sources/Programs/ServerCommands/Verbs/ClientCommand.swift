@@ -8,29 +8,22 @@ import WatchwordSystem
 /// `client add`, `client list`, `client renew` and `client revoke`.
 enum ClientCommand {
     static func add(_ session: ServerSession) async throws -> ExitCode {
-        let name = session.operand
-        let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
-        let scopes = try session.arguments.value(.scope, expected: "one or more of \(all)") {
-            text in
-            let words = text.split(separator: ",", omittingEmptySubsequences: false)
-            let scopes = words.compactMap { Scope(rawValue: String($0)) }
-            return scopes.count == words.count ? scopes : nil
-        }
-        guard let scopes else { throw UsageError.missingValue("scope") }
-        // Reject names that look like an id or would be truncated.
-        guard !name.hasPrefix("cl_"), name.utf8.count <= ClientRow.maximumNameCount else {
-            throw ServerFailure.badClientName
-        }
-        let subjects = try session.arguments.value(
-            .subjects, expected: "the beginning of subjects, ending in / or :", SubjectPrefix.init)
+        let client = try NewClient(named: session.operand, session.arguments)
         let context = try ServerContext.open(ServerPaths(session.arguments), making: true)
-        let words = scopes.map(\.rawValue)
+        defer { context.close() }
+        try await add(client, context, session)
+        return .done
+    }
+
+    /// Adds a client and prints its API key.
+    static func add(
+        _ client: NewClient, _ context: ServerContext, _ session: ServerSession
+    ) async throws {
         let added = try await context.verifier.addClient(
-            named: name, scopes: words, limitedTo: subjects)
-        context.close()
+            named: client.name, scopes: client.scopes.map(\.rawValue),
+            limitedTo: client.subjects)
         guard let added else { throw ServerFailure.clientNameTaken }
         try show(added.key, of: added.client, session)
-        return .done
     }
 
     static func renew(_ session: ServerSession) async throws -> ExitCode {
@@ -112,5 +105,36 @@ enum ClientCommand {
             ("created_at", .text(client.createdAt.text)),
             ("revoked_at", client.revokedAt.map { .text($0.text) } ?? .null),
         ]
+    }
+}
+
+/// A client that is to be added.
+struct NewClient {
+    let name: String
+    let scopes: [Scope]
+    /// The only subjects that it may use; `nil` for all.
+    let subjects: SubjectPrefix?
+
+    /// Reads the options about it.
+    ///
+    /// - Parameter standard: the scopes without `--scope`; empty if the option is required.
+    init(
+        named name: String, _ arguments: ServerArguments, standard: [Scope] = []
+    ) throws {
+        let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
+        let given = try arguments.value(.scope, expected: "one or more of \(all)") { text in
+            let words = text.split(separator: ",", omittingEmptySubsequences: false)
+            let scopes = words.compactMap { Scope(rawValue: String($0)) }
+            return scopes.count == words.count ? scopes : nil
+        }
+        scopes = given ?? standard
+        guard !scopes.isEmpty else { throw UsageError.missingValue("scope") }
+        // Reject names that look like an id or would be truncated.
+        guard !name.hasPrefix("cl_"), name.utf8.count <= ClientRow.maximumNameCount else {
+            throw ServerFailure.badClientName
+        }
+        self.name = name
+        subjects = try arguments.value(
+            .subjects, expected: "the beginning of subjects, ending in / or :", SubjectPrefix.init)
     }
 }

@@ -25,7 +25,10 @@ extension Service {
                 [HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8")])
         default:
             if let failure = await checkReadiness() {
-                return plain(.serviceUnavailable, failure.cause, [HTTPField("Retry-After", "5")])
+                let lines = [failure.cause, dependencies.advice(failure)].compactMap(\.self)
+                return plain(
+                    .serviceUnavailable, lines.joined(separator: "\n"),
+                    [HTTPField("Retry-After", "5")])
             }
             return plain(.ok, "ready")
         }
@@ -70,19 +73,20 @@ extension Service {
     /// Why the server is not ready: the clock (RFC 6238, section 3, R1) or the store.
     ///
     /// Each change in the cause is reported once.
-    func checkReadiness() async -> ReadinessFailure? {
+    package func checkReadiness() async -> ReadinessFailure? {
         let failure = await readinessFailure()
-        let hasChanged = lastReadinessFailure.withLock { last in
-            defer { last = failure?.cause }
-            return last != failure?.cause
+        // Reported under the lock, so that the reports of two checks keep their order.
+        lastReadinessFailure.withLock { last in
+            guard last != failure?.cause else { return }
+            last = failure?.cause
+            dependencies.readinessChanged(failure)
         }
-        if hasChanged { dependencies.readinessChanged(failure) }
         return failure
     }
 
     private func readinessFailure() async -> ReadinessFailure? {
         let state = dependencies.clockState()
-        if let complaint = settings.clock.complaint(now: dependencies.now(), state: state) {
+        if let complaint = settings.clock.obstacle(now: dependencies.now(), state: state) {
             return .clock(complaint)
         }
         do throws(VerifierError) {

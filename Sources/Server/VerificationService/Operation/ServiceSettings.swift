@@ -34,6 +34,8 @@ package struct ServiceDependencies: Sendable {
     package let clockState: @Sendable () -> ClockState
     /// The source of request ids.
     package var randomness = RandomSource.system
+    /// What the operator can do about a failure, which the response to `/readyz` contains.
+    package var advice: @Sendable (ReadinessFailure) -> String? = { _ in nil }
     /// Called when the server becomes ready or not ready, or the cause changes; it must not block.
     package var readinessChanged: @Sendable (ReadinessFailure?) -> Void = { _ in }
     /// Called when codes are denied for many subjects; it must not block.
@@ -73,12 +75,22 @@ package enum ClockProblem: String, CaseIterable, Sendable {
     case unknown = "clock-unknown"
 }
 
+/// Who keeps the clock right.
+package enum ClockKeeper: Hashable, Sendable {
+    /// The kernel, which must report that the clock is synchronised.
+    case kernel
+    /// The host of this container. Its kernel may not report the state here, so the server is ready
+    /// without a report, but deletes nothing by this clock.
+    case host
+    /// The administrator, whatever the kernel reports.
+    case administrator
+}
+
 /// The requirements that a clock must meet for the server to be ready (RFC 6238, section 3, R1).
 package struct ClockRequirement: Sendable {
     /// The maximum error of the clock in milliseconds.
     package let tolerance: Int64
-    /// Whether to ask the kernel; `false` on machines whose kernel cannot report the state.
-    package let asksKernel: Bool
+    package let keeper: ClockKeeper
 
     /// 2026-11-01, shortly before this code was written; a clock that shows an earlier time is
     /// wrong.
@@ -88,19 +100,31 @@ package struct ClockRequirement: Sendable {
     /// least half a time step.
     ///
     /// With a larger error, the verifier would deny correct codes.
-    package init(profile: WindowProfile, asksKernel: Bool = true) {
-        self.asksKernel = asksKernel
+    package init(profile: WindowProfile, keeper: ClockKeeper = .kernel) {
+        self.keeper = keeper
         tolerance = max(15_000, 30_000 * Int64(min(profile.behind, profile.ahead)))
     }
 
-    /// Why the clock cannot be trusted; `nil` if it can.
+    /// Why nothing irreversible may depend on the clock; `nil` if it can be trusted.
     package func complaint(now: UnixTime, state: ClockState) -> ClockProblem? {
         if now < Self.builtAt { return .beforeBuild }
-        guard asksKernel else { return nil }
+        guard keeper != .administrator else { return nil }
         switch state {
         case .synchronized(let error): return error > tolerance ? .tooInaccurate : nil
         case .unsynchronized: return .unsynchronized
         case .unknown: return .unknown
         }
+    }
+
+    /// Why the server is not ready with this clock; `nil` if it is.
+    package func obstacle(now: UnixTime, state: ClockState) -> ClockProblem? {
+        doubt(now: now, state: state) == nil ? complaint(now: now, state: state) : nil
+    }
+
+    /// Why the clock cannot be trusted, although the server is ready; `nil` if it can.
+    package func doubt(now: UnixTime, state: ClockState) -> ClockProblem? {
+        guard keeper == .host else { return nil }
+        let complaint = complaint(now: now, state: state)
+        return [.unsynchronized, .unknown].contains(complaint) ? complaint : nil
     }
 }

@@ -1,0 +1,128 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `init`, and what the server does with what a service manager passes to it.
+struct SetupTests {
+    private func words(_ outcome: ForeignProgram.Outcome) -> String {
+        String(decoding: outcome.errors, as: UTF8.self)
+    }
+
+    @Test("init creates the keys, the database and the first client, and prints three steps")
+    func settingUp() async throws {
+        let state = try ServerProcess.State()
+        let made = try await state.run("init", "--client", "shop")
+        #expect(made.status == 0)
+        let key = made.text.trimmingCharacters(in: .newlines)
+        #expect(key.hasPrefix("wwk_") && !key.contains("\n"))
+        #expect(!words(made).contains("wwk_"))
+        for line in [
+            "Keys: \(state.keyFile)", "Database: \(state.database)", "Next:",
+            "  1. Start the server: watchword-server serve",
+            "  2. Enrol the first user: watchword-server subject enrol NAME",
+            "  3. Copy \(state.keyFile) to a safe place",
+        ] { #expect(words(made).contains(line), "\(line)") }
+        let list = try await state.run("client", "list").text
+        #expect(list.hasSuffix("  active  verify,enrol  shop\n"))
+        #expect(try mode(of: state.keyFile) == 0o600)
+        let server = try await ServerProcess(state)
+        #expect(
+            try await Asker(server.port, key: key).verify("alice", "123456")?.status == 200)
+        try await server.stop()
+    }
+
+    @Test("init again keeps the keys and the database")
+    func again() async throws {
+        let state = try ServerProcess.State()
+        #expect(try await state.run("init", "--client", "shop").status == 0)
+        let keys = try Data(contentsOf: URL(filePath: state.keyFile))
+        let taken = try await state.run("init", "--client", "shop")
+        #expect(taken.status == 1)
+        #expect(words(taken).contains("another client has this name"))
+        let plain = try await state.run("init", "--json")
+        #expect(plain.status == 0)
+        let facts = try JSONSerialization.jsonObject(with: Data(plain.output)) as? [String: Any]
+        #expect(facts?["keys"] as? String == state.keyFile)
+        #expect(facts?["database"] as? String == state.database)
+        #expect(facts?["settings"] is NSNull)
+        #expect((facts?["next"] as? [String])?.count == 3)
+        let quiet = try await state.run("--quiet", "init")
+        #expect(quiet.status == 0 && quiet.output == [] && quiet.errors == [])
+        #expect(try Data(contentsOf: URL(filePath: state.keyFile)) == keys)
+        #expect(try await state.run("client", "list").text.split(separator: "\n").count == 1)
+    }
+
+    @Test("init writes the options of serve to the settings, which the service reads")
+    func settings() async throws {
+        let state = try ServerProcess.State()
+        let path = try state.folder.write(Array("#WATCHWORD_PROFILE=wide\n".utf8), to: "conf")
+        let made = try await state.run(
+            "init", "--settings", path, "--profile", "rfc", "--insecure-http", "--listen",
+            "0.0.0.0:8420", "--client", "shop", "--scope", "verify")
+        #expect(made.status == 0)
+        #expect(words(made).contains("Settings: \(path)\n"))
+        #expect(
+            try String(contentsOfFile: path, encoding: .utf8)
+                == "#WATCHWORD_PROFILE=wide\nWATCHWORD_PROFILE=rfc\nWATCHWORD_INSECURE_HTTP=1\n"
+                + "WATCHWORD_LISTEN=0.0.0.0:8420\n")
+        #expect(try await state.run("client", "list").text.hasSuffix("  active  verify  shop\n"))
+    }
+
+    @Test(
+        "init refuses settings that serve refuses, or that it cannot store, and creates nothing",
+        arguments: [
+            (["--listen", "127.0.0.1:1"], "--listen requires --settings"),
+            (["--settings", "CONF", "--listen", "0.0.0.0:1"], "codes would travel in the clear"),
+            (["--settings", "CONF", "--profile", "lax"], "--profile must be"),
+            (["--settings", "CONF", "--pages"], "--pages requires --rp-id"),
+            (["--settings", "CONF", "--keys", "keys"], "--keys must be an absolute path"),
+            (["--settings", "CONF", "--store", "sqlite:a/b"], "--store must be an absolute path"),
+            (
+                ["--settings", "CONF", "--rp-id", "mill.example", "--rp-name", "The \"Mill\""],
+                "--rp-name must be text without quotation marks"
+            ),
+            (["--client", "cl_x"], "must not begin with cl_"),
+            (["--client", "shop", "--scope", "all"], "--scope must be"),
+        ] as [([String], String)])
+    func refused(_ arguments: [String], _ sentence: String) async throws {
+        let state = try ServerProcess.State()
+        let path = state.folder.file("conf")
+        let program = ForeignProgram(path: BuiltProgram.path("watchword-server"))
+        let given = ["init"] + arguments.map { $0 == "CONF" ? path : $0 }
+        let environment = state.environment
+        let outcome = try await onOwnThread { try program.run(given, environment: environment) }
+        #expect(outcome.status == 2)
+        #expect(words(outcome).contains(sentence), "\(words(outcome))")
+        for path in [path, state.keyFile, state.database] {
+            #expect(!FileManager.default.fileExists(atPath: path), "\(path)")
+        }
+    }
+
+    @Test("a server uses the keys that a service manager passes, and keeps its own files elsewhere")
+    func credential() async throws {
+        let state = try ServerProcess.State()
+        #expect(try await state.run("init").status == 0)
+        let passed = state.folder.file("credentials")
+        try FileManager.default.createDirectory(
+            atPath: passed, withIntermediateDirectories: false)
+        try FileManager.default.moveItem(atPath: state.keyFile, toPath: passed + "/keys")
+        try setMode(0o440, of: passed + "/keys")
+        let environment = ["CREDENTIALS_DIRECTORY": passed]
+        #expect(try await state.run("client", "list").status == 3)
+        #expect(try await state.run("client", "list", environment: environment).status == 0)
+        let server = try await ServerProcess(state, environment: environment)
+        #expect(try await Asker(server.operationsPort).ask("GET", "/readyz")?.status == 200)
+        #expect(try await server.stop() == 0)
+        #expect(try names(in: passed) == ["keys"])
+        try setMode(0o444, of: passed + "/keys")
+        let exposed = try await state.run("client", "list", environment: environment)
+        #expect(exposed.status == 3)
+        #expect(words(exposed).contains("other users can access the file"))
+        // `--keys` counts more, and without a credential of this name, the usual keys do.
+        try setMode(0o400, of: passed + "/keys")
+        #expect(
+            try await state.run("client", "list", "--keys", passed + "/keys").status == 0)
+        let other = ["CREDENTIALS_DIRECTORY": state.folder.path]
+        #expect(try await state.run("client", "list", environment: other).status == 3)
+    }
+}
