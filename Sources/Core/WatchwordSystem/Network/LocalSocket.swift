@@ -182,6 +182,9 @@ extension SystemCallFailure {
         [ENOENT, ENOTDIR, ECONNREFUSED, ENOTSOCK].contains(number)
     }
 
+    /// The other end of a connection is gone, or does not receive what is sent.
+    package static let connectionLost = SystemCallFailure(call: "write", number: EPIPE)
+
     /// Whether the other end of a connection is gone.
     public var isConnectionLost: Bool { [ECONNRESET, EPIPE].contains(number) }
 }
