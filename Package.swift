@@ -192,8 +192,8 @@ let package = Package(
             "Server", "VerificationService", documents: ["API.md", "Pages/Pages.md"],
             resources: ["enrol.html", "page.css", "page.js", "sign-in.html"].map {
                 .embedInCode("Pages/Files/\($0)")
-            }, "JSONReading", "OneTimePassword", "PasskeyVerification", "QRDrawing", "Verification",
-            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
+            }, "JSONReading", "LocalSockets", "OneTimePassword", "PasskeyVerification", "QRDrawing",
+            "Verification", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
 
         // Programs
         program("watchword-clipboard", "Devices", "WatchwordSystem"),
@@ -339,8 +339,9 @@ let package = Package(
         .target(
             name: "ServiceTranscripts",
             dependencies: [
-                "WatchwordCryptography", "WatchwordCoding", "JSONReading", "OneTimePassword",
-                "PasskeyVerification", "TestSupport", "Verification", "VerificationService",
+                "WatchwordCryptography", "WatchwordCoding", "JSONReading", "LocalSockets",
+                "OneTimePassword", "PasskeyVerification", "TestSupport", "Verification",
+                "VerificationService",
             ], path: "Tests/ServiceTranscripts", swiftSettings: settings),
         tests(
             "VerificationServiceTests", "WatchwordCryptography", "WatchwordCoding", "JSONReading",

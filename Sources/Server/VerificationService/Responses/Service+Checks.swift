@@ -24,7 +24,7 @@ extension Service {
     }
 
     /// Counts a decision about a code, to notice guessing; it changes no decision.
-    private func watch(_ outcome: VerificationOutcome, for subject: Subject) {
+    func watch(_ outcome: VerificationOutcome, for subject: Subject) {
         var isAccepted = false
         if case .accepted = outcome.result { isAccepted = true }
         metrics.slowGuessing(outcome.reported)
@@ -76,7 +76,7 @@ extension Service {
         }
     }
 
-    private static func name(of denial: VerificationOutcome.Denial) -> String {
+    static func name(of denial: VerificationOutcome.Denial) -> String {
         switch denial {
         case .wrong: "wrong"
         case .replayed: "replayed"
