@@ -174,7 +174,8 @@ struct LocalService: Sendable {
         service = Service(
             verifier: verifier,
             settings: ServiceSettings(
-                clock: ClockRequirement(profile: Policy.standard.profile, asksKernel: false)),
+                clock: ClockRequirement(
+                    profile: Policy.standard.profile, keeper: .administrator)),
             dependencies: ServiceDependencies(
                 now: ServerContext.now, clockState: { .unknown }, log: log.enter))
     }
