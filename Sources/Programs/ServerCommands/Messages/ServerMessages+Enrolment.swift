@@ -38,7 +38,7 @@ extension ServerMessages {
     static func sentence(for failure: PAMCheckFailure, at path: String) -> String {
         switch failure.reason {
         case .programNotFound:
-            "\(path): nothing listens there, so that users need tickets; enable watchword-presence.socket"
+            "\(path): nothing listens there, so that users need tickets; start watchword-presence.socket"
         case .noServiceFile:
             "there is no /etc/pam.d/\(PAMService.enrolment), so that users need tickets"
         case .noUserName: "a user ID has no name on this system"
