@@ -162,7 +162,7 @@ extension ExitCode {
     private init(_ error: KeyFile.Fault) {
         self =
             switch error {
-            case .lost, .unreadable, .content, .exposed: .badInput
+            case .lost, .unreadable, .content, .copied, .exposed: .badInput
             case .notReplaced, .system: .system
             }
     }

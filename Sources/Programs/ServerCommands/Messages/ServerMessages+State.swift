@@ -16,6 +16,9 @@ extension ServerMessages {
                 + "name it with --keys"
         case .unreadable(let error), .notReplaced(let error): sentence(for: error)
         case .content(let error): sentence(for: error)
+        case .copied:
+            "the server got a copy of the file when it started, and would not notice a change; stop the "
+                + "server first, and change the keys as Operations.md describes (Keys from systemd)"
         case .exposed:
             "other users can change files in its directory; run chmod go-w on the directory"
         case .system(let failure): sentence(for: failure)

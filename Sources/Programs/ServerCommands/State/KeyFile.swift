@@ -120,9 +120,13 @@ final class KeyFile: Sendable {
     @discardableResult func change(
         _ change: (KeyRing) throws(VerifierError) -> KeyRing
     ) throws -> KeyRing {
+        // The server would not notice a change of the file that it got a copy of.
+        guard !isPassed, path != SystemInstallation.keyFile else {
+            throw ServerFailure.keyFile(path, .copied)
+        }
         let folder = try KeyFile.folder(of: path)
         let lock = try KeyFile.lock(path, in: folder)
-        let old = try KeyFile.read(path, isPassed: isPassed)
+        let old = try KeyFile.read(path, isPassed: false)
         let ring = try naming(change(old)) { .keyFile(path, .content($0)) }
         try KeyFile.replace(path, in: folder, with: ring.text())
         withExtendedLifetime(lock) {}
@@ -154,6 +158,8 @@ extension KeyFile {
         case unreadable(FileError)
         case content(VerifierError)
         case notReplaced(FileError)
+        /// The service manager passes copies of it to the server.
+        case copied
         /// Other users can write to its directory.
         case exposed
         case system(SystemCallFailure)
