@@ -9,9 +9,9 @@ import WatchwordSystem
 /// notices, and the log.
 struct OwnEnrolment: Sendable {
     /// The socket of the service manager's `watchword-presence`.
-    let presenceSocket: String
+    private let presenceSocket: String
     /// The socket of what sends notices.
-    let noticeSocket: String
+    private let noticeSocket: String
 
     /// How long the check of a password may take, with the user's answers.
     private static let timeout = Duration.seconds(90)

@@ -1,0 +1,214 @@
+import Foundation
+import Glibc
+import OneTimePassword
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Devices
+@testable import WatchwordSystem
+
+/// `watchword-enrol` with a running server, for the user of this process.
+struct OwnEnrolmentTests {
+    /// A server with a socket for enrolments, and the programs that the service manager would start
+    /// for it.
+    private struct Machine {
+        let server: ServerProcess
+        let presence: Manager
+        let notices: Manager
+        let socket: String
+
+        init() async throws {
+            let state = try ServerProcess.State()
+            let folder = state.folder
+            socket = folder.file("enrol")
+            presence = try Manager(at: folder.file("presence")) { connection, _ in
+                try checkPassword(over: connection)
+            }
+            notices = try Manager(at: folder.file("notice")) { connection, seen in
+                seen(String(decoding: try connection.bytes(atMost: 10_000), as: UTF8.self))
+            }
+            server = try await ServerProcess(
+                state,
+                arguments: [
+                    "--realm", "mill.example", "--enrol-socket", socket, "--presence-socket",
+                    presence.path, "--notice-socket", notices.path,
+                ])
+        }
+
+        /// Runs `watchword-enrol` on a terminal.
+        func terminal(_ command: String) throws -> PseudoTerminal {
+            try PseudoTerminal(
+                "watchword-enrol \(command) --socket \(socket)", in: TemporaryFolder())
+        }
+
+        /// Runs `watchword-enrol` without a terminal.
+        func run(_ arguments: String...) throws -> ForeignProgram.Outcome {
+            let setsid = try #require(ForeignProgram("setsid"))
+            return try setsid.run(
+                ["--wait", BuiltProgram.path("watchword-enrol")] + arguments
+                    + ["--socket", socket])
+        }
+
+        /// Enrols the first authenticator.
+        func enrolFirst() throws -> (Credential, PseudoTerminal) {
+            let terminal = try terminal("add --name phone")
+            try terminal.waitFor("Password: ")
+            try terminal.type("right\n")
+            try terminal.waitFor("Code that the app shows now: ")
+            let uri = try #require(
+                terminal.screen.split(whereSeparator: \.isWhitespace).first {
+                    $0.hasPrefix("otpauth://")
+                })
+            let credential = try KeyURI(parsing: Array(uri.utf8).span, reading: .strict).credential
+            try terminal.type(OwnEnrolmentTests.code(credential) + "\n")
+            return (credential, terminal)
+        }
+    }
+
+    /// Listens at a path, and serves one connection after the other.
+    private final class Manager: Sendable {
+        let path: String
+        private let record: Record
+        private let thread: WorkerThread
+
+        /// What was seen so far.
+        var seen: [String] { record.texts.withLock { $0 } }
+
+        init(
+            at path: String,
+            serving serve:
+                @escaping @Sendable (borrowing FileDescriptor, (String) -> Void) throws -> Void
+        ) throws {
+            let (record, listener) = (Record(), Listener(try LocalSocket.listen(at: path)))
+            self.path = path
+            self.record = record
+            thread = try #require(
+                WorkerThread {
+                    while !record.isOver.load(ordering: .relaxed) {
+                        do {
+                            try listener.next { connection in
+                                try serve(connection) { text in
+                                    record.texts.withLock { $0.append(text) }
+                                }
+                            }
+                        } catch {
+                            Issue.record(error)
+                        }
+                    }
+                })
+        }
+
+        deinit {
+            record.isOver.store(true, ordering: .relaxed)
+            thread.join()
+        }
+
+        private final class Record: Sendable {
+            let texts = Mutex<[String]>([])
+            let isOver = Atomic(false)
+        }
+
+        private final class Listener: Sendable {
+            private let socket: FileDescriptor
+
+            init(_ socket: consuming FileDescriptor) { self.socket = socket }
+
+            /// Serves the next connection, if there is one soon.
+            func next(_ serve: (borrowing FileDescriptor) throws -> Void) throws {
+                let ready = try Polling.ready(
+                    of: [.reading(socket)], timeout: .milliseconds(20))
+                guard ready[0] else { return }
+                let connection = try LocalSocket.accept(from: socket)
+                try connection.setBlocking(true)
+                try serve(connection)
+            }
+        }
+    }
+
+    private struct NoConnection: Error {}
+
+    /// Does what `watchword-presence --peer` does, for a user with the password `right`.
+    private static func checkPassword(over server: borrowing FileDescriptor) throws {
+        guard let connection = try server.receiveFile()?.takeFile() else { throw NoConnection() }
+        #expect(try LocalSocket.peer(of: connection).user == getuid())
+        let person = FrameConnection(connection)
+        for frame in [
+            ModuleFrame.ready(version: ModuleFrame.version),
+            .asks("Password: ", isEchoed: false),
+        ] { _ = try person.send(FrameWriter(frame), timeout: .seconds(60)) }
+        let received = try person.receive(
+            limit: ModuleAnswer.largestFrame, idleTime: .seconds(60), timeout: nil)
+        guard case .frame(let frame) = received, let answer = ModuleAnswer(parsing: frame) else {
+            throw NoConnection()
+        }
+        let isRight = answer.withBytes { bytes in
+            bytes.indices.map { bytes[$0] } == Array("right".utf8)
+        }
+        let verdict = isRight ? ModuleVerdict.granted : .denied
+        _ = try person.send(FrameWriter(ModuleFrame.verdict(verdict)), timeout: .seconds(60))
+        try FrameWriter(verdict).write(to: server)
+    }
+
+    private static func code(_ credential: Credential) throws -> String {
+        let step = try credential.step(atUnixTime: Int64(Date().timeIntervalSince1970))
+        return credential.generator().code(at: step).text
+    }
+
+    @Test("a user enrols on a terminal, gets recovery codes, and is notified")
+    func first() async throws {
+        let machine = try await Machine()
+        let (credential, terminal) = try machine.enrolFirst()
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("█") && !terminal.screen.contains("right"))
+        let codes = terminal.screen.split(whereSeparator: \.isNewline).filter {
+            $0.split(separator: "-").map(\.count) == [4, 4, 4, 4]
+        }
+        #expect(codes.count == 10)
+        let list = try machine.run("list", "--json")
+        #expect(list.status == 0)
+        let lines = list.text.split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].contains(#""name":"phone""#))
+        // The password does not help any more.
+        let again = try machine.terminal("add")
+        try again.waitFor("or a recovery code: ")
+        try again.type(String(codes[0]) + "\n")
+        try again.waitFor("Code that the app shows now: ")
+        try again.type("\u{4}")
+        #expect(try again.end() == 4)
+        let account = try #require(UserDatabase.name(of: getuid()))
+        #expect(credential.account == account && credential.issuer == "mill.example")
+        let mails = machine.notices.seen
+        #expect(mails.count == 2 && mails.allSatisfy { $0.hasPrefix("To: \(account)\n") })
+        #expect(mails.first?.contains("An authenticator “phone” was added to") == true)
+        #expect(try await machine.server.state.run("audit", "verify").status == 0)
+        try await machine.server.stop()
+    }
+
+    @Test("without the password, or without a terminal, nothing is enrolled")
+    func refused() async throws {
+        let machine = try await Machine()
+        let terminal = try machine.terminal("add")
+        try terminal.waitFor("Password: ")
+        try terminal.type("wrong\n")
+        #expect(try terminal.end() == 4)
+        #expect(terminal.screen.contains("not accepted; nothing was changed"))
+        let blind = try machine.run("add")
+        #expect(blind.status == 4)
+        #expect(try machine.run("list", "--json").text == "")
+        #expect(try machine.run("recovery-codes").status == 5)
+        #expect(try machine.run("remove", "cr_KmKyYnGYQFSJZfTPpJH4xw").status == 1)
+        #expect(machine.notices.seen == [])
+        try await machine.server.stop()
+    }
+
+    @Test("a server that stops ends the conversations, and does not wait for the people")
+    func stop() async throws {
+        let machine = try await Machine()
+        let terminal = try machine.terminal("add --ticket")
+        try terminal.waitFor("Ticket from the administrator: ")
+        try await machine.server.stop()
+        #expect(try terminal.end() == 4)
+        #expect(try machine.run("list").status == 6)
+    }
+}
