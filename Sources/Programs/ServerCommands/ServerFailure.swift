@@ -37,6 +37,10 @@ enum ServerFailure: ProgramFailure {
     case lostExport(String, HelperLoss)
     /// The file is an app's export, not a server's file.
     case notAServerFile(String, ExportFormat)
+    /// The file of a PAM module has another module's format.
+    case otherFormat(String, ExportFormat)
+    /// Only root can read the files of all users.
+    case needsRoot
     /// The file does not name its user.
     case needsSubject(String)
     /// One user's name was given for a file with several keys.
@@ -125,8 +129,8 @@ extension ExitCode {
         self =
             switch failure {
             case .noHome, .plainHTTP, .plainOperations, .passwordInArguments, .noCopies,
-                .needsFile, .takesNoFile, .badClientName, .needsSubject, .severalSubjects,
-                .socket(_, .passed), .socket(_, .unknown), .noRealm, .noAnswer:
+                .needsFile, .takesNoFile, .badClientName, .needsRoot, .needsSubject,
+                .severalSubjects, .socket(_, .passed), .socket(_, .unknown), .noRealm, .noAnswer:
                 .usage
             case .noSuchClient, .clientRevoked, .clientNameTaken, .noSuchSubject,
                 .noSuchCredential, .nothingToUnlock, .notConfirmed:
@@ -140,7 +144,7 @@ extension ExitCode {
                 .system
             case .endsFile, .settingsFile, .rolledBack, .conflictingKeys: .badInput
             case .tls, .trustFile, .exists, .notAList, .noCheckpoint, .export, .lostExport,
-                .notAServerFile:
+                .notAServerFile, .otherFormat:
                 .badInput
             case .untrustedClock: .system
             case .input(_, let error):

@@ -58,6 +58,9 @@ package final class EnrolmentDesk: Sendable {
 
     /// The maximum number of conversations at a time.
     static let most = 64
+    /// The maximum number of open files for them: the connection twice, and the one to the check of
+    /// the login password.
+    package static let mostFiles = 3 * most
     /// The maximum number of conversations of one user.
     static let mostPerUser = 2
 

@@ -114,6 +114,11 @@ int linux_camera_next(linux_camera *camera, unsigned long *size);
 int linux_camera_return(linux_camera *camera, int buffer);
 void linux_camera_stop(linux_camera *camera);
 
+/// setfsuid(2), setfsgid(2) and setgroups(2) for the calling thread alone: from then on, the kernel
+/// decides about its access to files as for this user and group, without other groups. Returns 0, or
+/// -1 and errno.
+int linux_access_files_as(unsigned user, unsigned group);
+
 /// pidfd_open(2): a close-on-exec descriptor that is readable once the process has ended; -1 and errno
 /// on failure.
 int linux_open_process(int process);

@@ -27,7 +27,10 @@ extension Option {
     static let selfSocket = Option("self-socket", .file, placeholder: "PATH").settableByEnvironment
     static let enrolSocket = Option("enrol-socket", .file, placeholder: "PATH")
         .settableByEnvironment
-
+    static let presenceSocket = Option("presence-socket", .file, placeholder: "PATH")
+        .settableByEnvironment
+    static let noticeSocket = Option("notice-socket", .file, placeholder: "PATH")
+        .settableByEnvironment
     // Passkeys and device keys.
     static let relyingParty = Option("rp-id", .text("HOST,…")).settableByEnvironment
     static let relyingPartyName = Option("rp-name", .text("NAME")).settableByEnvironment
@@ -49,6 +52,7 @@ extension Option {
     static let client = Option("client", .text("NAME"))
     static let credentials = Option("credentials")
     static let scope = Option("scope", .text("NAME,…"))
+    static let pam = Option("pam")
     static let subject = Option("subject", .text("NAME"))
     static let subjects = Option("subjects", .text("PREFIX"))
     static let exportPasswordFile = Option("export-password-file", .file)

@@ -36,8 +36,11 @@ struct ServerVerb: ProgramVerb {
             helpDesk + [.issuer, .recovery, .ticket, .json]
         },
         ServerVerb("events", EventsCommand.run) { helpDesk + [.subject, .since, .json] },
-        ServerVerb("import", ImportCommand.run, .file) {
-            [.store, .keys, .subject, .allowShortKeys, .exportPasswordFile, .dryRun, .json]
+        ServerVerb("import", ImportCommand.run, .optionalFile) {
+            [
+                .store, .keys, .pam, .realm, .subject, .allowShortKeys, .exportPasswordFile,
+                .dryRun, .json,
+            ]
         },
         ServerVerb("keys list", KeysCommand.list) { [.store, .keys, .credentials, .json] },
         ServerVerb("keys rotate", KeysCommand.rotate) { [.store, .keys, .json] },
@@ -59,9 +62,9 @@ struct ServerVerb: ProgramVerb {
     static let serving: [Option] = [
         .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP, .profile,
         .guessBound, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck, .keepEvents,
-        .realm, .pamSocket, .selfSocket, .enrolSocket, .relyingParty, .relyingPartyName, .origin,
-        .relatedOrigin, .topOrigin, .attestationRoots, .authenticators, .passkeyAlgorithms,
-        .passkeyFloor, .pages, .returnTo, .audience, .tpmRoots,
+        .realm, .pamSocket, .selfSocket, .enrolSocket, .presenceSocket, .noticeSocket,
+        .relyingParty, .relyingPartyName, .origin, .relatedOrigin, .topOrigin, .attestationRoots,
+        .authenticators, .passkeyAlgorithms, .passkeyFloor, .pages, .returnTo, .audience, .tpmRoots,
     ]
 
     /// Where a help desk's command works: on the store, or over the API of a server.

@@ -42,6 +42,10 @@ enum ServerMessages {
         case .notAServerFile(let path, let format):
             "\(path): not another server's file (\(format.name)); name an OATH users file, or a "
                 + "google-authenticator or PSKC file"
+        case .otherFormat(let path, let format):
+            "\(path): \(ExportMessages.noun(for: format)), which is not expected there"
+        case .needsRoot:
+            "only root can read the files of all users; run the command with sudo"
         case .needsSubject(let path): "\(path): the file does not name its user; use --subject NAME"
         case .severalSubjects(let path):
             "\(path): the file has several keys, but --subject names one user; import it without "
@@ -167,6 +171,8 @@ enum ServerMessages {
         case .forbidden: "permission denied"
         case .empty: "the file is empty"
         case .tooLarge(let limit): "the file exceeds \(limit) bytes"
+        case .symbolicLink: "the file is a symbolic link, which is not followed"
+        case .otherOwner(let user): "the file belongs to another user (ID \(user))"
         case .system(let failure): sentence(for: failure)
         default: "not a readable file"
         }

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import LocalEnrolment
 import LocalSockets
 import WatchwordSystem
 
@@ -22,12 +23,12 @@ struct LocalSocketOptions: Sendable {
         /// The permission bits of a socket that the server makes.
         var mode: UInt32 { self == .pam ? 0o600 : 0o666 }
 
-        /// The maximum number of connections at a time.
+        /// The maximum number of open files for connections at a time.
         var connections: Int {
             switch self {
             case .pam: 256
             case .own: 64
-            case .enrol: 32
+            case .enrol: EnrolmentDesk.mostFiles
             }
         }
     }

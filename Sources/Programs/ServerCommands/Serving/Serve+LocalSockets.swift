@@ -1,3 +1,4 @@
+import LocalEnrolment
 import LocalSockets
 import SQLStore
 import Verification
@@ -6,8 +7,11 @@ import WatchwordSystem
 
 extension Serve {
     /// Answers the programs of this machine; returns `nil` if there are no sockets for them.
+    ///
+    /// - Parameter desk: takes over the connections of users who enrol.
     static func listen(
-        on endpoints: [LocalSocketOptions.Socket: LocalEndpoint], _ service: Service
+        on endpoints: [LocalSocketOptions.Socket: LocalEndpoint], _ service: Service,
+        _ desk: EnrolmentDesk?
     ) throws -> LocalListener? {
         var entrances: [LocalEntrance] = []
         if let endpoint = endpoints[.pam] {
@@ -21,6 +25,12 @@ extension Serve {
                 LocalEntrance(
                     endpoint, admitting: { !strangers.contains($0.user) },
                     for: logins(.own, service)))
+        }
+        if let endpoint = endpoints[.enrol], let desk {
+            entrances.append(
+                LocalEntrance(
+                    endpoint, admitting: { !strangers.contains($0.user) },
+                    for: .conversation { file, peer in desk.begin(file, peer: peer) }))
         }
         guard !entrances.isEmpty else { return nil }
         guard let listener = try LocalListener.start(entrances) else {

@@ -1,5 +1,6 @@
 import CommandLineInterface
 import HTTPListener
+import LocalEnrolment
 import LocalSockets
 import SQLStore
 import Synchronization
@@ -49,6 +50,10 @@ enum Serve {
         }
         let service = Service(
             verifier: context.verifier, settings: settings.settings, dependencies: dependencies)
+        let desk = settings.sockets.realm.map { realm in
+            OwnEnrolment(arguments).desk(
+                context.verifier, realm: realm, limiter: service.ownAttempts, log: log)
+        }
         let ends = try keepCheckpoints(context, log)
         let proxies = settings.settings.trustedProxies
         let main = try listen(
@@ -62,7 +67,7 @@ enum Serve {
                 on: settings.operations, tls: nil,
                 ListenerLimits(connections: ConnectionLimit.operations, proxies: .none), service,
                 handler: service.respondToOperator)
-            local = try listen(on: endpoints, service)
+            local = try listen(on: endpoints, service, desk)
             // The listener closes them when it stops.
             endpoints = [:]
         } catch {
@@ -86,7 +91,7 @@ enum Serve {
         }
         try wait(signals) { replaceCertificate(of: main, arguments, log) }
         notices.send(["STOPPING=1", "STATUS=stopping"])
-        try await stop(signals, [main, operations], local, log)
+        try await stop(signals, [main, operations], local, desk, log)
         watching.cancel()
         housekeeper.cancel()
         await watching.value
@@ -138,13 +143,14 @@ enum Serve {
     /// Stops the listeners; a second signal other than HUP ends the process at once.
     @MainActor private static func stop(
         _ signals: borrowing SignalQueue, _ listeners: [Listener], _ local: LocalListener?,
-        _ log: ServerLog
+        _ desk: EnrolmentDesk?, _ log: ServerLog
     ) async throws {
         log.say("stopping", [])
         let stopping = Stopping()
         Task.detached {
             var areDone = true
             if let local { areDone = await local.stop(grace: grace) }
+            if let desk { areDone = await desk.stop(grace: grace) && areDone }
             for listener in listeners { areDone = await listener.stop(grace: grace) && areDone }
             stopping.finish(areDone)
         }

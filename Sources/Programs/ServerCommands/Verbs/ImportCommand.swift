@@ -1,5 +1,6 @@
 import CommandLineInterface
 import Exports
+import LocalSockets
 import OneTimePassword
 import Verification
 import WatchwordCoding
@@ -10,41 +11,52 @@ import WatchwordSystem
 enum ImportCommand {
     static func run(_ session: ServerSession) async throws -> ExitCode {
         let arguments = session.arguments
+        guard !arguments.has(.pam) else { return try await PAMImport.run(session) }
+        guard !session.operand.isEmpty else { throw ServerFailure.needsFile }
         let isRehearsal = arguments.has(.dryRun)
         // The file's reader must have ended before the server's keys are opened.
         let file = try ServerExport(session.operand, arguments)
-        let rows = try file.rows(arguments)
+        let realm = arguments.given(.realm) == nil ? nil : try Realm(arguments)
+        let rows = try file.rows(
+            of: arguments[.subject], in: realm, allowsShortKeys: arguments.has(.allowShortKeys))
+        let origin = Administrator.origin
         let context = try ServerContext.open(ServerPaths(arguments), making: !isRehearsal)
         defer { context.close() }
-        let importer = KeyImporter(verifier: context.verifier)
-        let report = RowReport(file, session)
-        let results =
-            isRehearsal
-            ? try await importer.rehearse(rows)
-            : try await importer.run(rows) { row, result in try report.print(row, result) }
-        if isRehearsal {
-            for (row, result) in zip(rows, results) { try report.print(row, result) }
+        let importer = KeyImporter(
+            verifier: context.verifier, origin: origin, isRehearsal: isRehearsal)
+        let report = RowReport(session)
+        let results = try await importer.run(rows) { row, result in
+            try report.print(row, result)
         }
-        try report.summarise(results)
+        try report.summarise(results, of: file)
         return results.allSatisfy(\.isImportedOrPresent) ? .done : .no
     }
 }
 
 /// Imports rows, one commit each, so that an interrupted import can be repeated.
-private struct KeyImporter {
+struct KeyImporter {
     let verifier: Verifier
+    let origin: Origin
+    /// Whether to change nothing, and to tell what would happen.
+    let isRehearsal: Bool
 
+    /// - Parameter finished: called with the result of each row.
     func run(
-        _ rows: [ImportRow],
-        _ finished: (ImportRow, ImportRow.Result) throws -> Void
+        _ rows: [ImportRow], _ finished: (ImportRow, ImportRow.Result) throws -> Void
     ) async throws -> [ImportRow.Result] {
+        guard !isRehearsal else {
+            let results = try await rehearse(rows)
+            for (row, result) in zip(rows, results) { try finished(row, result) }
+            return results
+        }
         var results: [ImportRow.Result] = []
         for row in rows {
             let result: ImportRow.Result
             switch row.content {
             case .key(let given, let subject):
                 result = ImportRow.Result(
-                    try await verifier.importOneTimePassword(given, for: subject))
+                    try await verifier.importOneTimePassword(
+                        given, for: subject, origin: origin))
             case .refused(let reason): result = .refused(reason)
             }
             results.append(result)
@@ -53,7 +65,7 @@ private struct KeyImporter {
         return results
     }
 
-    func rehearse(_ rows: [ImportRow]) async throws -> [ImportRow.Result] {
+    private func rehearse(_ rows: [ImportRow]) async throws -> [ImportRow.Result] {
         var given: [(given: OneTimePasswordImport, subject: Subject)] = []
         for row in rows {
             if case .key(let key, let subject) = row.content {
@@ -71,46 +83,73 @@ private struct KeyImporter {
 }
 
 /// Prints the result of each row, and a summary.
-private struct RowReport {
-    let file: ServerExport
-    let session: ServerSession
+struct RowReport {
+    private let session: ServerSession
 
-    init(_ file: ServerExport, _ session: ServerSession) {
-        self.file = file
-        self.session = session
-    }
+    init(_ session: ServerSession) { self.session = session }
 
     private var isRehearsal: Bool { session.arguments.has(.dryRun) }
 
+    /// Prints the result of a row.
     func print(_ row: ImportRow, _ result: ImportRow.Result) throws {
         if session.wantsJSON {
             try session.printer.line(.object(facts(row, result)))
         } else {
+            let file = row.file.map { "\($0): " } ?? ""
             let subject = row.subject.isEmpty ? "" : " \(row.subject):"
             try session.printer.line(
-                "row \(row.number):\(subject) \(words(row, result))".visibleOnTerminal)
+                "\(file)row \(row.number):\(subject) \(words(row, result))".visibleOnTerminal)
         }
     }
 
-    func summarise(_ results: [ImportRow.Result]) throws {
+    /// Prints that a file of the system could not be read.
+    func print(_ unread: UnreadFile) throws {
+        if session.wantsJSON {
+            try session.printer.line(
+                .object(
+                    [
+                        ("file", .text(unread.path)), ("result", .text("unread")),
+                        ("message", .text(unread.sentence)),
+                    ] + rehearsal))
+        } else {
+            try session.printer.line(unread.sentence.visibleOnTerminal)
+        }
+    }
+
+    func summarise(_ results: [ImportRow.Result], of file: ServerExport) throws {
+        try summarise(
+            [("file", .text(file.name)), ("format", .text(file.export.format.name))],
+            "\(file.name): \(file.export.format.name)", results, unread: nil,
+            emergencyCodes: file.export.emergencyCodeCount)
+    }
+
+    func summarise(_ results: [ImportRow.Result], of files: PAMFiles) throws {
+        try summarise(
+            [("files", .number(Int64(files.count)))], "\(files.count) files", results,
+            unread: files.unread.count, emergencyCodes: files.emergencyCodeCount)
+    }
+
+    private func summarise(
+        _ facts: [(String, JSONValue)], _ what: String, _ results: [ImportRow.Result],
+        unread: Int?, emergencyCodes: Int
+    ) throws {
         let counts = ["imported", "present", "refused"].map { word in
             (word, results.count { $0.word == word })
         }
-        let codes = file.export.emergencyCodeCount
         guard !session.wantsJSON else {
-            try session.printer.line(
-                .object(
-                    [("file", .text(file.name)), ("format", .text(file.export.format.name))]
-                        + counts.map { ($0.0, .number(Int64($0.1))) }
-                        + [("emergency_codes", .number(Int64(codes)))] + rehearsal))
+            var facts = facts
+            for (word, count) in counts { facts.append((word, .number(Int64(count)))) }
+            if let unread { facts.append(("unread", .number(Int64(unread)))) }
+            facts.append(("emergency_codes", .number(Int64(emergencyCodes))))
+            try session.printer.line(.object(facts + rehearsal))
             return
         }
-        try session.printer.line(
-            "\(file.name): \(file.export.format.name): ".visibleOnTerminal
-                + "\(counts[0].1) imported, \(counts[1].1) already present, "
-                + "\(counts[2].1) refused"
-                + (codes > 0 ? "; \(codes) emergency codes left out" : "")
-                + (isRehearsal ? "; dry run, nothing was changed" : ""))
+        var text = "\(what): ".visibleOnTerminal
+        text += "\(counts[0].1) imported, \(counts[1].1) already present, \(counts[2].1) refused"
+        if let unread { text += ", \(unread) not read" }
+        if emergencyCodes > 0 { text += "; \(emergencyCodes) emergency codes left out" }
+        if isRehearsal { text += "; dry run, nothing was changed" }
+        try session.printer.line(text)
     }
 
     private func words(_ row: ImportRow, _ result: ImportRow.Result) -> String {
@@ -123,9 +162,8 @@ private struct RowReport {
     }
 
     private func facts(_ row: ImportRow, _ result: ImportRow.Result) -> [(String, JSONValue)] {
-        var facts: [(String, JSONValue)] = [
-            ("row", .number(Int64(row.number))), ("result", .text(result.word)),
-        ]
+        var facts: [(String, JSONValue)] = row.file.map { [("file", .text($0))] } ?? []
+        facts += [("row", .number(Int64(row.number))), ("result", .text(result.word))]
         if !row.subject.isEmpty { facts.append(("subject", .text(row.subject))) }
         switch result {
         case .imported(let id):
@@ -145,9 +183,11 @@ private struct RowReport {
 
 /// A row of another server's file, checked for the import.
 struct ImportRow: Sendable {
+    /// The file, if several are imported at once.
+    var file: String?
     /// Counted from one.
     let number: Int
-    /// The user's name; empty if the row has none.
+    /// The subject, which is the user's name or made from it; empty if the row names no user.
     let subject: String
     let content: Content
 
@@ -190,17 +230,23 @@ struct ImportRow: Sendable {
 
     /// Checks an entry.
     ///
-    /// - Parameter user: replaces the user's name in the file.
-    init(_ number: Int, _ entry: ExportedEntry, user: String?, allowsShortKeys: Bool) {
+    /// - Parameters:
+    ///   - user: replaces the user's name in the file.
+    ///   - realm: the realm of the users, if they are users of a system.
+    init(
+        _ number: Int, _ entry: ExportedEntry, of user: String?, in realm: Realm?,
+        allowsShortKeys: Bool
+    ) {
         self.number = number
-        guard case .oneTimePassword(let credential) = entry.content else {
-            subject = user ?? ""
-            content = .refused(.unknownType)
-            return
-        }
-        subject = user ?? credential.account
-        content = Self.content(
-            credential, entry.lastUsedStep, of: subject, allowsShortKeys: allowsShortKeys)
+        let credential: Credential? =
+            if case .oneTimePassword(let credential) = entry.content { credential } else { nil }
+        let name = user ?? credential?.account ?? ""
+        subject = name.isEmpty ? "" : realm?.subject(of: name) ?? name
+        content =
+            if let credential {
+                Self.content(
+                    credential, entry.lastUsedStep, of: subject, allowsShortKeys: allowsShortKeys)
+            } else { .refused(.unknownType) }
     }
 
     /// A row that the reader refused.
@@ -291,66 +337,5 @@ extension ImportRow.Refusal {
             case .badCounter: .badCounter
             default: .malformed
             }
-    }
-}
-
-/// Another server's file of keys, read in the confined reader.
-struct ServerExport: Sendable {
-    /// The name in messages.
-    let name: String
-    let export: Export
-
-    /// The formats of servers' files.
-    private static let formats: Set<ExportFormat> = [.oathUsersFile, .googlePAM, .pskc]
-    /// The largest file, in bytes.
-    private static let largestFile = 64 << 20
-    /// The longest password or key of an encrypted file.
-    private static let longestPassword = 4096
-
-    /// Reads the file at `path`; `-` is standard input.
-    init(_ path: String, _ arguments: ServerArguments) throws {
-        name = path == "-" ? "standard input" : path
-        let content = try InputBytes.of(
-            path == "-" ? "/dev/stdin" : path, limit: Self.largestFile)
-        switch try Self.outcome(of: content, arguments) {
-        case .export(let export):
-            guard Self.formats.contains(export.format) else {
-                throw ServerFailure.notAServerFile(name, export.format)
-            }
-            self.export = export
-        case .refused(let error): throw ServerFailure.export(name, error)
-        case .lost(let loss): throw ServerFailure.lostExport(name, loss)
-        }
-    }
-
-    private static func outcome(
-        of content: SecretBytes, _ arguments: ServerArguments
-    ) throws -> ExportOutcome {
-        let reader = try ExportProcess()
-        let source = ExportSource(content)
-        let outcome = try reader.read(source)
-        guard case .refused(.passwordNeeded(.some)) = outcome,
-            let path = arguments[.exportPasswordFile]
-        else { return outcome }
-        let password = try InputBytes.of(path, limit: longestPassword).firstLine()
-        return try reader.read(password: password)
-    }
-
-    /// The rows in the order of the file.
-    func rows(_ arguments: ServerArguments) throws -> [ImportRow] {
-        let user = arguments[.subject]
-        if user == nil, export.format == .googlePAM { throw ServerFailure.needsSubject(name) }
-        // One user's name for several rows would give that user the keys of all of them.
-        if user != nil, export.entries.count > 1 { throw ServerFailure.severalSubjects(name) }
-        let refused = Set(export.refusals.map(\.row))
-        var rows = export.refusals.map { ImportRow($0.row, refusedFor: $0.reason) }
-        var number = 0
-        for entry in export.entries {
-            repeat { number += 1 } while refused.contains(number)
-            rows.append(
-                ImportRow(
-                    number, entry, user: user, allowsShortKeys: arguments.has(.allowShortKeys)))
-        }
-        return rows.sorted { $0.number < $1.number }
     }
 }

@@ -1,0 +1,132 @@
+import CommandLineInterface
+import Exports
+import LocalSockets
+import WatchwordCryptography
+import WatchwordSystem
+
+/// `import --pam`: imports the keys of all users of this system whom the PAM modules of
+/// google-authenticator and oath-toolkit know.
+enum PAMImport {
+    static func run(_ session: ServerSession) async throws -> ExitCode {
+        let arguments = session.arguments
+        guard arguments.operands.isEmpty else {
+            throw UsageError.tooManyOperands(verb: arguments.entry.name)
+        }
+        try arguments.forbid(.pam, .subject)
+        try arguments.forbid(.pam, .exportPasswordFile)
+        let realm = try Realm(arguments)
+        guard CurrentProcess.user == UserAccount.root.user else { throw ServerFailure.needsRoot }
+        let isRehearsal = arguments.has(.dryRun)
+        // The files' readers must have ended before the server's keys are opened, and the process
+        // may then give up root's rights.
+        let files = try PAMFiles(
+            of: UserDatabase.accounts(), realm: realm,
+            allowsShortKeys: arguments.has(.allowShortKeys))
+        let report = RowReport(session)
+        for file in files.unread { try report.print(file) }
+        let origin = Administrator.origin
+        let context = try ServerContext.open(ServerPaths(arguments), making: !isRehearsal)
+        defer { context.close() }
+        let importer = KeyImporter(
+            verifier: context.verifier, origin: origin, isRehearsal: isRehearsal)
+        let results = try await importer.run(files.rows) { row, result in
+            try report.print(row, result)
+        }
+        try report.summarise(results, of: files)
+        let isComplete = files.unread.isEmpty && results.allSatisfy(\.isImportedOrPresent)
+        return isComplete ? .done : .no
+    }
+}
+
+/// A file that exists, but was not read.
+struct UnreadFile: Hashable, Sendable {
+    let path: String
+    /// The file and the reason.
+    let sentence: String
+}
+
+/// The files of PAM modules that keep the users' keys.
+struct PAMFiles: Sendable {
+    /// The rows of all files.
+    private(set) var rows: [ImportRow] = []
+    private(set) var unread: [UnreadFile] = []
+    private(set) var emergencyCodeCount = 0
+    /// The number of files that exist.
+    private(set) var count = 0
+
+    /// Where google-authenticator keeps a user's key, in the user's home folder.
+    private static let nameInHome = ".google_authenticator"
+    /// Where oath-toolkit keeps the keys of all users.
+    private static let usersFile = "/etc/users.oath"
+    /// The largest file of one user, in bytes, which is also the module's limit.
+    private static let largestUserFile = 64 << 10
+    /// The largest file of all users, in bytes.
+    private static let largestUsersFile = 64 << 20
+
+    /// Reads the files of these users, each with its owner's rights, and the file of all users.
+    ///
+    /// What a file in a home folder contains is its user's business, so it is only a key of that
+    /// user, whatever it says.
+    init(of accounts: [UserAccount], realm: Realm, allowsShortKeys: Bool) throws {
+        for account in accounts {
+            try read(
+                "\(account.home)/\(Self.nameInHome)", of: account, as: .googlePAM,
+                limit: Self.largestUserFile
+            ) { file in
+                try file.rows(of: account.name, in: realm, allowsShortKeys: allowsShortKeys)
+            }
+        }
+        try read(
+            Self.usersFile, of: .root, as: .oathUsersFile, limit: Self.largestUsersFile
+        ) { file in
+            try file.rows(of: nil, in: realm, allowsShortKeys: allowsShortKeys)
+        }
+    }
+
+    /// Reads a file, if it exists.
+    private mutating func read(
+        _ path: String, of owner: UserAccount, as format: ExportFormat, limit: Int,
+        rows: (ServerExport) throws -> [ImportRow]
+    ) throws {
+        do {
+            guard let content = try Self.content(path, of: owner, limit: limit) else { return }
+            let file = try ServerExport(path, content)
+            guard file.export.format == format else {
+                throw ServerFailure.otherFormat(path, file.export.format)
+            }
+            let found = try rows(file)
+            emergencyCodeCount += file.export.emergencyCodeCount
+            self.rows += found.map { row in
+                var row = row
+                row.file = path
+                return row
+            }
+        } catch let failure as ServerFailure {
+            unread.append(
+                UnreadFile(path: path, sentence: ServerMessages.sentence(for: failure)))
+        }
+        count += 1
+    }
+
+    /// The content of a file; `nil` if there is none.
+    private static func content(
+        _ path: String, of owner: UserAccount, limit: Int
+    ) throws -> SecretBytes? {
+        do throws(FileError) {
+            let file = try UserFile.open(path, of: owner, limit: limit)
+            let content: SecretBytes
+            do throws(SystemCallFailure) {
+                content = try SecretBytes(capacity: limit + 1) {
+                    output throws(SystemCallFailure) in
+                    try file.readToEnd(into: &output)
+                }
+            } catch { throw FileError(reading: error) }
+            guard content.count <= limit else { throw .tooLarge(limit: limit) }
+            return content
+        } catch .missing {
+            return nil
+        } catch {
+            throw ServerFailure.input(path, error)
+        }
+    }
+}
