@@ -45,7 +45,7 @@ struct SettingsFileTests {
         arguments: [
             "NAME", "NAME = value", "1NAME=value", "=value", "NÄME=value", "export NAME=value",
             "NAME=a\\", "NAME='a'", "NAME=\"a", "NAME=a\"b", "NAME=\"a\"b\"", "NAME=\"a\\\"b\"",
-            "NAME=\"a\" \"b\"", "NAME=a\u{7}", "NAME=a\r", "# A=1 \\", "NAME=\"\u{301}a\"",
+            "NAME=\"a\" \"b\"", "NAME=a\u{7}", "NAME=a\r", "# A=1 \\", "NAME=a\"\u{301}",
         ])
     func refused(_ line: String) throws {
         let path = folder.file("server.conf")

@@ -17,20 +17,32 @@ struct StatusTests {
         let json = try await state.run("status", "--ops-listen", address, "--json")
         #expect(json.text == "{\"state\":\"ready\"}\n")
         try FileManager.default.moveItem(atPath: state.database, toPath: state.database + ".moved")
-        while try !server.logged().contains("file-gone") {
-            try await Task.sleep(for: .milliseconds(20))
+        /// While the housekeeper uses the writing connection, another one may report a different
+        /// cause.
+        func broken(_ format: String...) async throws -> String {
+            for _ in 0..<100 {
+                let program = ForeignProgram(path: BuiltProgram.path("watchword-server"))
+                let environment = state.environment
+                let outcome = try await onOwnThread {
+                    try program.run(
+                        ["status", "--ops-listen", address] + format, environment: environment)
+                }
+                if outcome.text.contains("file-gone") {
+                    #expect(outcome.status == 1)
+                    return outcome.text
+                }
+            }
+            return "never reported"
         }
         let advice =
             "stop the server, put the database file back or restore a copy, and start the server"
-        let broken = try await state.run("status", "--ops-listen", address)
-        #expect(broken.status == 1)
         #expect(
-            broken.text
+            try await broken()
                 == "The server at \(address) is not ready (store-unavailable file-gone): \(advice)\n"
         )
-        let facts = try await state.run("status", "--ops-listen", address, "--json").text
         #expect(
-            facts == "{\"state\":\"not-ready\",\"cause\":\"store-unavailable file-gone\","
+            try await broken("--json")
+                == "{\"state\":\"not-ready\",\"cause\":\"store-unavailable file-gone\","
                 + "\"advice\":\"\(advice)\"}\n")
         try await server.stop()
     }
@@ -65,6 +77,7 @@ struct StatusTests {
         try Data("no database".utf8).write(to: URL(filePath: fresh.database))
         try setMode(0o600, of: fresh.database)
         #expect(try await status(fresh).hasPrefix("\(nobody): \(fresh.database): "))
+        withExtendedLifetime(socket) {}
     }
 
     @Test(

@@ -11,16 +11,15 @@ enum SystemInstallation {
     /// The unit.
     static let service = "watchword-server"
 
-    /// Whether the package is installed.
-    static var isPresent: Bool { FileStamp(of: settingsFile) != nil }
-
-    /// Whether this command is about the installed server: root runs it, and the environment names
-    /// no other state folder.
+    /// Whether this command would be about the installed server if root ran it: the package is
+    /// installed, and the environment names no other state folder.
     ///
     /// It is determined once, because ``adoptSettings()`` changes the environment.
-    static let isMeant =
-        CurrentProcess.user == 0 && Environment.value("XDG_STATE_HOME") == nil
-        && isPresent
+    static let isMeantForRoot =
+        Environment.value("XDG_STATE_HOME") == nil && FileStamp(of: settingsFile) != nil
+
+    /// Whether this command is about the installed server.
+    static let isMeant = isMeantForRoot && CurrentProcess.user == 0
 
     /// Sets the variables of the settings file that the environment lacks, so that a command finds
     /// the server's database.

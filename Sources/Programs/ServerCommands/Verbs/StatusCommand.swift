@@ -35,7 +35,7 @@ enum StatusCommand {
     /// What would keep a server from becoming ready; `nil` if nothing was found.
     private static func obstacle(_ arguments: ServerArguments) -> String? {
         // The files of an installed server are not readable by others.
-        guard SystemInstallation.isMeant || !SystemInstallation.isPresent else {
+        guard SystemInstallation.isMeant || !SystemInstallation.isMeantForRoot else {
             return ServerMessages.statusNeedsRoot
         }
         do {
