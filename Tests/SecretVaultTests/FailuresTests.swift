@@ -58,8 +58,9 @@ struct FailuresTests {
         let longest = try #require(LockOutPolicy.minutes.last)
         #expect(
             page.contains(
-                "The first \(first - 1) failures in a row cause no wait. After the \(first)th and each "
-                    + "further one, the next attempt must wait \(minutes), \(longest) … minutes."))
+                "The first \(first - 1) failures in a row cause no wait. "
+                    + "After the \(first)th and each further one, "
+                    + "the next attempt must wait \(minutes), \(longest) … minutes."))
     }
 
     @Test("four failures cause no wait; each later wait lasts exactly as long as specified")

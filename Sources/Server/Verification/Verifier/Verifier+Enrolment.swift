@@ -282,7 +282,6 @@ extension CredentialRecord {
         record.origin = origin
         record.state = .active
         record.keyID = context.keys.current.id
-        record.fingerprint = nil
         record.lapsesAt = nil
         record.name = (name ?? self.name).prefix(
             bytes: OneTimePasswordEnrolment.maximumTextCount)
