@@ -231,14 +231,14 @@ struct AttemptsTests {
     }
 
     /// The limits of version 1, which no policy changes.
-    private static let longestWaits: [(count: UInt64, wait: UInt64)] = [
+    private static let longestStoredWaits: [(count: UInt64, wait: UInt64)] = [
         (1, 0), (4, 0), (5, 60), (6, 300), (7, 900), (8, 1800), (9, 3600), (10, 3600),
         (1 << 62, 3600),
     ]
 
     @Test(
         "a recorded wait is respected, whatever the policy; one over the format's limit is damage",
-        arguments: longestWaits)
+        arguments: longestStoredWaits)
     func recordedWaits(count: UInt64, longest: UInt64) throws {
         func read(_ vault: Failures) throws -> Attempts {
             let attempts = Attempts(of: Self.vaultID, vault: vault, records: [:])

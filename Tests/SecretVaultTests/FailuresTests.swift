@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -45,6 +46,21 @@ struct FailuresTests {
         var failures: Failures?
         for _ in 0..<count { failures = .adding(to: failures, at: clock.reading) }
         return try #require(failures)
+    }
+
+    @Test("the documentation states the waits of the policy")
+    func documented() throws {
+        let page = try String(
+            contentsOf: PackageFolder.root.appending(
+                path: "Sources/Vault/SecretVault/Security.md"), encoding: .utf8)
+        let first = LockOutPolicy.failuresUntilWait
+        let minutes = LockOutPolicy.minutes.map(String.init).joined(separator: ", ")
+        let longest = try #require(LockOutPolicy.minutes.last)
+        #expect(
+            page.contains(
+                "The first \(first - 1) failures in a row cause no wait. "
+                    + "After the \(first)th and each further one, "
+                    + "the next attempt must wait \(minutes), \(longest) … minutes."))
     }
 
     @Test("four failures cause no wait; each later wait lasts exactly as long as specified")

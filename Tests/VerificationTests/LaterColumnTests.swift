@@ -85,6 +85,21 @@ struct LaterColumnTests {
         }
     }
 
+    @Test("a credential's next row keeps the value of every column")
+    func kept() async throws {
+        let fixture = try VerifierFixture()
+        let pending = try await fixture.enrol()
+        var row = try #require(await fixture.store.credential(pending.credential))
+        // Each column needs a value here: a record that lost a column would write NULL.
+        row.fingerprint = sampleBytes(1, count: 32)
+        let next = try CredentialRecord(row).row
+        row.version += 1
+        for column in CredentialRow.columns {
+            #expect(column.storedValue(row) != .null, "\(column.name)")
+            #expect(column.storedValue(next) == column.storedValue(row), "\(column.name)")
+        }
+    }
+
     @Test("no two rows have the same authenticated bytes")
     func distinct() {
         let bytes = Set(Self.rows.map(\.authenticatedBytes))

@@ -5,7 +5,7 @@ from .lines import Damaged, Lines, end_line, expect, from_base64, number
 
 SLOT = 16384
 # The longest waits in seconds that version 1 permits after 1, 2 and more attempts; the last one is for all further ones.
-LONGEST_WAITS = [0, 0, 0, 0, 60, 300, 900, 1800, 3600]
+LONGEST_STORED_WAITS = [0, 0, 0, 0, 60, 300, 900, 1800, 3600]
 
 
 def read_failures(words, where):
@@ -13,7 +13,7 @@ def read_failures(words, where):
     failures = {"refused": number(refused, where), "undecided": number(undecided, where), "wait": number(wait, where),
                 "seen": number(seen, where), "boot": from_base64(boot, 16, where).hex(), "uptime": number(uptime, where)}
     count = failures["refused"] + failures["undecided"]
-    expect(count >= 1 and failures["wait"] <= LONGEST_WAITS[min(count, len(LONGEST_WAITS)) - 1], where)
+    expect(count >= 1 and failures["wait"] <= LONGEST_STORED_WAITS[min(count, len(LONGEST_STORED_WAITS)) - 1], where)
     return failures
 
 

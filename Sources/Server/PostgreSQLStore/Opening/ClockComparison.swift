@@ -11,7 +11,8 @@ internal import WatchwordSystem
 final class ClockComparison: Sendable {
     /// The largest permitted difference, in milliseconds.
     ///
-    /// Two servers then differ by at most 20 s, which is less than the shortest wait, 30 s.
+    /// Two servers then differ by at most 20 s, which is less than the shortest wait
+    /// (``Policy/firstWait``).
     static let tolerance: Int64 = 10_000
     /// The time between two comparisons, in milliseconds.
     static let interval: Int64 = 5_000

@@ -49,8 +49,8 @@ extension Verifier {
             let random = context.randomSecret(SecretParts.secretCount)
             let secret = derivation.first(random)
             let digest = derivation.digest(of: secret, under: context.keys.current)
-            let record = pending.activated(
-                name: name, chain: SecretChain(digest: digest, at: context.now), context)
+            var record = pending.confirmed(name: name, from: context.origin, context)
+            record.material = .secret(SecretChain(digest: digest, at: context.now))
             return Decision(
                 outcome: .redeemed(
                     IssuedSecret(
@@ -178,22 +178,6 @@ extension CredentialRecord {
     /// Whether this client may redeem the credential's logins.
     fileprivate func admits(_ client: ClientID?) -> Bool {
         audience.isEmpty || client.map(audience.contains) ?? false
-    }
-
-    /// The pending credential after its activation, with its device's name and origin.
-    fileprivate func activated(
-        name: String?, chain: SecretChain, _ context: DecisionContext
-    ) -> CredentialRecord {
-        let name = name ?? self.name
-        return CredentialRecord(
-            id: id, subject: subject, kind: kind, createdAt: createdAt, origin: context.origin,
-            version: version, state: .active, keyID: context.keys.current.id,
-            fingerprint: nil, lapsesAt: nil,
-            name: name.prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
-            enroller: enroller, audience: audience, confirmedAt: context.now, lastUsedAt: nil,
-            endedAt: nil,
-            endReason: nil,
-            throttle: throttle, material: .secret(chain))
     }
 }
 

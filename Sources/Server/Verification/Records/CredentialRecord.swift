@@ -1,6 +1,6 @@
 /// A credential's row with its body decoded: what decisions read and change.
 package struct CredentialRecord: Sendable {
-    package let id: CredentialID
+    package internal(set) var id: CredentialID
     package let subject: Subject
     package let kind: CredentialKind
     package let createdAt: UnixTime

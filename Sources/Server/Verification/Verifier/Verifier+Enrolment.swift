@@ -299,18 +299,23 @@ extension CredentialRecord {
     package func confirmed(
         name: String?, from origin: Origin, _ context: DecisionContext
     ) -> CredentialRecord {
-        CredentialRecord(
-            id: id, subject: subject, kind: kind, createdAt: createdAt, origin: origin,
-            version: version, state: .active, keyID: context.keys.current.id,
-            name: (name ?? self.name).prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
-            enroller: enroller, audience: audience, confirmedAt: context.now, material: .none)
+        var record = self
+        record.origin = origin
+        record.state = .active
+        record.keyID = context.keys.current.id
+        record.lapsesAt = nil
+        record.name = (name ?? self.name).prefix(
+            bytes: OneTimePasswordEnrolment.maximumTextCount)
+        record.confirmedAt = context.now
+        record.material = .none
+        return record
     }
 
     /// The record with the id of another one, as the next version of that one.
     package func taking(rowOf other: CredentialRecord) -> CredentialRecord {
-        CredentialRecord(
-            id: other.id, subject: subject, kind: kind, createdAt: createdAt, origin: origin,
-            version: other.version, state: state, lapsesAt: lapsesAt, name: name,
-            enroller: enroller, material: material)
+        var record = self
+        record.id = other.id
+        record.version = other.version
+        return record
     }
 }

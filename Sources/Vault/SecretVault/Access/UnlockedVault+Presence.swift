@@ -83,12 +83,12 @@ extension UnlockedVault {
     /// The attempt is recorded before the check runs, and its outcome before it is reported.
     /// Interrupting signals are deferred in between; a check that waits for a person handles them
     /// itself. An attempt stays undecided if the process was killed, or if the check failed in a
-    /// way that may conceal a guess; it costs a wait, but never the entry. After five attempts in a
-    /// row the entry is locked out; an entry that is set to be wiped is wiped when its refused
-    /// attempts reach the limit. A passphrase counts against the vault, too: after five failures in
-    /// a row, none is tried until the wait is over. An earlier proof for the entry becomes invalid.
-    /// If the entry does not accept the check, the check does not run, and
-    /// ``VaultError/differentCheckRequired`` is thrown.
+    /// way that may conceal a guess; it costs a wait, but never the entry. Several attempts in a
+    /// row (``LockOutPolicy``) lock the entry out; an entry that is set to be wiped is wiped when
+    /// its refused attempts reach the limit. A passphrase counts against the vault, too: after the
+    /// same number of failures in a row, none is tried until the wait is over. An earlier proof for
+    /// the entry becomes invalid. If the entry does not accept the check, the check does not run,
+    /// and ``VaultError/differentCheckRequired`` is thrown.
     ///
     /// - Parameter words: the purpose, as shown to the person.
     /// - Throws: why the vault did not allow the check, for example

@@ -14,7 +14,7 @@ struct AttemptsFile {
     /// They are a part of version 1 of the format, whose readers take a longer wait for damage, and
     /// do not depend on ``LockOutPolicy``. A policy with a longer wait needs another version. A
     /// shorter one is valid: an attacker who can write it can also delete the file.
-    static let longestWaits: [UInt64] = [0, 0, 0, 0, 60, 300, 900, 1_800, 3_600]
+    static let longestStoredWaits: [UInt64] = [0, 0, 0, 0, 60, 300, 900, 1_800, 3_600]
 
     /// The counts in the valid slot.
     let attempts: Attempts
@@ -196,7 +196,7 @@ extension Failures {
         let refused = try line.count()
         let undecided = try line.count()
         let wait = try line.count()
-        let limits = AttemptsFile.longestWaits
+        let limits = AttemptsFile.longestStoredWaits
         let count = min(refused + undecided, UInt64(limits.count))
         guard count > 0, wait <= limits[Int(count) - 1] else { throw line.damaged }
         self.init(

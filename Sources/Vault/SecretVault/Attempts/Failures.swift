@@ -2,8 +2,8 @@ internal import WatchwordSystem
 
 /// What failures in a row cost: the policy of this release.
 ///
-/// The attempts file has limits of its own (``AttemptsFile/longestWaits``), so that the waits that
-/// another release has recorded stay valid.
+/// The attempts file has limits of its own (``AttemptsFile/longestStoredWaits``), so that the waits
+/// that another release has recorded stay valid.
 package enum LockOutPolicy {
     /// The number of the first failure in a row that costs a wait.
     package static let firstFailureWithWait: UInt64 = 5

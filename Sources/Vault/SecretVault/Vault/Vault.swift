@@ -124,10 +124,10 @@ extension Vault {
     /// An attempt with a passphrase is recorded before it is made, and its outcome before it is
     /// reported. Interrupting signals are deferred in between. An attempt without an outcome costs
     /// a wait, but never a record; so does one that a slot refused while another slot was not
-    /// tried. After five failed attempts in a row the vault is locked out. Records that have
-    /// reached their limit of refused attempts are wiped before anything is tried, and again before
-    /// the outcome is reported. A recovery key or a device's secret cannot be guessed, so it is not
-    /// counted, opens the vault during a wait, and clears the count.
+    /// tried. Several failed attempts in a row (``LockOutPolicy``) lock the vault out. Records that
+    /// have reached their limit of refused attempts are wiped before anything is tried, and again
+    /// before the outcome is reported. A recovery key or a device's secret cannot be guessed, so it
+    /// is not counted, opens the vault during a wait, and clears the count.
     ///
     /// Slots are tried up to a total cost of `ceiling`, the cheapest first.
     ///
