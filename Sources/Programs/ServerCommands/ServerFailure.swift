@@ -21,6 +21,12 @@ enum ServerFailure: ProgramFailure {
     case settingsFile(String, SettingsFile.Fault)
     /// The database lacks events that this file records.
     case rolledBack(String)
+    /// The position in this file is not a place among the events of the database.
+    case otherEvents(String)
+    /// The file for events does not end with one.
+    case notEvents(String)
+    /// The journal of systemd does not accept an event.
+    case journal(SystemCallFailure)
     /// Other machines have different keys under these numbers.
     case conflictingKeys(String, [KeyID])
     /// The command line contains a password.
@@ -134,14 +140,16 @@ extension ExitCode {
             case .database(_, let error): ExitCode(error)
             case .endsFile(_, .system), .endsFile(_, .busy), .settingsFile(_, .notReplaced):
                 .system
-            case .endsFile, .settingsFile, .rolledBack, .conflictingKeys: .badInput
+            case .endsFile, .settingsFile, .rolledBack, .otherEvents, .notEvents,
+                .conflictingKeys:
+                .badInput
             case .tls, .trustFile, .exists, .notAList, .noCheckpoint, .export, .lostExport,
                 .notAServerFile:
                 .badInput
             case .untrustedClock: .system
             case .input(_, let error):
                 if case .system = error { .system } else { .badInput }
-            case .listener, .tooFewFiles, .standardOutput: .system
+            case .listener, .tooFewFiles, .journal, .standardOutput: .system
             }
     }
 
