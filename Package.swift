@@ -51,6 +51,7 @@ let package = Package(
         .executable(name: "watchword-exports", targets: ["watchword-exports"]),
         .executable(name: "watchword-server", targets: ["watchword-server"]),
         .executable(name: "watchword-agent", targets: ["watchword-agent"]),
+        .executable(name: "watchword-enrol", targets: ["watchword-enrol"]),
         .executable(name: "watchword-presence", targets: ["watchword-presence"]),
         .executable(name: "watchword-clipboard", targets: ["watchword-clipboard"]),
         .executable(name: "watchword-screenshot", targets: ["watchword-screenshot"]),
@@ -74,8 +75,8 @@ let package = Package(
             name: "InternalModules",
             targets: [
                 "Courier", "DeviceLogin", "Devices", "ExportReading", "Exports", "JSONReading",
-                "OneTimePassword", "PasskeyVerification", "PictureReading", "QRDrawing",
-                "SecretVault", "VaultService", "Verification", "WatchwordCoding",
+                "LocalEnrolment", "OneTimePassword", "PasskeyVerification", "PictureReading",
+                "QRDrawing", "SecretVault", "VaultService", "Verification", "WatchwordCoding",
                 "WatchwordCryptography", "WatchwordSystem",
             ]),
     ],
@@ -173,6 +174,9 @@ let package = Package(
             "Server", "Verification",
             documents: ["DeviceKeys.md", "EnrolledSecrets.md"], "OneTimePassword",
             "WatchwordCryptography", "WatchwordSystem"),
+        module(
+            "Server", "LocalEnrolment", "LocalSockets", "Verification", "WatchwordCoding",
+            "WatchwordCryptography", "WatchwordSystem"),
         module("Server", "SQLStore", "Verification", "WatchwordSystem"),
         module(
             "Server", "PostgreSQLStore", "CPostgreSQL", "SQLStore", "Verification",
@@ -187,8 +191,8 @@ let package = Package(
             "Server", "VerificationService", documents: ["API.md", "Pages/Pages.md"],
             resources: ["enrol.html", "page.css", "page.js", "sign-in.html"].map {
                 .embedInCode("Pages/Files/\($0)")
-            }, "JSONReading", "OneTimePassword", "PasskeyVerification", "QRDrawing", "Verification",
-            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
+            }, "JSONReading", "LocalSockets", "OneTimePassword", "PasskeyVerification", "QRDrawing",
+            "Verification", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
 
         // Programs
         program("watchword-clipboard", "Devices", "WatchwordSystem"),
@@ -216,13 +220,18 @@ let package = Package(
                 "Monitoring/alerts-test.yaml", "Monitoring/alerts.yaml",
                 "Monitoring/dashboard.json", "Operations.md",
             ],
-            resources: documentsOfProgram, "CommandLineInterface", "Courier", "Exports",
-            "HTTPListener", "JSONReading", "OneTimePassword", "PasskeyVerification",
-            "PostgreSQLStore", "ProcessConfinement", "QRDrawing", "SQLStore", "SQLiteStore",
-            "Verification", "VerificationService", "WatchwordCoding", "WatchwordCryptography",
+            resources: documentsOfProgram, "CommandLineInterface", "Courier", "Devices", "Exports",
+            "HTTPListener", "JSONReading", "LocalEnrolment", "LocalSockets", "OneTimePassword",
+            "PasskeyVerification", "PostgreSQLStore", "ProcessConfinement", "QRDrawing",
+            "SQLStore", "SQLiteStore", "Verification", "VerificationService", "WatchwordCoding",
+            "WatchwordCryptography", "WatchwordSystem"),
+        module(
+            "Programs", "EnrolCommands", resources: documentsOfProgram, "CommandLineInterface",
+            "Devices", "LocalEnrolment", "QRDrawing", "WatchwordCoding", "WatchwordCryptography",
             "WatchwordSystem"),
         program("watchword", "Commands"),
         program("watchword-agent", "Agent"),
+        program("watchword-enrol", "EnrolCommands"),
         program("watchword-server", "ServerCommands"),
 
         // Tests
@@ -329,8 +338,9 @@ let package = Package(
         .target(
             name: "ServiceTranscripts",
             dependencies: [
-                "WatchwordCryptography", "WatchwordCoding", "JSONReading", "OneTimePassword",
-                "PasskeyVerification", "TestSupport", "Verification", "VerificationService",
+                "WatchwordCryptography", "WatchwordCoding", "JSONReading", "LocalSockets",
+                "OneTimePassword", "PasskeyVerification", "TestSupport", "Verification",
+                "VerificationService",
             ], path: "Tests/ServiceTranscripts", swiftSettings: settings),
         tests(
             "VerificationServiceTests", "WatchwordCryptography", "WatchwordCoding", "JSONReading",
@@ -344,8 +354,8 @@ let package = Package(
             "DeviceLoginTests", "Courier", "WatchwordCryptography", "DeviceLogin", "Devices",
             "WatchwordSystem", "SecretVault"),
         tests(
-            "CommandLineInterfaceTests", "CommandLineInterface", "Commands", "ServerCommands",
-            "WatchwordSystem"),
+            "CommandLineInterfaceTests", "CommandLineInterface", "Commands", "EnrolCommands",
+            "ServerCommands", "WatchwordSystem"),
         tests(
             "CommandsTests", "CommandLineInterface", "Devices", "Commands", "DeviceLogin",
             "WatchwordCoding", "OneTimePassword", "WatchwordCryptography", "WatchwordSystem",
@@ -366,12 +376,15 @@ let package = Package(
             "VaultServiceTests", "WatchwordCryptography", "OneTimePassword", "WatchwordSystem",
             "SecretVault", "VaultService"),
         tests("HTTPListenerTests", "HTTPListener", "WatchwordCoding", "WatchwordCryptography"),
+        tests(
+            "LocalEnrolmentTests", "LocalEnrolment", "LocalSockets", "OneTimePassword",
+            "Verification", "WatchwordCryptography", "WatchwordSystem"),
         tests("LocalSocketsTests", "LocalSockets", "WatchwordCryptography", "WatchwordSystem"),
         tests(
             "ServerTests", "CommandLineInterface", "WatchwordCryptography", "DeviceLogin",
             "Devices", "HTTPListener", "WatchwordCoding", "JSONReading", "OneTimePassword",
             "PasskeyVerification", "PostgreSQLServer", "PostgreSQLStore", "SecretVault",
             "ServerCommands", "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
-            "VerificationService"),
+            "VerificationService", "WatchwordSystem"),
     ]
 )

@@ -4,6 +4,7 @@ import Testing
 
 @testable import CommandLineInterface
 @testable import Commands
+@testable import EnrolCommands
 @testable import ServerCommands
 
 /// The completions of both programs, from the table of commands and in real shells.
@@ -22,6 +23,7 @@ struct CompletionTests {
     func completeness() throws {
         try checkAll(Commands.Verb.self)
         try checkAll(ServerVerb.self)
+        try checkAll(EnrolVerb.self)
     }
 
     private func checkAll<Verb: ProgramVerb>(_ table: Verb.Type) throws {

@@ -4,9 +4,10 @@ import Testing
 
 @testable import CommandLineInterface
 @testable import Commands
+@testable import EnrolCommands
 @testable import ServerCommands
 
-/// The help pages and manual pages of both programs, which their tables of commands and their
+/// The help pages and manual pages of the programs, which their tables of commands and their
 /// documents generate.
 struct HelpTests {
     @Test(
@@ -18,6 +19,11 @@ struct HelpTests {
         "every help page of watchword-server starts with valid examples, and has one line per option",
         arguments: ServerVerb.allCases)
     func serverPages(_ verb: ServerVerb) throws { try check(verb) }
+
+    @Test(
+        "every help page of watchword-enrol starts with valid examples, and has one line per option",
+        arguments: EnrolVerb.allCases)
+    func enrolPages(_ verb: EnrolVerb) throws { try check(verb) }
 
     private func check<Verb: ProgramVerb>(_ verb: Verb) throws {
         let lines = HelpPage<Verb>.of(verb).split(separator: "\n")
@@ -60,6 +66,7 @@ struct HelpTests {
     func width() {
         checkWidth(Commands.Verb.self)
         checkWidth(ServerVerb.self)
+        checkWidth(EnrolVerb.self)
     }
 
     private func checkWidth<Verb: ProgramVerb>(_: Verb.Type) {
@@ -73,6 +80,7 @@ struct HelpTests {
     func globalOptions() {
         checkGlobalOptions(Commands.Verb.self)
         checkGlobalOptions(ServerVerb.self)
+        checkGlobalOptions(EnrolVerb.self)
     }
 
     private func checkGlobalOptions<Verb: ProgramVerb>(_: Verb.Type) {
@@ -90,6 +98,7 @@ struct HelpTests {
     func optionsAgree() {
         #expect(ambiguousOptions(of: Commands.Verb.self) == ["qr"])
         #expect(ambiguousOptions(of: ServerVerb.self) == [])
+        #expect(ambiguousOptions(of: EnrolVerb.self) == [])
         let letters = Set(Commands.Verb.table.allOptions.filter { $0.short != nil }.map(\.name))
         #expect(letters == ["quiet", "help", "version", "yes", "output", "copy"])
     }
@@ -104,9 +113,12 @@ struct HelpTests {
     func sections() {
         checkSections(Commands.Verb.self)
         checkSections(ServerVerb.self)
-        let (help, serverHelp) = (Commands.Verb.documents.help, ServerVerb.documents.help)
-        for option in [Option.help, .version, .json] {
-            #expect(help.summary(of: option) == serverHelp.summary(of: option))
+        checkSections(EnrolVerb.self)
+        let help = Commands.Verb.documents.help
+        for other in [ServerVerb.documents.help, EnrolVerb.documents.help] {
+            for option in [Option.help, .version, .json] {
+                #expect(help.summary(of: option) == other.summary(of: option))
+            }
         }
     }
 
@@ -130,6 +142,7 @@ struct HelpTests {
     func values() {
         checkValues(Commands.Verb.self)
         checkValues(ServerVerb.self)
+        checkValues(EnrolVerb.self)
     }
 
     private func checkValues<Verb: ProgramVerb>(_: Verb.Type) {
@@ -146,6 +159,7 @@ struct HelpTests {
     func completeness() {
         checkManual(Commands.Verb.self, statuses: [0, 1, 2, 3, 4, 5, 6])
         checkManual(ServerVerb.self, statuses: [0, 1, 2, 3, 6])
+        checkManual(EnrolVerb.self, statuses: [0, 1, 2, 4, 5, 6])
     }
 
     private func checkManual<Verb: ProgramVerb>(_: Verb.Type, statuses: [Int]) {
@@ -162,7 +176,7 @@ struct HelpTests {
     @Test(
         "mandoc finds no problems in the manual page",
         .enabled(if: ForeignProgram("mandoc") != nil, "mandoc is not installed"),
-        arguments: ["watchword", "watchword-server"])
+        arguments: ["watchword", "watchword-enrol", "watchword-server"])
     func manual(_ program: String) throws {
         let mandoc = try #require(ForeignProgram("mandoc"))
         let page = try ForeignProgram(path: BuiltProgram.path(program)).run(["manual"])

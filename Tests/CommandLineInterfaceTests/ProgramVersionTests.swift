@@ -11,7 +11,8 @@ struct ProgramVersionTests {
 
     @Test(
         "every program prints the same version",
-        arguments: ["watchword", "watchword-agent", "watchword-server"] + helpers)
+        arguments: ["watchword", "watchword-agent", "watchword-enrol", "watchword-server"] + helpers
+    )
     func version(_ name: String) throws {
         let outcome = try ForeignProgram(path: BuiltProgram.path(name)).run(["--version"])
         #expect(outcome.text == "\(name) \(ProgramVersion.text)\n")

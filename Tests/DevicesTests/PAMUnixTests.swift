@@ -3,17 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The library that replaces the user database with files.
-private let userDatabaseWrapper: String? = {
-    let folders = ["/usr/lib"] + ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu" }
-    return folders.map { "\($0)/libnss_wrapper.so" }
-        .first(where: FileManager.default.fileExists(atPath:))
-}()
-
 /// pam_unix, the module that asks for the login password, with the test's own user database.
 @Suite(
     .enabled(
-        if: userDatabaseWrapper != nil,
+        if: UserDatabaseWrapper.path != nil,
         "libnss_wrapper.so (Debian: libnss-wrapper) is not there, so pam_unix is not tried"))
 struct PAMUnixTests {
     /// What `openssl passwd -6 -salt watchword 'right password'` prints.
@@ -26,7 +19,7 @@ struct PAMUnixTests {
     /// The hash is in `passwd` itself, so that pam_unix needs neither access to `shadow` nor its
     /// privileged helper; this works for root and for any other user.
     private func stack(hash: String, number: uid_t = getuid()) throws -> Stack {
-        let library = try #require(userDatabaseWrapper)
+        let library = try #require(UserDatabaseWrapper.path)
         let stack = try Stack([
             "auth required pam_unix.so nullok nodelay", "account required pam_unix.so",
         ])

@@ -88,25 +88,6 @@ final class ListenerClock: Sendable {
     func advance(by duration: Duration) { time.withLock { $0 += duration } }
 }
 
-/// A gate that stays closed until it is opened.
-actor Gate {
-    private var isOpen = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    func pass() async {
-        if isOpen { return }
-        await withCheckedContinuation { waiting.append($0) }
-    }
-
-    func close() { isOpen = false }
-
-    func open() {
-        isOpen = true
-        for one in waiting { one.resume() }
-        waiting = []
-    }
-}
-
 /// The bytes to send, and the expected status; 0 for a closed connection.
 struct RawCase: CustomTestStringConvertible, Sendable {
     let name: String

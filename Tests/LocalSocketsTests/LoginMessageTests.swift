@@ -82,9 +82,9 @@ struct LoginMessageTests {
         let vector = try #require(try MessageVector.all("request").first { $0.valid })
         let bytes = try vector.bytes(LoginRequest.count)
         #expect(LoginRequest(bytes.span) != nil)
-        #expect(LoginRequest((bytes + [0]).span) == nil)
-        #expect(LoginRequest(Array(bytes.dropLast()).span) == nil)
-        #expect(LoginRequest([UInt8]().span) == nil)
+        for other in [bytes + [0], [UInt8](bytes.dropLast()), []] {
+            #expect(LoginRequest(other.span) == nil, "\(other.count) bytes")
+        }
     }
 
     @Test("a user name that is not UTF-8 is nobody's")
@@ -92,8 +92,8 @@ struct LoginMessageTests {
         let vector = try #require(try MessageVector.all("request").first { $0.valid })
         var bytes = try vector.bytes(LoginRequest.count)
         bytes[40] = 0xFF
-        let request = try #require(LoginRequest(bytes.span))
-        #expect(request.user == nil)
+        let request = LoginRequest(bytes.span)
+        #expect(request != nil && request?.user == nil)
     }
 
     @Test("a service or remote host with a space or a byte beyond ASCII is refused")

@@ -23,10 +23,11 @@ struct RealmTests {
 
     @Test("the machine's name is the first line that is neither empty nor a comment")
     func hostname() {
-        for (content, expected) in [
+        let cases: [(String, String?)] = [
             ("mill\n", "mill"), ("# name\n\nMill.Example\nother\n", "mill.example"),
             ("mill", "mill"), ("", nil), ("# mill\n", nil), ("mill 1\n", nil),
-        ] {
+        ]
+        for (content, expected) in cases {
             #expect(Realm(hostnameFile: Array(content.utf8))?.text == expected, "\(content)")
         }
     }

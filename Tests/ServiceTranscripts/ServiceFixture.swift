@@ -1,3 +1,4 @@
+internal import LocalSockets
 internal import PasskeyVerification
 internal import Synchronization
 package import Verification
@@ -57,10 +58,12 @@ package final class ServiceFixture: Sendable {
         settings.audiences = [SampleDeviceKey.audience]
         settings.tpmRoots = tpmRoots
         settings.usesTLS = usesTLS
+        settings.realm = Realm("mill.example")
         var replaced = ServiceDependencies(
             now: { clock.now }, clockState: { dependencies.clockState.withLock { $0 } },
             log: { line in dependencies.lines.withLock { $0.append(line) } })
         replaced.instant = { clock.instant }
+        replaced.accountName = { [1_000: "alice", 1_001: "bob"][$0] }
         replaced.readinessChanged = { failure in
             dependencies.readinessChanges.withLock { $0.append(failure?.cause) }
         }

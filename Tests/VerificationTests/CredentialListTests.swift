@@ -73,6 +73,36 @@ struct CredentialListTests {
         }
     }
 
+    @Test("a credential of any state counts as enrolled if it was ever confirmed")
+    func everConfirmed() async throws {
+        let fixture = try VerifierFixture()
+        func hasEverConfirmed() async throws -> Bool {
+            try await fixture.verifier.hasEverConfirmed(fixture.alice)
+        }
+        #expect(try await !hasEverConfirmed())
+        let disabled = try await fixture.enrol()
+        #expect(try await !hasEverConfirmed())
+        let row = try #require(await fixture.store.credential(disabled.credential))
+        var record = try CredentialRecord(row)
+        record.end(as: .disabled, because: .tooManyFailures, at: fixture.clock.now)
+        #expect(try await fixture.store.commit([.updateCredential(record.row)]) == .done)
+        let revoked = try await fixture.enrol()
+        #expect(try await fixture.verifier.revoke(revoked.credential) == .done)
+        #expect(try await !hasEverConfirmed())
+        let first = try await fixture.enrolled()
+        #expect(try await hasEverConfirmed())
+        #expect(try await fixture.verifier.revoke(first.credential) == .done)
+        fixture.clock.advance(seconds: 1)
+        // More than one page of enrolments that were given up since then.
+        for _ in 0..<120 {
+            let other = try await fixture.enrol()
+            #expect(try await fixture.verifier.revoke(other.credential) == .done)
+        }
+        #expect(try await hasEverConfirmed())
+        let bob = try #require(Subject("bob"))
+        #expect(try await !fixture.verifier.hasEverConfirmed(bob))
+    }
+
     @Test("a decision sees every credential that an earlier policy allowed")
     func earlierPolicy() async throws {
         let fixture = try VerifierFixture(policy: Policy(maximumCredentials: 100))

@@ -111,6 +111,42 @@ struct LocalSocketTests {
         withExtendedLifetime(listener) {}
     }
 
+    @Test("a socket can be open to everybody, whatever the umask")
+    func mode() throws {
+        let listener = try LocalSocket.listen(at: path, mode: 0o666)
+        #expect(try TestSupport.mode(of: path) == 0o666)
+        withExtendedLifetime(listener) {}
+    }
+
+    @Test("only a socket on which nobody listens is removed as abandoned")
+    func abandoned() throws {
+        do {
+            let listener = try LocalSocket.listen(at: path)
+            #expect(try !LocalSocket.removeAbandoned(at: path))
+            withExtendedLifetime(listener) {}
+        }
+        try linkSymbolically(path, to: folder.file("link"))
+        try folder.write([1], to: "file")
+        for name in ["link", "file"] {
+            #expect(try !LocalSocket.removeAbandoned(at: folder.file(name)))
+            #expect(try names(in: folder.path).contains(name))
+        }
+        #expect(try LocalSocket.removeAbandoned(at: path))
+        #expect(try names(in: folder.path).sorted() == ["file", "link"])
+        #expect(throws: SystemCallFailure(call: "lstat", number: ENOENT)) {
+            _ = try LocalSocket.removeAbandoned(at: path)
+        }
+    }
+
+    @Test("the number of users of other namespaces is known")
+    func overflow() { #expect(UserDatabase.overflowUsers().contains(65_534)) }
+
+    @Test("this process's user is found, and one that does not exist is not")
+    func account() async {
+        #expect(await UserDatabase.findName(of: geteuid()) == UserDatabase.name(of: geteuid()))
+        #expect(await UserDatabase.findName(of: 4_294_967_000) == nil)
+    }
+
     @Test("connecting reports that nobody listens")
     func nobody() throws {
         do {

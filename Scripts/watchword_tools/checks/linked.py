@@ -17,6 +17,7 @@ LINKED = {
     # Recognises the code by an HMAC.
     "watchword-clipboard": {"libcrypto"},
     "watchword-courier": {"libcrypto", "libcurl", "libjansson", "libseccomp"},
+    "watchword-enrol": {"libcrypto"},
     "watchword-exports": {"libargon2", "libcrypto", "libgcrypt", "libjansson", "librnp", "libseccomp", "libsodium",
                           "libsqlite3", "libxml2", "libz", "libzip"},
     # Runs third-party modules, so it links as little as possible. Nothing in it calls libcrypto, which `Devices`

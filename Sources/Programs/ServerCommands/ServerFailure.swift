@@ -55,6 +55,10 @@ enum ServerFailure: ProgramFailure {
     /// Health and metrics would be sent over the network without encryption.
     case plainOperations(String)
     case listener(String, ListenerFailure)
+    /// A socket for programs on this machine, by its path or the name under which it is passed.
+    case socket(String, LocalSocketFault)
+    /// This machine has no name that can be a realm.
+    case noRealm
     /// The limit on open files leaves too few connections.
     case tooFewFiles(Int, needed: Int)
     case noSuchClient
@@ -128,7 +132,7 @@ extension ExitCode {
             switch failure {
             case .noHome, .plainHTTP, .plainOperations, .passwordInArguments, .noCopies,
                 .needsFile, .takesNoFile, .badClientName, .needsSubject, .severalSubjects,
-                .noAnswer:
+                .socket(_, .passed), .socket(_, .unknown), .noRealm, .noAnswer:
                 .usage
             case .noSuchClient, .clientRevoked, .clientNameTaken, .noSuchSubject,
                 .noSuchCredential, .nothingToUnlock, .notConfirmed:
@@ -149,7 +153,10 @@ extension ExitCode {
             case .untrustedClock: .system
             case .input(_, let error):
                 if case .system = error { .system } else { .badInput }
-            case .listener, .tooFewFiles, .journal, .standardOutput: .system
+            case .socket(_, .exposed): .badInput
+            case .listener, .socket(_, .system), .tooFewFiles, .journal,
+                .standardOutput:
+                .system
             }
     }
 

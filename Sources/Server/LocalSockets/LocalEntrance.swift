@@ -10,12 +10,27 @@ package final class LocalEndpoint: Sendable {
 
     /// The maximum number of connections that wait to be accepted: as many as the kernel allows by
     /// default (`net.core.somaxconn`).
-    package static let backlog: Int32 = 4_096
+    private static let backlog: Int32 = 4_096
 
     /// Takes a listening socket, which this process made if there is a `path` to remove.
     package init(_ file: consuming FileDescriptor, madeAt path: String? = nil) {
         self.file = file
         self.path = path
+    }
+
+    /// Makes a socket at `path` with these permission bits, in place of one on which nobody listens
+    /// any more.
+    ///
+    /// - Throws: `bind` with `EADDRINUSE` if anything else is at the path.
+    package static func make(
+        at path: String, mode: UInt32
+    ) throws(SystemCallFailure) -> LocalEndpoint {
+        let first = try SystemCallFailure.nilIf(
+            \.isAddressInUse, LocalSocket.listen(at: path, mode: mode, backlog: backlog))
+        if let first { return LocalEndpoint(first, madeAt: path) }
+        _ = try LocalSocket.removeAbandoned(at: path)
+        return LocalEndpoint(
+            try LocalSocket.listen(at: path, mode: mode, backlog: backlog), madeAt: path)
     }
 
     deinit {

@@ -16,29 +16,59 @@ public enum PAMProgram {
             try ProcessHardening.apply()
             try ProcessHardening.dieWithParent()
             let channel = try ModuleChannel()
-            channel.end(with: verdict(in: folder, of: user, over: channel))
+            let number = if let user { UInt32(user) } else { getuid() }
+            let service = Service(name: PAMService.name, folder: folder)
+            channel.end(
+                with: verdict(of: service, on: number, isClient: user != nil, over: channel))
         } catch {
             // The other side notices that there is no verdict.
             ProcessEnd.atOnce(with: 6)
         }
     }
 
+    /// Asks the modules for enrolments to authenticate the user at the other end of a connection,
+    /// which a server sends over standard input; then ends the process.
+    ///
+    /// - Parameter folder: as for ``run(serviceFolder:user:)``.
+    public static func runForPeer(serviceFolder folder: String? = nil) -> Never {
+        do throws(SystemCallFailure) {
+            try ProcessHardening.apply()
+            let request = try PeerRequest()
+            let service = Service(name: PAMService.enrolment, folder: folder)
+            request.end(
+                with: verdict(
+                    of: service, on: request.user, isClient: true, over: request.channel))
+        } catch {
+            // The server notices that there is no verdict.
+            ProcessEnd.atOnce(with: 6)
+        }
+    }
+
+    /// A service file.
+    private struct Service {
+        let name: String
+        /// Its folder, instead of the system's folders.
+        let folder: String?
+
+        var isInstalled: Bool {
+            PAMService.isInstalled(name, in: folder.map { [$0] } ?? PAMService.folders)
+        }
+    }
+
+    /// - Parameter isClient: whether the user is a client of this program's user.
     private static func verdict(
-        in folder: String?, of other: String?, over channel: ModuleChannel
+        of service: Service, on number: UInt32?, isClient: Bool, over channel: ModuleChannel
     ) -> ModuleVerdict {
-        let number = if let other { UInt32(other) } else { getuid() }
         guard let number, let user = UserDatabase.name(of: number) else {
             return .failed(.noUserName)
         }
-        guard PAMService.isInstalled(in: folder.map { [$0] } ?? PAMService.folders) else {
-            return .failed(.noServiceFile)
-        }
+        guard service.isInstalled else { return .failed(.noServiceFile) }
         do throws(PAMCheckFailure) {
             var transaction = try PAMTransaction(
-                service: PAMService.name, folder: folder, user: user, channel: channel)
-            // The modules cannot see where the client of the system agent is. A fingerprint reader,
-            // for instance, is there only for a person at this machine.
-            if other != nil, !LoginManager.isAtMachine(number) { try transaction.setRemote() }
+                service: service.name, folder: service.folder, user: user, channel: channel)
+            // The modules cannot see where a client is. A fingerprint reader, for instance, is
+            // there only for a person at this machine.
+            if isClient, !LoginManager.isAtMachine(number) { try transaction.setRemote() }
             guard try transaction.authenticate() else { return .denied }
             try transaction.validateAccount()
             return .granted

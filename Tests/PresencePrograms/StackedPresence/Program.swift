@@ -10,6 +10,9 @@ import PAMAuthentication
         let folder = String(path[..<slash])
         startAnew(path, with: "\(folder)/environment")
         let arguments = CommandLine.arguments
+        if arguments.dropFirst() == ["--peer"] {
+            PAMProgram.runForPeer(serviceFolder: "\(folder)/pam.d")
+        }
         let user = arguments.count == 3 && arguments[1] == "--user" ? arguments[2] : nil
         PAMProgram.run(serviceFolder: "\(folder)/pam.d", user: user)
     }

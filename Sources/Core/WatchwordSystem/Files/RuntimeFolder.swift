@@ -203,6 +203,17 @@ public enum UserDatabase {
         return unsafe String(validatingCString: name)
     }
 
+    /// The name of the user with this ID; `nil` if there is none.
+    ///
+    /// A look-up may ask a server, so each has a thread of its own.
+    public static func findName(of user: UInt32) async -> String? {
+        await withCheckedContinuation { found in
+            let thread = WorkerThread { found.resume(returning: name(of: user)) }
+            guard let thread else { return found.resume(returning: nil) }
+            thread.detach()
+        }
+    }
+
     /// The number of the user as whom the kernel shows users of other namespaces, unless it is set
     /// to another one.
     private static let standardOverflowUser: UInt32 = 65_534

@@ -174,10 +174,16 @@ extension SystemCallFailure {
     /// Whether there was no connection to accept.
     public var isNoConnection: Bool { [EAGAIN, ECONNABORTED].contains(number) }
 
+    /// Whether there is something at the path of a new socket.
+    public var isAddressInUse: Bool { number == EADDRINUSE }
+
     /// Whether nobody listens on a socket: there is none, or the process that made it has ended.
     public var isNobodyListening: Bool {
         [ENOENT, ENOTDIR, ECONNREFUSED, ENOTSOCK].contains(number)
     }
+
+    /// The other end of a connection is gone, or does not receive what is sent.
+    package static let connectionLost = SystemCallFailure(call: "write", number: EPIPE)
 
     /// Whether the other end of a connection is gone.
     public var isConnectionLost: Bool { [ECONNRESET, EPIPE].contains(number) }

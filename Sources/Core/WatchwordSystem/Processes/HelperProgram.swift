@@ -25,14 +25,14 @@ package enum HelperProgram {
         }
     }
 
-    /// Does the same for a program that takes no arguments, or one option with a value.
+    /// Does the same for a program that takes no arguments, one option with a value, or `task`.
     package static func main(
-        _ name: String, hint: String, option: String, serve: (String?) -> Never
+        _ name: String, hint: String, option: String, task: String, serve: (String?) -> Never
     ) {
         let arguments = CommandLine.arguments.dropFirst()
         guard arguments.count == 2, arguments.first == option, let value = arguments.last,
-            !StandardStream.input.isTerminal
-        else { return main(name, hint: hint) { serve(nil) } }
+            value != task, !StandardStream.input.isTerminal
+        else { return main(name, hint: hint, tasks: [task], serve: serve) }
         serve(value)
     }
 

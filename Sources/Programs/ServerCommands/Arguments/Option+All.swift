@@ -21,6 +21,13 @@ extension Option {
     static let trustedProxy = Option("trusted-proxy", .text("PROXY,…")).settableByEnvironment
     static let noClockCheck = Option("no-clock-check").settableByEnvironment
     static let keepEvents = Option("keep-events", .text("DAYS|all")).settableByEnvironment
+    // Programs on this machine.
+    static let realm = Option("realm", .text("NAME")).settableByEnvironment
+    static let pamSocket = Option("pam-socket", .file, placeholder: "PATH").settableByEnvironment
+    static let selfSocket = Option("self-socket", .file, placeholder: "PATH").settableByEnvironment
+    static let enrolSocket = Option("enrol-socket", .file, placeholder: "PATH")
+        .settableByEnvironment
+
     // Passkeys and device keys.
     static let relyingParty = Option("rp-id", .text("HOST,…")).settableByEnvironment
     static let relyingPartyName = Option("rp-name", .text("NAME")).settableByEnvironment

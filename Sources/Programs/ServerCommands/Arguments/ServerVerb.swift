@@ -62,9 +62,9 @@ struct ServerVerb: ProgramVerb {
     static let serving: [Option] = [
         .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP, .profile,
         .guessBound, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck, .keepEvents,
-        .relyingParty, .relyingPartyName, .origin, .relatedOrigin, .topOrigin, .attestationRoots,
-        .authenticators, .passkeyAlgorithms, .passkeyFloor, .pages, .returnTo, .audience,
-        .tpmRoots,
+        .realm, .pamSocket, .selfSocket, .enrolSocket, .relyingParty, .relyingPartyName, .origin,
+        .relatedOrigin, .topOrigin, .attestationRoots, .authenticators, .passkeyAlgorithms,
+        .passkeyFloor, .pages, .returnTo, .audience, .tpmRoots,
     ]
 
     /// Where a help desk's command works: on the store, or over the API of a server.

@@ -70,6 +70,10 @@ enum ServerMessages {
             "\(address) is reachable from other machines, and health and metrics have no TLS; listen on "
                 + "127.0.0.1, or use --insecure-http if a proxy terminates TLS"
         case .listener(let address, let failure): "\(address): " + sentence(for: failure)
+        case .socket(let name, let fault): "\(name): " + sentence(for: fault)
+        case .noRealm:
+            "this machine has no name that can be a realm; use --realm with a name of lower-case "
+                + "letters, digits, dots and dashes"
         case .tooFewFiles(let files, let needed):
             "the limit on open files is \(files), and each connection needs one; raise it to at least "
                 + "\(needed) (ulimit -n, or LimitNOFILE= in the unit)"
@@ -131,6 +135,23 @@ enum ServerMessages {
         case .earlierCertificatesInUse(let count):
             "open connections still use \(count) earlier certificates, which is the maximum; "
                 + "reload again in a minute"
+        }
+    }
+
+    private static func sentence(for fault: LocalSocketFault) -> String {
+        switch fault {
+        case .passed:
+            "the service manager passes this socket already; remove the option, or disable the "
+                + "socket unit"
+        case .unknown:
+            "the service manager passes a socket with another name than pam, self and enrol, or two "
+                + "with one name; see FileDescriptorName= in the socket units"
+        case .exposed:
+            "other users can write to the directory, and replace the socket; choose a directory that "
+                + "belongs to root or to this user"
+        case .system(let failure) where failure.isAddressInUse:
+            "another server listens here, or a file has this name"
+        case .system(let failure): sentence(for: failure)
         }
     }
 

@@ -1,5 +1,6 @@
 import CommandLineInterface
 import HTTPListener
+import LocalSockets
 import SQLStore
 import Synchronization
 import Verification
@@ -33,7 +34,8 @@ enum Serve {
         // Swift's own threads never receive these signals.
         let signals = try SignalQueue([.terminate, .interrupt, .hangUp])
         let settings = try ServingSettings(arguments, now: SystemClock.unixTime())
-        let room = try ConnectionLimit()
+        let room = try ConnectionLimit(local: settings.sockets.connections)
+        var endpoints = try settings.sockets.open()
         let notices = ServiceNotices(log: log)
         let context = try ServerContext.open(
             ServerPaths(arguments), policy: settings.policy, making: true)
@@ -55,11 +57,15 @@ enum Serve {
             ListenerLimits(connections: room.service, proxies: proxies), service,
             handler: service.respond)
         let operations: Listener
+        let local: LocalListener?
         do {
             operations = try listen(
                 on: settings.operations, tls: nil,
                 ListenerLimits(connections: ConnectionLimit.operations, proxies: .none), service,
                 handler: service.respondToOperator)
+            local = try listen(on: endpoints, service)
+            // The listener closes them when it stops.
+            endpoints = [:]
         } catch {
             _ = await main.stop(grace: .zero)
             throw error
@@ -69,7 +75,7 @@ enum Serve {
             [
                 ("service", main.address.text), ("tls", settings.tls == nil ? "no" : "yes"),
                 ("operations", operations.address.text), ("connections", "\(room.service)"),
-            ])
+            ] + settings.sockets.facts)
         if room.isShort {
             log.say("few-connections", [("cause", ServerMessages.shortage(of: room))])
         }
@@ -81,7 +87,7 @@ enum Serve {
         }
         try wait(signals) { replaceCertificate(of: main, arguments, log) }
         notices.send(["STOPPING=1", "STATUS=stopping"])
-        try await stop(signals, [main, operations], log)
+        try await stop(signals, [main, operations], local, log)
         watching.cancel()
         housekeeper.cancel()
         await watching.value
@@ -132,12 +138,14 @@ enum Serve {
 
     /// Stops the listeners; a second signal other than HUP ends the process at once.
     @MainActor private static func stop(
-        _ signals: borrowing SignalQueue, _ listeners: [Listener], _ log: ServerLog
+        _ signals: borrowing SignalQueue, _ listeners: [Listener], _ local: LocalListener?,
+        _ log: ServerLog
     ) async throws {
         log.say("stopping", [])
         let stopping = Stopping()
         Task.detached {
             var areDone = true
+            if let local { areDone = await local.stop(grace: grace) }
             for listener in listeners { areDone = await listener.stop(grace: grace) && areDone }
             stopping.finish(areDone)
         }

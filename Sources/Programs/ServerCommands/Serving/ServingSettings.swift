@@ -12,11 +12,13 @@ struct ServingSettings: Sendable {
     let tls: TLSIdentity?
     let policy: Policy
     let settings: ServiceSettings
+    let sockets: LocalSocketOptions
     /// How long events are kept, in milliseconds; `nil` keeps them forever.
     let eventLifetime: Int64?
 
     init(_ arguments: ServerArguments, now: Int64) throws {
         let keys = try PublicKeyOptions(arguments)
+        sockets = try LocalSocketOptions(arguments)
         service =
             try arguments.value(
                 .listen, expected: Self.expectedAddress, ListenAddress.init(parsing:)) ?? .service
@@ -52,6 +54,7 @@ struct ServingSettings: Sendable {
         settings.audiences = keys.audiences
         settings.tpmRoots = keys.tpmRoots
         settings.usesTLS = arguments[.tlsCertificate] != nil
+        settings.realm = sockets.realm
         self.settings = settings
         tls = try ServingSettings.identity(arguments, now: now)
         // Codes must travel over a protected channel (RFC 4226, section 7.1, RP3; SP 800-63B-4,
@@ -206,12 +209,15 @@ struct ConnectionLimit: Sendable {
 
     /// The limit on open files.
     let files: Int
+    /// The files that are not connections of the service.
+    private let others: Int
 
     /// Raises the limit on open files as far as needed and permitted.
     ///
+    /// - Parameter local: the maximum number of connections of programs on this machine.
     /// - Throws: ``ServerFailure/tooFewFiles(_:needed:)`` if the limit is too low for the service.
-    init() throws {
-        let others = Self.operations + Self.reserve
+    init(local: Int) throws {
+        others = Self.operations + Self.reserve + local
         files = try OpenFileLimit.raise(to: Self.most + others)
         guard service >= Self.fewest else {
             throw ServerFailure.tooFewFiles(files, needed: Self.fewest + others)
@@ -219,7 +225,7 @@ struct ConnectionLimit: Sendable {
     }
 
     /// The maximum number of connections of the service.
-    var service: Int { min(Self.most, files - Self.operations - Self.reserve) }
+    var service: Int { min(Self.most, files - others) }
 
     /// Whether the service gets fewer connections than usual.
     var isShort: Bool { service < Self.most }

@@ -111,9 +111,9 @@ package struct LogLine: Hashable, Sendable {
     package let time: UnixTime
     /// The `Request-Id` of the response.
     package let requestID: String
-    /// The method; `other` if no route supports it.
+    /// The method; `other` if no route supports it, `local` on a socket for logins.
     package let method: String
-    /// The template of the route; `nil` if there is no such route.
+    /// The template of the route, or the name of the socket; `nil` if there is no such route.
     package let route: String?
     /// The status of the response.
     package let status: Int

@@ -1,3 +1,4 @@
+internal import LocalSockets
 internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
@@ -8,7 +9,7 @@ struct Exchange: Sendable {
     let began: ContinuousClock.Instant
     /// The request id; `nil` if no random bytes were available.
     let id: String?
-    let address: String
+    var address: String
     /// The method, if any route supports it.
     let method: Method?
     /// The route, once it is known.
@@ -17,6 +18,8 @@ struct Exchange: Sendable {
     var page: PageResource?
     /// Who sent the request, as far as it is known.
     var sender = Sender.stranger
+    /// The socket, if a program on this machine sent the request.
+    var socket: LoginSocket?
 }
 
 /// Who sent a request.
@@ -49,6 +52,8 @@ extension Exchange {
     /// An ``Access/unprovenDevice`` has proved nothing: its only success is a challenge (“made”).
     fileprivate func isUnauthenticated(_ status: Status, _ outcome: String) -> Bool {
         guard case .stranger = sender else { return false }
+        // Only root's programs use the other socket.
+        if let socket { return socket == .own && outcome != "accepted" }
         let isProof = [.device, .browser].contains(route?.access) && outcome != "made"
         return status.isProblem || !isProof || outcome == "denied"
     }
@@ -61,6 +66,13 @@ extension Service {
             began: dependencies.instant(), id: requestID(),
             address: settings.trustedProxies.clientAddress(of: request),
             method: Method(rawValue: request.method))
+    }
+
+    func begin(on socket: LoginSocket) -> Exchange {
+        metrics.begin()
+        return Exchange(
+            began: dependencies.instant(), id: requestID(), address: "", method: nil, socket: socket
+        )
     }
 
     /// Logs the exchange and builds the response.
@@ -99,6 +111,20 @@ extension Service {
             body: problem.json.rendered(), isAuthenticated: exchange.sender.client != nil)
     }
 
+    /// Logs the exchange and builds the response for a program on this machine.
+    func end(_ exchange: Exchange, _ response: LoginResponse, outcome: String) -> [UInt8] {
+        note(exchange, .ok, outcome: outcome, cause: nil)
+        return response.bytes
+    }
+
+    /// Logs the exchange, and builds the response for a program on this machine whose request was
+    /// not decided; `nil` if the request was malformed.
+    func endLogin(_ exchange: Exchange, _ refusal: Refusal) -> [UInt8]? {
+        let problem = refusal.problem
+        note(exchange, problem.status, outcome: problem.name, cause: refusal.cause)
+        return problem == .malformedRequest ? nil : LoginResponse.unavailable.bytes
+    }
+
     private func contentType(of status: Status) -> HTTPField {
         HTTPField(
             "Content-Type", status.isProblem ? "application/problem+json" : "application/json")
@@ -125,12 +151,13 @@ extension Service {
         let passed = (dependencies.instant() - exchange.began).components
         let microseconds = passed.seconds * 1_000_000 + passed.attoseconds / 1_000_000_000_000
         metrics.end(
-            operation: exchange.route?.operation.id ?? "none", status: status.rawValue,
+            operation: exchange.route?.operation.id ?? exchange.socket?.rawValue ?? "none",
+            status: status.rawValue,
             outcome: outcome, microseconds: microseconds)
         let line = LogLine(
             time: dependencies.now(), requestID: exchange.id ?? "",
-            method: exchange.method?.rawValue ?? "other",
-            route: exchange.route?.template ?? exchange.page?.rawValue,
+            method: exchange.method?.rawValue ?? (exchange.socket == nil ? "other" : "local"),
+            route: exchange.route?.template ?? exchange.page?.rawValue ?? exchange.socket?.rawValue,
             status: status.rawValue, outcome: outcome, client: exchange.sender.client?.name,
             address: Origin(address: exchange.address).address, duration: microseconds,
             cause: cause)

@@ -1,3 +1,4 @@
+package import LocalSockets
 internal import PasskeyVerification
 internal import Synchronization
 package import Verification
@@ -15,6 +16,10 @@ package final class Service: Sendable {
     // challenges. Each has its own limiter, so that pages cannot keep devices from signing in.
     let pageLimiter: AddressLimiter
     let challengeLimiter: AddressLimiter
+    /// The attempts of each local user's programs, on every socket that they can use.
+    package let ownAttempts = OwnNameLimiter.ofAttempts()
+    /// All requests of each local user's programs.
+    let ownRequests = OwnNameLimiter(burst: 60, interval: .seconds(1))
     let refusals: RefusalLog
     let metrics = Metrics()
     let deniedSubjects: DeniedSubjects

@@ -1,5 +1,7 @@
+package import LocalSockets
 package import Verification
 package import WatchwordCryptography
+internal import WatchwordSystem
 
 /// The operator's settings.
 package struct ServiceSettings: Sendable {
@@ -19,6 +21,8 @@ package struct ServiceSettings: Sendable {
     package var tpmRoots: TrustAnchors?
     /// Whether the listener speaks TLS.
     package var usesTLS = false
+    /// The realm of this machine's accounts; `nil` if the server has no sockets for logins.
+    package var realm: Realm?
 
     /// The standard settings.
     package init(clock: ClockRequirement) { self.clock = clock }
@@ -42,6 +46,8 @@ package struct ServiceDependencies: Sendable {
     package var sprayingNoticed: @Sendable () -> Void = {}
     /// How the database is cared for, for the metrics; it must not block.
     package var upkeep: @Sendable () -> Upkeep = { Upkeep() }
+    /// The name of the account with this user ID; `nil` if there is none.
+    package var accountName: @Sendable (UInt32) async -> String? = UserDatabase.findName
     /// Receives the log line of each request; it must not block.
     package let log: @Sendable (LogLine) -> Void
 

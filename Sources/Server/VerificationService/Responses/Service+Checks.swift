@@ -75,7 +75,7 @@ extension Service {
         }
     }
 
-    private static func name(of denial: VerificationOutcome.Denial) -> String {
+    static func name(of denial: VerificationOutcome.Denial) -> String {
         switch denial {
         case .wrong: "wrong"
         case .replayed: "replayed"

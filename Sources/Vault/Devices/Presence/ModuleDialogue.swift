@@ -114,12 +114,13 @@ package final class ModuleRelay {
     /// guess and leave before the refusal. Further questions then get an empty answer.
     ///
     /// - Parameters:
-    ///   - person: becomes ready when the person's program ends while nothing is asked.
+    ///   - person: becomes ready when the person's program ends while nothing is asked; `nil` if
+    ///     this is that program.
     ///   - show: shows a message.
     ///   - ask: asks a question until this moment, and returns the answer of at most
     ///     ``longestAnswer`` bytes.
     package func verdict(
-        unless person: Polling.Interest,
+        unless person: Polling.Interest?,
         showing show: (String) throws(PAMCheckFailure) -> Void,
         asking ask: (String, Bool, Moment) throws(PAMCheckFailure) -> SecretBytes
     ) throws(PAMCheckFailure) -> Bool {

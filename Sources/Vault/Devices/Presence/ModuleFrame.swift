@@ -126,20 +126,38 @@ public struct ModuleAnswer {
     }
 }
 
-/// The modules' side of the pipes, in the program that runs them.
+/// The modules' side of the messages, in the program that runs them.
 ///
 /// The modules are third-party code, so they get no access to standard input and output: their
 /// output must not be mistaken for this program's, and they must not read the person's answer to
 /// another module.
 public final class ModuleChannel {
-    private let input: FileDescriptor
-    private let output: FileDescriptor
+    private let input: FrameConnection
+    private let output: FrameConnection
+    /// How long a person may take for an answer; `nil` if the other side limits that.
+    private let patience: Duration?
+
+    /// How long the other side may take to receive a message.
+    private static let timeToReceive = Duration.seconds(5)
 
     /// Takes over standard input and output, and reports that it is ready.
     public init() throws(SystemCallFailure) {
-        input = try FileDescriptor(owning: StandardStream.input.rawValue).duplicate()
-        output = try FileDescriptor(owning: StandardStream.output.rawValue).duplicate()
+        input = FrameConnection(
+            try FileDescriptor(owning: StandardStream.input.rawValue).duplicate())
+        output = FrameConnection(
+            try FileDescriptor(owning: StandardStream.output.rawValue).duplicate())
+        patience = nil
         try StandardStream.fillGaps()
+        try send(.ready(version: ModuleFrame.version))
+    }
+
+    /// Talks to a person's program over a connection, and reports that it is ready.
+    init(
+        over connection: borrowing FileDescriptor, patience: Duration
+    ) throws(SystemCallFailure) {
+        input = FrameConnection(try connection.duplicate())
+        output = input
+        self.patience = patience
         try send(.ready(version: ModuleFrame.version))
     }
 
@@ -153,15 +171,16 @@ public final class ModuleChannel {
     /// - Returns: the answer without its line ending; `nil` if there is none.
     public func ask(_ text: String, isEchoed: Bool) throws(SystemCallFailure) -> ModuleAnswer? {
         try send(.asks(text, isEchoed: isEchoed))
-        var incoming = try IncomingFrame(limit: ModuleAnswer.largestFrame)
-        guard case .complete(let frame) = try incoming.advance(from: input) else { return nil }
+        let received = try input.receive(
+            limit: ModuleAnswer.largestFrame, idleTime: patience, timeout: nil)
+        guard case .frame(let frame) = received else { return nil }
         return ModuleAnswer(parsing: frame)
     }
 
     /// Reports the verdict and ends the process.
     public func end(with verdict: ModuleVerdict) -> Never {
         do throws(SystemCallFailure) {
-            try send(.verdict(verdict))
+            try report(verdict)
         } catch {
             // There is nobody left to report to.
             ProcessEnd.atOnce(with: 6)
@@ -170,7 +189,11 @@ public final class ModuleChannel {
         ProcessEnd.atOnce(with: 0)
     }
 
+    /// Reports the verdict.
+    func report(_ verdict: ModuleVerdict) throws(SystemCallFailure) { try send(.verdict(verdict)) }
+
     private func send(_ frame: ModuleFrame) throws(SystemCallFailure) {
-        try FrameWriter(frame).write(to: output)
+        let isSent = try output.send(FrameWriter(frame), timeout: ModuleChannel.timeToReceive)
+        guard isSent else { throw .connectionLost }
     }
 }

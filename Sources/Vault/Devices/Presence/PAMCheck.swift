@@ -48,10 +48,15 @@ public struct PAMCheck: PresenceCheck {
     }
 }
 
-/// The PAM service that Watchword uses.
+/// The PAM services that Watchword uses.
 public enum PAMService {
     /// The name of the service file.
     public static let name = "watchword"
+    /// The name of the service file with which users prove who they are before they enrol their
+    /// first authenticator.
+    ///
+    /// It must ask for the login password, and nothing that a program of the user can satisfy.
+    public static let enrolment = "watchword-enrol"
     /// Where Linux-PAM looks for the service file: the administrator's folder, then the packages'
     /// folder.
     public static let folders = ["/etc/pam.d", "/usr/lib/pam.d"]
@@ -60,10 +65,12 @@ public enum PAMService {
     ///
     /// Without this file, Linux-PAM would ask the modules of the service `other`, which nobody
     /// chose for this purpose.
-    public static func isInstalled(in folders: [String] = folders) -> Bool {
+    public static func isInstalled(
+        _ service: String = name, in folders: [String] = folders
+    ) -> Bool {
         folders.contains { folder in
             // A file that cannot be inspected cannot be read either.
-            do { return try FileKind(at: "\(folder)/\(name)", following: true) == .file } catch {
+            do { return try FileKind(at: "\(folder)/\(service)", following: true) == .file } catch {
                 return false
             }
         }

@@ -2,6 +2,7 @@
 @testable import DeviceLogin
 @testable import Devices
 @testable import Exports
+@testable import LocalEnrolment
 import OneTimePassword
 @testable import SecretVault
 @testable import VaultService
@@ -16,6 +17,7 @@ func messageSeeds() throws -> [(target: FuzzTarget, bytes: [UInt8])] {
     var seeds = try exportAnswers().map { (target: FuzzTarget.answer, bytes: $0) }
     seeds += try agentMessages().map { (.transfer, $0) }
     seeds += try vaultMessages().map { (.transfer, $0) }
+    seeds += try enrolmentMessages().map { (.transfer, $0) }
     seeds += try tokenMessages().map { (.token, $0) }
     seeds += try courierMessages().map { (.courier, $0) }
     seeds += try deviceKeys().map { (.devicekey, $0) }
@@ -114,6 +116,21 @@ private func agentMessages() throws -> [[UInt8]] {
         + requests.map { try encoded($0) } + responses.map { try encoded($0) }
         + keyRequests.map { try encoded($0) } + loginRequests.map { try encoded($0) }
         + loginResponses.map { try encoded($0) }
+}
+
+private func enrolmentMessages() throws -> [[UInt8]] {
+    let requests: [EnrolmentRequest] = [
+        .begin(version: EnrolmentRequest.version, .add(name: "phone", hasTicket: true)),
+        .answer(pin),
+    ]
+    let credential = OwnCredential(
+        id: "cr_", kind: "recovery", state: "active", name: "", createdAt: "2026-11-29T10:00:00Z",
+        lastUsedAt: nil, remaining: 9)
+    let responses: [EnrolmentResponse] = [
+        .asks(.code, isRepeated: true), .credentials([credential]), .recoveryCodes([pin]),
+        .refused(.mustWait(seconds: 60)),
+    ]
+    return try requests.map { try encoded($0) } + responses.map { try encoded($0) }
 }
 
 /// What a vault contains, and how it is changed.

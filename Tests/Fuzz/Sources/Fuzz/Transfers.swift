@@ -1,10 +1,11 @@
 @testable import DeviceLogin
+@testable import LocalEnrolment
 @testable import SecretVault
 @testable import VaultService
 @testable import WatchwordSystem
 
-/// Parses the bytes as each type that `watchword` and its agent send to each other; an accepted
-/// value must be written back byte for byte.
+/// Parses the bytes as each type that `watchword` and its agent, or `watchword-enrol` and the
+/// server, send to each other; an accepted value must be written back byte for byte.
 func fuzzTransfer(_ bytes: [UInt8]) {
     expectOneForm(EntryContent.self, bytes)
     expectOneForm(EntryDetails.self, bytes)
@@ -26,6 +27,8 @@ func fuzzTransfer(_ bytes: [UInt8]) {
     expectOneForm(KeyOrder.self, bytes)
     expectOneForm(KeyState.self, bytes)
     expectOneForm(DeviceLoginError.self, bytes)
+    expectOneForm(EnrolmentRequest.self, bytes)
+    expectOneForm(EnrolmentResponse.self, bytes)
 }
 
 /// Parses the bytes as a value; an accepted one must be written back byte for byte.

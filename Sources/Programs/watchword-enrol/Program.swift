@@ -1,0 +1,5 @@
+import EnrolCommands
+
+@main struct Program {
+    static func main() { EnrolProgram.main() }
+}

@@ -1,0 +1,228 @@
+internal import LocalSockets
+internal import Verification
+internal import WatchwordCryptography
+internal import WatchwordSystem
+
+/// Performs a task for the user at the other end of a connection.
+///
+/// A program that runs as the user can say everything that the user can. Each change therefore
+/// needs what such a program does not have: a code, the login password, which the system's modules
+/// check in another process, or an administrator's ticket.
+struct EnrolmentConversation {
+    private let connection: EnrolmentConnection
+    private let services: EnrolmentServices
+    private let account: String
+    private let subject: Subject
+
+    init(
+        _ connection: EnrolmentConnection, _ services: EnrolmentServices
+    ) throws(EnrolmentEnd) {
+        guard let account = UserDatabase.name(of: connection.user),
+            let subject = Subject(services.realm.subject(of: account))
+        else { throw .refused(.noName) }
+        self.connection = connection
+        self.services = services
+        self.account = account
+        self.subject = subject
+    }
+
+    func perform(_ task: EnrolmentTask) throws(EnrolmentEnd) {
+        switch task {
+        case .list: try connection.send(.credentials(credentials().map(OwnCredential.init)))
+        case .add(let name, let hasTicket): try add(named: name, withTicket: hasTicket)
+        case .remove(let id): try remove(id)
+        case .recoveryCodes:
+            try proveByCode()
+            try issueRecoveryCodes()
+        }
+    }
+}
+
+// The tasks.
+extension EnrolmentConversation {
+    private func add(named name: String, withTicket hasTicket: Bool) throws(EnrolmentEnd) {
+        if hasTicket {
+            try confirm(redeemTicket(), onlyAsFirst: false)
+        } else if try takesCode() {
+            try proveByCode()
+            try confirm(enrol(named: name), onlyAsFirst: false)
+        } else {
+            try requireNeverConfirmed()
+            try proveByPassword()
+            try confirm(enrol(named: name), onlyAsFirst: true)
+        }
+        tell(.added(name))
+        if try !credentials().contains(where: { $0.kind == .recovery }) {
+            try issueRecoveryCodes()
+        }
+    }
+
+    private func redeemTicket() throws(EnrolmentEnd) -> OneTimePasswordGrant {
+        var redeemed: OneTimePasswordGrant?
+        try connection.ask(.ticket) { answer throws(EnrolmentEnd) in
+            let ticket = answer.withBytes { Token(.enrolmentTicket, text: $0) }
+            guard let ticket else { return false }
+            let outcome = try decide { verifier, origin throws(VerifierError) in
+                try await verifier.redeemOneTimePassword(
+                    ticket, of: subject, issuer: services.realm.text, account: account,
+                    origin: origin)
+            }
+            guard case .redeemed(let grant) = outcome else { return false }
+            redeemed = grant
+            return true
+        }
+        guard let redeemed else { throw .refused(.denied) }
+        return redeemed
+    }
+
+    private func enrol(named name: String) throws(EnrolmentEnd) -> OneTimePasswordGrant {
+        let outcome = try decide { verifier, origin throws(VerifierError) in
+            try await verifier.enrolOneTimePassword(
+                OneTimePasswordEnrolment(
+                    issuer: services.realm.text, account: account, name: name),
+                for: subject, origin: origin)
+        }
+        return try granted(outcome)
+    }
+
+    /// Shows the key, and asks for its first code.
+    ///
+    /// - Parameter onlyAsFirst: whether the login password was the proof: it is none as soon as the
+    ///   user has a second factor.
+    private func confirm(
+        _ grant: OneTimePasswordGrant, onlyAsFirst: Bool
+    ) throws(EnrolmentEnd) {
+        try connection.send(.key(grant.uri))
+        try connection.ask(.firstCode) { answer throws(EnrolmentEnd) in
+            guard let code = ifPossible(try PresentedCode(answer)) else { return false }
+            if onlyAsFirst { try requireNeverConfirmed() }
+            let outcome = try decide { verifier, origin throws(VerifierError) in
+                try await verifier.confirm(grant.credential, code: code, origin: origin)
+            }
+            return outcome.isAccepted
+        }
+    }
+
+    private func remove(_ id: String) throws(EnrolmentEnd) {
+        let all = try credentials()
+        guard let credential = all.first(where: { $0.id.text == id }) else {
+            throw .refused(.unknownCredential)
+        }
+        let authenticators = all.filter { $0.state == .active && [.totp, .hotp].contains($0.kind) }
+        guard authenticators != [credential] else { throw .refused(.lastAuthenticator) }
+        try proveByCode()
+        let outcome = try decide { verifier, origin throws(VerifierError) in
+            try await verifier.revoke(credential.id, origin: origin)
+        }
+        guard outcome == .done else { throw .refused(.unknownCredential) }
+        tell(.removed(credential.name))
+    }
+
+    /// Issues recovery codes, which replace earlier ones.
+    private func issueRecoveryCodes() throws(EnrolmentEnd) {
+        let outcome = try decide { verifier, origin throws(VerifierError) in
+            // The user may replace the codes that an application has issued.
+            try await verifier.enrolRecoveryCodes(for: subject, canManage: true, origin: origin)
+        }
+        try connection.send(.recoveryCodes(granted(outcome).codes))
+        tell(.recoveryCodes)
+    }
+}
+
+// What they need.
+extension EnrolmentConversation {
+    /// The credentials that are not revoked.
+    private func credentials() throws(EnrolmentEnd) -> [CredentialSummary] {
+        try decide { verifier, _ throws(VerifierError) in
+            try await verifier.credentials(of: subject, limit: 1).credentials
+        }.filter { $0.state != .revoked }
+    }
+
+    /// Whether the user has something whose code can be asked for.
+    private func takesCode() throws(EnrolmentEnd) -> Bool {
+        try credentials().contains {
+            $0.state == .active && [.totp, .hotp, .recovery].contains($0.kind)
+        }
+    }
+
+    /// Whoever had a second factor once, and now has none that works, needs an administrator:
+    /// otherwise the login password alone would be enough after a hundred wrong codes.
+    private func requireNeverConfirmed() throws(EnrolmentEnd) {
+        let wasConfirmed = try decide { verifier, _ throws(VerifierError) in
+            try await verifier.hasEverConfirmed(subject)
+        }
+        guard !wasConfirmed else { throw .refused(.needsTicket) }
+    }
+
+    private func proveByPassword() throws(EnrolmentEnd) {
+        switch try connection.checkPassword(services.checkPassword) {
+        case true?: break
+        case false?: throw .refused(.denied)
+        case nil: throw .refused(.noPasswordCheck)
+        }
+    }
+
+    private func proveByCode() throws(EnrolmentEnd) {
+        guard try takesCode() else {
+            try requireNeverConfirmed()
+            throw .refused(.notEnrolled)
+        }
+        try connection.ask(.code) { answer throws(EnrolmentEnd) in
+            guard let code = ifPossible(try PresentedCode(answer)) else { return false }
+            // Any program of the user could use up the user's attempts.
+            if let seconds = services.limiter.take(connection.user, now: .now) {
+                throw .refused(.mustWait(seconds: seconds))
+            }
+            let outcome = try decide { verifier, origin throws(VerifierError) in
+                try await verifier.verify(code, subject: subject, origin: origin)
+            }
+            if outcome.isAccepted { services.limiter.giveBack(connection.user) }
+            return outcome.isAccepted
+        }
+    }
+
+    private func granted<Grant>(
+        _ outcome: EnrolmentOutcome<Grant>
+    ) throws(EnrolmentEnd) -> Grant {
+        switch outcome {
+        case .granted(let grant): return grant
+        case .refused(.tooMany): throw .refused(.tooMany)
+        case .refused: throw .refused(.unavailable)
+        }
+    }
+
+    private func tell(_ change: OwnChange) { services.tell(.changed(account, change)) }
+
+    /// Waits for the verifier's decision.
+    private func decide<Value: Sendable>(
+        _ body: @escaping @Sendable (Verifier, Origin) async throws(VerifierError) -> Value
+    ) throws(EnrolmentEnd) -> Value {
+        let origin = Origin(address: "", userAgent: "watchword-enrol (\(account))")
+        let verifier = services.verifier
+        let awaited = Awaited<Value>()
+        Task.detached {
+            do throws(VerifierError) {
+                awaited.finish(.success(try await body(verifier, origin)))
+            } catch {
+                awaited.finish(.failure(error))
+            }
+        }
+        do { return try awaited.wait().get() } catch {
+            services.tell(.failed(error))
+            throw .refused(.unavailable)
+        }
+    }
+}
+
+extension VerificationOutcome {
+    fileprivate var isAccepted: Bool { if case .accepted = result { true } else { false } }
+}
+
+extension OwnCredential {
+    fileprivate init(_ summary: CredentialSummary) {
+        self.init(
+            id: summary.id.text, kind: summary.kind.rawValue, state: summary.state.rawValue,
+            name: summary.name, createdAt: summary.createdAt.text,
+            lastUsedAt: summary.lastUsedAt?.text, remaining: summary.remaining)
+    }
+}

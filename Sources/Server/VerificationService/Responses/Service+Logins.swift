@@ -1,0 +1,129 @@
+internal import LocalSockets
+internal import Verification
+package import WatchwordCryptography
+internal import WatchwordSystem
+
+/// A socket on which programs of this machine ask about codes; the raw value is its name.
+package enum LoginSocket: String, Sendable {
+    /// For root's programs, which may ask about any user.
+    case pam
+    /// For the programs of any user, which may ask about that user only.
+    case own = "self"
+}
+
+extension Service {
+    /// Responds to a request on a socket for logins (`LocalSockets/LoginProtocol.md`).
+    ///
+    /// Like ``respond(to:)``, it never accepts a code if the decision failed.
+    ///
+    /// - Parameter user: the user ID of the program.
+    /// - Returns: `nil` if the request is malformed.
+    package func respond(
+        toLogin message: SecretBytes, on socket: LoginSocket, of user: UInt32
+    ) async -> [UInt8]? {
+        var exchange = begin(on: socket)
+        do throws(Refusal) {
+            guard let request = message.withBytes({ LoginRequest($0) }) else {
+                throw Refusal(.malformedRequest)
+            }
+            // Any program can claim a remote host; those of root tell what they know.
+            if socket == .pam { exchange.address = request.remoteHost }
+            guard exchange.id != nil else { throw Refusal(.failed) }
+            if socket == .own { try admit(request, of: user) }
+            guard let subject = await subject(of: request, on: socket, of: user) else {
+                return end(exchange, request.responseToNobody, outcome: "foreign-name")
+            }
+            switch request.operation {
+            case .status:
+                let isEnrolled = try await deciding(
+                    await unlimited.verifier.hasEverConfirmed(subject))
+                return isEnrolled
+                    ? end(exchange, .enrolled, outcome: "enrolled")
+                    : end(exchange, .neverEnrolled, outcome: "never-enrolled")
+            case .verify(let text):
+                let (result, outcome) = try await verify(
+                    text, of: subject,
+                    origin: Origin(
+                        address: exchange.address,
+                        userAgent: "\(socket.rawValue)/\(request.service)"))
+                if socket == .own, result == .accepted { ownAttempts.giveBack(user) }
+                return end(
+                    exchange, result.telling(reason: socket == .pam && request.wantsReasons),
+                    outcome: outcome)
+            }
+        } catch {
+            return endLogin(exchange, error)
+        }
+    }
+
+    /// Limits how often a user's programs may ask, and how often they may try a code.
+    private func admit(_ request: LoginRequest, of user: UInt32) throws(Refusal) {
+        let now = dependencies.instant()
+        var seconds = ownRequests.take(user, now: now)
+        if seconds == nil, case .verify = request.operation {
+            seconds = ownAttempts.take(user, now: now)
+        }
+        if let seconds { throw Refusal(.tooManyRequests(retryAfter: seconds)) }
+    }
+
+    /// The subject of the account that the request names; `nil` if the program may not ask about it,
+    /// or if nobody can have the name.
+    private func subject(
+        of request: LoginRequest, on socket: LoginSocket, of user: UInt32
+    ) async -> Subject? {
+        guard let realm = settings.realm, let account = request.user else { return nil }
+        if socket == .own {
+            guard let own = await dependencies.accountName(user),
+                own.utf8.elementsEqual(account.utf8)
+            else { return nil }
+        }
+        return Subject(realm.subject(of: account))
+    }
+
+    private func verify(
+        _ text: SecretBytes, of subject: Subject, origin: Origin
+    ) async throws(Refusal) -> (LoginResponse, outcome: String) {
+        guard let code = ifPossible(try PresentedCode(text)) else {
+            return (.denied(.malformed), "malformed-code")
+        }
+        let outcome = try await deciding(
+            await unlimited.verifier.verify(code, subject: subject, origin: origin))
+        watch(outcome, for: subject)
+        switch outcome.result {
+        case .accepted: return (.accepted, "accepted")
+        case .denied(let denial):
+            return (.denied(LoginResponse.Reason(denial)), Self.name(of: denial))
+        }
+    }
+}
+
+extension LoginRequest {
+    /// The response about a name that nobody has, or that is not the asker's own.
+    fileprivate var responseToNobody: LoginResponse {
+        switch operation {
+        case .verify: .denied(nil)
+        case .status: .unavailable
+        }
+    }
+}
+
+extension LoginResponse {
+    /// The same response, without the reason unless it may be told.
+    fileprivate func telling(reason: Bool) -> LoginResponse {
+        guard case .denied = self, !reason else { return self }
+        return .denied(nil)
+    }
+}
+
+extension LoginResponse.Reason {
+    /// `nil` if the reason would help somebody to guess.
+    fileprivate init?(_ denial: VerificationOutcome.Denial) {
+        switch denial {
+        case .replayed: self = .replayed
+        case .throttled(let wait):
+            self = .mustWait(seconds: UInt32(clamping: max(1, (wait + 999) / 1_000)))
+        case .disabled: self = .locked
+        case .wrong, .unknown: return nil
+        }
+    }
+}

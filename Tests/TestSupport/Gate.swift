@@ -1,0 +1,24 @@
+/// A gate that stays closed until it is opened.
+public actor Gate {
+    private var isOpen = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// Creates a closed gate.
+    public init() {}
+
+    /// Waits until the gate is open.
+    public func pass() async {
+        if isOpen { return }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    /// Closes the gate.
+    public func close() { isOpen = false }
+
+    /// Opens the gate, and lets everybody pass who waits.
+    public func open() {
+        isOpen = true
+        for one in waiting { one.resume() }
+        waiting = []
+    }
+}
