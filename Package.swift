@@ -56,6 +56,7 @@ let package = Package(
         .executable(name: "watchword-clipboard", targets: ["watchword-clipboard"]),
         .executable(name: "watchword-screenshot", targets: ["watchword-screenshot"]),
         .executable(name: "watchword-courier", targets: ["watchword-courier"]),
+        .executable(name: "watchword-pam-remote", targets: ["watchword-pam-remote"]),
         .executable(name: "watchword-token", targets: ["watchword-token"]),
         .library(name: "OneTimePassword", targets: ["OneTimePassword", "WatchwordCryptography"]),
         .library(
@@ -206,6 +207,10 @@ let package = Package(
             "watchword-courier", "CCurl", "Courier", "JSONReading", "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
         program("watchword-presence", "PAMAuthentication", "WatchwordSystem"),
+        program(
+            "watchword-pam-remote", "CommandLineInterface", "Courier", "JSONReading",
+            "LocalSockets", "OneTimePassword", "WatchwordCoding", "WatchwordCryptography",
+            "WatchwordSystem"),
         program("watchword-reader", "PictureReading", "Pictures", "QRDrawing", "WatchwordSystem"),
         program("watchword-token", "Devices", "TokenDrivers", "WatchwordSystem"),
         module(

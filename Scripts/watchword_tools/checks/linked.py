@@ -20,6 +20,7 @@ LINKED = {
     "watchword-enrol": {"libcrypto"},
     "watchword-exports": {"libargon2", "libcrypto", "libgcrypt", "libjansson", "librnp", "libseccomp", "libsodium",
                           "libsqlite3", "libxml2", "libz", "libzip"},
+    "watchword-pam-remote": {"libcrypto", "libjansson"},
     # Runs third-party modules, so it links as little as possible. Nothing in it calls libcrypto, which `Devices`
     # needs for the other helpers.
     "watchword-presence": {"libcrypto", "libpam"},

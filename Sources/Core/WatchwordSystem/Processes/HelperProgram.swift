@@ -36,6 +36,22 @@ package enum HelperProgram {
         serve(value)
     }
 
+    /// Does the same for a program that takes options, each at most once, and with a value.
+    package static func main(
+        _ name: String, hint: String, options: [String], serve: ([String: String]) -> Never
+    ) {
+        var values: [String: String] = [:]
+        var rest = CommandLine.arguments.dropFirst()
+        while let option = rest.popFirst(), options.contains(option), values[option] == nil {
+            values[option] = rest.popFirst()
+        }
+        let count = CommandLine.arguments.count - 1
+        guard count == 2 * values.count, !StandardStream.input.isTerminal else {
+            return main(name, hint: hint) { serve([:]) }
+        }
+        serve(values)
+    }
+
     private static func refuse(_ sentence: String) -> Never {
         say(sentence, on: .error)
         ProcessEnd.atOnce(with: 2)
