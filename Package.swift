@@ -8,7 +8,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// A module in a part of Sources; `documents` are the Markdown files beside its code.
+// A module in a part of Sources; `documents` are the files beside its code that are not compiled.
 func module(
     _ part: String, _ name: String, documents: [String] = [], resources: [Resource]? = nil,
     _ imports: Target.Dependency...
@@ -220,7 +220,11 @@ let package = Package(
             "WatchwordCryptography", "WatchwordSystem"),
         program("watchword-exports", "ExportReading", "Exports", "WatchwordSystem"),
         module(
-            "Programs", "ServerCommands", documents: ["Operations.md"],
+            "Programs", "ServerCommands",
+            documents: [
+                "Monitoring/alerts-test.yaml", "Monitoring/alerts.yaml",
+                "Monitoring/dashboard.json", "Operations.md",
+            ],
             resources: documentsOfProgram, "CommandLineInterface", "Courier", "Devices", "Exports",
             "HTTPListener", "JSONReading", "LocalEnrolment", "LocalSockets", "OneTimePassword",
             "PasskeyVerification", "PostgreSQLStore", "ProcessConfinement", "QRDrawing",

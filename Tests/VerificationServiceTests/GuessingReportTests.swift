@@ -50,7 +50,8 @@ struct GuessingReportTests {
                 method: "GET", target: "/metrics", body: SecretBytes(text: ""), peer: "::1"))
         let lines = reply.body.text.split(separator: "\n")
         for line in [
-            "watchword_slow_guessing_total 1", "watchword_denied_subjects 50",
+            #"watchword_events_total{kind="guessing"} 1"#,
+            #"watchword_events_total{kind="locked"} 1"#, "watchword_denied_subjects 50",
             "watchword_spraying_total 1",
         ] { #expect(lines.contains(Substring(line)), "\(line)") }
     }

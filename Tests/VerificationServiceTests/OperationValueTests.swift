@@ -4,6 +4,7 @@ import Testing
 import Verification
 import WatchwordCoding
 import WatchwordCryptography
+import WatchwordSystem
 
 @testable import VerificationService
 
@@ -97,29 +98,84 @@ struct OperationValueTests {
         #expect(kernel.obstacle(now: now, state: fine) == nil)
     }
 
+    /// The lines of `/metrics`.
+    private func lines(
+        of metrics: Metrics, isReady: Bool = true, upkeep: Upkeep = Upkeep()
+    ) -> [Substring] {
+        let text = metrics.text(
+            with: Metrics.Readings(
+                addresses: 4, deniedSubjects: 7, events: [.locked: 2], isReady: isReady,
+                upkeep: upkeep))
+        #expect(text.hasSuffix("\n"))
+        return text.split(separator: "\n")
+    }
+
     @Test("metrics are Prometheus text with a counter per outcome")
     func metrics() {
         let metrics = Metrics()
-        for (outcome, microseconds) in [("accepted", 1_500_000), ("wrong", 7), ("wrong", 3)] {
+        for outcome in ["accepted", "wrong", "wrong"] {
             metrics.begin()
-            metrics.end(
-                operation: "verify", status: 200, outcome: outcome,
-                microseconds: Int64(microseconds))
+            metrics.end(operation: "verify", status: 200, outcome: outcome, microseconds: 1)
         }
         metrics.begin()
-        metrics.slowGuessing(2)
         metrics.spraying()
-        let text = metrics.text(addresses: 4, deniedSubjects: 7)
-        #expect(text.hasSuffix("\n"))
+        let lines = lines(of: metrics)
         for line in [
             #"watchword_requests_total{operation="verify",status="200",outcome="accepted"} 1"#,
             #"watchword_requests_total{operation="verify",status="200",outcome="wrong"} 2"#,
-            #"watchword_request_seconds_total{operation="verify",status="200",outcome="wrong"} 0.000010"#,
-            #"watchword_request_seconds_total{operation="verify",status="200",outcome="accepted"} 1.500000"#,
             "watchword_requests_in_flight 1", "watchword_limited_addresses 4",
-            "watchword_slow_guessing_total 2", "watchword_denied_subjects 7",
-            "watchword_spraying_total 1",
+            "watchword_denied_subjects 7", "watchword_spraying_total 1",
+            #"watchword_events_total{kind="locked"} 2"#,
+            #"watchword_events_total{kind="guessing"} 0"#,
+            #"watchword_build_info{version="\#(ProgramVersion.text)"} 1"#,
             "# TYPE watchword_requests_total counter",
-        ] { #expect(text.split(separator: "\n").contains(Substring(line)), "\(line)") }
+        ] { #expect(lines.contains(Substring(line)), "\(line)") }
+        #expect(
+            lines.count(where: { $0.hasPrefix("watchword_events_total{") })
+                == Event.Kind.allCases.count)
+    }
+
+    @Test("a request counts in the bucket of its limit and in all greater ones")
+    func latency() {
+        let metrics = Metrics()
+        for microseconds: Int64 in [0, 1_000, 1_001, 5_000_000, 5_000_001] {
+            metrics.begin()
+            metrics.end(
+                operation: "verify", status: 200, outcome: "wrong", microseconds: microseconds)
+        }
+        let name = "watchword_request_duration_seconds"
+        let found = lines(of: metrics).filter { $0.hasPrefix(name) }.map {
+            $0.dropFirst(name.count)
+        }
+        func bucket(_ limit: String, _ count: Int) -> Substring {
+            #"_bucket{operation="verify",le="\#(limit)"} \#(count)"#
+        }
+        let limits = [
+            "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5",
+        ]
+        #expect(
+            found == [bucket("0.001", 2)] + limits.map { bucket($0, 3) }
+                + [
+                    bucket("5", 4), bucket("+Inf", 5),
+                    #"_sum{operation="verify"} 10.002002"#, #"_count{operation="verify"} 5"#,
+                ])
+    }
+
+    @Test("the metrics tell how the database is cared for, as far as that is known")
+    func upkeep() {
+        let unknown = lines(of: Metrics(), isReady: false)
+        #expect(unknown.contains("watchword_ready 0"))
+        #expect(unknown.contains("watchword_database_trouble 0"))
+        #expect(!unknown.contains { $0.contains("timestamp_seconds ") && !$0.hasPrefix("#") })
+        var upkeep = Upkeep()
+        upkeep.lastBackup = UnixTime(seconds: 0)
+        upkeep.lastCheckpoint = UnixTime(milliseconds: 1_795_262_405_007)
+        upkeep.hasTrouble = true
+        let known = lines(of: Metrics(), upkeep: upkeep)
+        for line in [
+            "watchword_ready 1", "watchword_database_trouble 1",
+            "watchword_backup_timestamp_seconds 0",
+            "watchword_checkpoint_timestamp_seconds 1795262405",
+        ] { #expect(known.contains(Substring(line)), "\(line)") }
     }
 }

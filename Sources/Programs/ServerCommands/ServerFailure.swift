@@ -21,6 +21,12 @@ enum ServerFailure: ProgramFailure {
     case settingsFile(String, SettingsFile.Fault)
     /// The database lacks events that this file records.
     case rolledBack(String)
+    /// The position in this file is not a place among the events of the database.
+    case otherEvents(String)
+    /// The file for events does not end with one.
+    case notEvents(String)
+    /// The journal of systemd does not accept an event.
+    case journal(SystemCallFailure)
     /// Other machines have different keys under these numbers.
     case conflictingKeys(String, [KeyID])
     /// The command line contains a password.
@@ -142,7 +148,9 @@ extension ExitCode {
             case .database(_, let error): ExitCode(error)
             case .endsFile(_, .system), .endsFile(_, .busy), .settingsFile(_, .notReplaced):
                 .system
-            case .endsFile, .settingsFile, .rolledBack, .conflictingKeys: .badInput
+            case .endsFile, .settingsFile, .rolledBack, .otherEvents, .notEvents,
+                .conflictingKeys:
+                .badInput
             case .tls, .trustFile, .exists, .notAList, .noCheckpoint, .export, .lostExport,
                 .notAServerFile, .otherFormat:
                 .badInput
@@ -150,7 +158,9 @@ extension ExitCode {
             case .input(_, let error):
                 if case .system = error { .system } else { .badInput }
             case .socket(_, .exposed): .badInput
-            case .listener, .socket(_, .system), .tooFewFiles, .standardOutput: .system
+            case .listener, .socket(_, .system), .tooFewFiles, .journal,
+                .standardOutput:
+                .system
             }
     }
 

@@ -1,5 +1,7 @@
 import CommandLineInterface
+import Synchronization
 import Verification
+import VerificationService
 import WatchwordSystem
 
 /// The program `watchword-server`.
@@ -34,6 +36,7 @@ struct ServerContext: Sendable {
     let store: any ServedDatabase
     let verifier: Verifier
     private let places: ServerPaths
+    private let lastCheckpoint = CheckpointTime()
 
     /// Opens the database and the key file.
     ///
@@ -49,7 +52,19 @@ struct ServerContext: Sendable {
     }
 
     /// Records the ends of the event chains outside the database.
-    func writeCheckpoints() throws { try store.writeCheckpoints(places) }
+    func writeCheckpoints() throws {
+        try store.writeCheckpoints(places)
+        lastCheckpoint.set(Self.now())
+    }
+
+    /// How the database is cared for.
+    var upkeep: Upkeep {
+        var upkeep = Upkeep()
+        upkeep.lastBackup = places.lastBackup
+        upkeep.lastCheckpoint = lastCheckpoint.value
+        upkeep.hasTrouble = store.problem != nil
+        return upkeep
+    }
 
     /// Finishes pending work and closes the database.
     func close() {
@@ -62,4 +77,11 @@ struct ServerContext: Sendable {
     @Sendable static func now() -> UnixTime {
         UnixTime(milliseconds: SystemClock.unixMilliseconds())
     }
+}
+
+/// When the ends of the event chains were last recorded.
+private final class CheckpointTime: Sendable {
+    private let time = Mutex<UnixTime?>(nil)
+    var value: UnixTime? { time.withLock { $0 } }
+    func set(_ now: UnixTime) { time.withLock { $0 = now } }
 }

@@ -128,6 +128,8 @@ public struct FileStamp: Hashable, Sendable {
     /// The size of the file in bytes.
     public let size: Int64
     private let changedAt: (seconds: Int, nanoseconds: Int)
+    /// When the content was last written, in seconds since 1970.
+    public let writtenAt: Int64
 
     /// Reads the stamp of the file at `path`; `nil` if it does not exist or cannot be accessed.
     public init?(of path: String) {
@@ -141,6 +143,7 @@ public struct FileStamp: Hashable, Sendable {
         number = UInt64(facts.st_ino)
         size = Int64(facts.st_size)
         changedAt = (facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec)
+        writtenAt = Int64(facts.st_mtim.tv_sec)
     }
 
     /// Whether both stamps describe the same file in the same state.

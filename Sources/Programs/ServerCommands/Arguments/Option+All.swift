@@ -59,6 +59,8 @@ extension Option {
     static let allowShortKeys = Option("allow-short-keys")
     static let dryRun = Option("dry-run")
     static let checkpoint = Option("checkpoint", .file)
+    static let journal = Option("journal")
+    static let output = Option("output", .file)
     static let ended = Option("ended", .file)
     static let keepClients = Option("keep-clients")
     static let clockIsRight = Option("clock-is-right")

@@ -47,6 +47,9 @@ struct ServerVerb: ProgramVerb {
         ServerVerb("keys retire", KeysCommand.retire) { [.store, .keys, .json] },
         ServerVerb("audit verify", AuditVerifyCommand.run) { [.store, .keys, .checkpoint, .json] },
         ServerVerb("audit ended", AuditEndedCommand.write) { [.store] },
+        ServerVerb("audit follow", AuditFollowCommand.run, .file) {
+            [.store, .keys, .journal, .output]
+        },
         ServerVerb("backup", BackupCommand.backup, .file) { [.store, .keys] },
         ServerVerb("restore", BackupCommand.restore, .optionalFile) {
             [.store, .keys, .ended, .keepClients, .clockIsRight]

@@ -21,6 +21,14 @@ enum ServerMessages {
             "the database lacks events that \(path) records: it was replaced by an older state, in which "
                 + "spent codes would be valid again. Run watchword-server restore; if you have done so on "
                 + "another machine, remove the file"
+        case .otherEvents(let path):
+            "\(path): the position is that of another database, or the database was replaced by an older "
+                + "state; run watchword-server restore, or remove the file to begin with the oldest event"
+        case .notEvents(let path):
+            "\(path): the last line is not an event; name another file, because this command appends to it"
+        case .journal(let failure):
+            "the journal of systemd does not accept events: \(sentence(for: failure)); without systemd, "
+                + "use --output FILE"
         case .conflictingKeys(let path, let keys):
             "\(path): other machines have a different key \(keys.map { String($0.number) }.joined(separator: ", ")); "
                 + "all machines need the same key file"
@@ -168,6 +176,7 @@ enum ServerMessages {
     static func sentence(forInput error: FileError) -> String {
         switch error {
         case .missing: "no such file"
+        case .noFolder: "its directory does not exist"
         case .forbidden: "permission denied"
         case .empty: "the file is empty"
         case .tooLarge(let limit): "the file exceeds \(limit) bytes"

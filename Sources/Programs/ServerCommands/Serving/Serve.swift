@@ -45,6 +45,7 @@ enum Serve {
             log: { log.write($0.rendered()) })
         dependencies.advice = { ServerMessages.advice(for: $0) }
         dependencies.readinessChanged = { note($0, in: log) }
+        dependencies.upkeep = { context.upkeep }
         dependencies.sprayingNoticed = {
             log.say("spraying", [("advice", ServerMessages.spraying)])
         }

@@ -88,7 +88,7 @@ extension CheckpointFile {
         case busy
 
         /// The fault of a file that could not be locked or replaced.
-        fileprivate init(writing error: FileError) {
+        init(writing error: FileError) {
             self =
                 switch error {
                 case .busy: .busy

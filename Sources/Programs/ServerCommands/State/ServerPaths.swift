@@ -59,6 +59,22 @@ struct ServerPaths: Sendable {
         if let folder { try SystemInstallation.becomeServer(owning: folder) }
     }
 
+    /// An empty file that is written after each backup.
+    ///
+    /// PostgreSQL's own tools make its backups, so the administrator writes this file for them.
+    var backupRecord: String {
+        switch database {
+        case .sqlite(let path): path + ".copied"
+        case .postgreSQL: endsFile.dropLast(".ends".count) + ".copied"
+        }
+    }
+
+    /// When the last backup was complete; 1970 if there was none, `nil` if that is unknown.
+    var lastBackup: UnixTime? {
+        let recorded = FileStamp(of: backupRecord)?.writtenAt ?? (database.isFile ? 0 : nil)
+        return recorded.map { UnixTime(seconds: $0) }
+    }
+
     private static func stateFolder() -> String? {
         if SystemInstallation.isMeant { return SystemInstallation.stateFolder }
         // The XDG specification requires that relative paths are ignored.

@@ -20,6 +20,10 @@ enum BackupCommand {
         try naming(store.backUp(to: path, now: ServerContext.now())) {
             .database(.sqlite(path: path), $0)
         }
+        let (record, nothing) = (places.backupRecord, [UInt8]())
+        try naming(OutputFile.write(nothing.span, to: record, replacing: true)) {
+            .input(record, $0)
+        }
         return .done
     }
 

@@ -166,7 +166,6 @@ extension CodeAttempt {
     ) -> Decision<VerificationOutcome> {
         let denial: VerificationOutcome.Denial
         var changes: [StoreChange] = []
-        var reported = 0
         let event: Event
         func unwritten(_ kind: Event.Kind, _ reason: Event.Reason) -> Event {
             let tried = findings.checked
@@ -184,7 +183,7 @@ extension CodeAttempt {
             event = unwritten(.replayed, .spent)
         } else if !findings.wrong.isEmpty {
             denial = .wrong
-            (changes, reported) = failed(findings.wrong)
+            changes = failed(findings.wrong)
             event = unwritten(.denied, .wrong)
         } else if let shortest = findings.waiting.map(\.wait).min() {
             denial = .throttled(retryAfter: shortest)
@@ -203,18 +202,15 @@ extension CodeAttempt {
         if changes != [dummy] { changes.append(.appendEvent(event)) }
         let decision = Decision(
             outcome: VerificationOutcome(
-                verification: context.verification, result: .denied(denial), reported: reported),
+                verification: context.verification, result: .denied(denial)),
             changes: changes)
         return changes == [dummy] ? decision.counting(event, by: nil) : decision
     }
 
     /// Counts a failure against each of these credentials, and against the known device.
-    ///
-    /// - Returns: also the number of credentials whose failures of a day are reported.
-    private func failed(_ wrong: [CredentialRecord]) -> (changes: [StoreChange], reported: Int) {
+    private func failed(_ wrong: [CredentialRecord]) -> [StoreChange] {
         var records = wrong
         var events: [StoreChange] = []
-        var reported = 0
         for index in wrong.indices {
             switch records[index].throttle.fail(
                 at: context.now, limits: limits(of: wrong[index]), byKnownDevice: isTrusted)
@@ -227,7 +223,6 @@ extension CodeAttempt {
             }
             let count = records[index].throttle.dayFailures
             guard count == GuessLimits.reportedFailures else { continue }
-            reported += 1
             events.append(
                 context.event(
                     .guessing, .tooManyFailures, of: wrong[index], number: Int64(count)))
@@ -238,7 +233,7 @@ extension CodeAttempt {
         let updates = records.flatMap { record -> [StoreChange] in
             record.state == .disabled ? record.changesAtEnd : [.updateCredential(record.row)]
         }
-        return (updates + events, reported)
+        return updates + events
     }
 
     /// Restarts waits that seem to start in the future because the clock was set back.

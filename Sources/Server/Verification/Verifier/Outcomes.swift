@@ -114,8 +114,6 @@ public struct VerificationOutcome: Sendable {
     public let result: Result
     /// The token of a device that is known from now on; `nil` if there is no new one.
     public let device: Token?
-    /// The number of credentials that this failure made ``Event/Kind/guessing`` report.
-    package let reported: Int
 
     /// Whether the code was accepted.
     public enum Result: Hashable, Sendable {
@@ -153,11 +151,10 @@ public struct VerificationOutcome: Sendable {
         case unknown
     }
 
-    init(verification: VerificationID, result: Result, device: Token? = nil, reported: Int = 0) {
+    init(verification: VerificationID, result: Result, device: Token? = nil) {
         self.verification = verification
         self.result = result
         self.device = device
-        self.reported = reported
     }
 }
 

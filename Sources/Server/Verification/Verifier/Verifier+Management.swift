@@ -137,6 +137,11 @@ extension Verifier {
         try await eventPage(after: position, limit: limit).events
     }
 
+    /// The start and head of each node's chain.
+    package func chains() async throws(VerifierError) -> [ChainRecord] {
+        try await VerifierError.store(in: await store.chains())
+    }
+
     /// Deletes everything that has expired, provided that the events confirm the clock.
     ///
     /// Call this regularly.

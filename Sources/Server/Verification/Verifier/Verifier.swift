@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import WatchwordCryptography
 
 /// The entry point of the module: verifies codes and secrets, each of which is valid once, and
@@ -18,6 +19,7 @@ public struct Verifier: Sendable {
     let uncheckedDenials = DenialCounter(limit: .max)
     let unmarkedKeys = UnmarkedKeys()
     var challenges = ChallengeRegister()
+    private let committed = EventCounts()
     /// Counts the work of decisions; `nil` except in tests.
     var meter: WorkMeter?
     /// The subjects that the caller is limited to; `nil` for all.
@@ -124,8 +126,13 @@ public struct Verifier: Sendable {
     }
 
     func commit(_ changes: [StoreChange]) async throws(VerifierError) -> CommitOutcome {
-        try await VerifierError.store(in: await store.commit(changes))
+        let outcome = try await VerifierError.store(in: await store.commit(changes))
+        if outcome == .done { committed.add(changes) }
+        return outcome
     }
+
+    /// The number of events of each kind that this verifier has committed.
+    package var eventCounts: [Event.Kind: UInt64] { committed.counts }
 
     /// The credential with this id, in any state, if the caller may know its subject.
     package func record(_ id: CredentialID) async throws(VerifierError) -> CredentialRecord? {
@@ -153,6 +160,19 @@ public struct Verifier: Sendable {
         }
         if rows.isEmpty { _ = try decoded(nil) }
         return records
+    }
+}
+
+/// How many events of each kind were committed, for metrics.
+private final class EventCounts: Sendable {
+    private let kinds = Mutex<[Event.Kind: UInt64]>([:])
+
+    var counts: [Event.Kind: UInt64] { kinds.withLock { $0 } }
+
+    func add(_ changes: [StoreChange]) {
+        kinds.withLock { kinds in
+            for case .appendEvent(let event) in changes { kinds[event.kind, default: 0] += 1 }
+        }
     }
 }
 

@@ -18,10 +18,7 @@ extension Service {
         case "/livez": return plain(.ok, "alive")
         case "/metrics":
             return text(
-                .ok,
-                metrics.text(
-                    addresses: limiter.count,
-                    deniedSubjects: deniedSubjects.count(at: dependencies.instant())),
+                .ok, metrics.text(with: await readings()),
                 [HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8")])
         default:
             if let failure = await checkReadiness() {
@@ -32,6 +29,14 @@ extension Service {
             }
             return plain(.ok, "ready")
         }
+    }
+
+    private func readings() async -> Metrics.Readings {
+        Metrics.Readings(
+            addresses: limiter.count,
+            deniedSubjects: deniedSubjects.count(at: dependencies.instant()),
+            events: verifier.eventCounts, isReady: await checkReadiness() == nil,
+            upkeep: dependencies.upkeep())
     }
 
     private func plain(

@@ -44,6 +44,8 @@ package struct ServiceDependencies: Sendable {
     package var readinessChanged: @Sendable (ReadinessFailure?) -> Void = { _ in }
     /// Called when codes are denied for many subjects; it must not block.
     package var sprayingNoticed: @Sendable () -> Void = {}
+    /// How the database is cared for, for the metrics; it must not block.
+    package var upkeep: @Sendable () -> Upkeep = { Upkeep() }
     /// The name of the account with this user ID; `nil` if there is none.
     package var accountName: @Sendable (UInt32) async -> String? = UserDatabase.findName
     /// Receives the log line of each request; it must not block.
@@ -57,6 +59,20 @@ package struct ServiceDependencies: Sendable {
         self.clockState = clockState
         self.log = log
     }
+}
+
+/// How the database is cared for.
+package struct Upkeep: Sendable {
+    /// When the last backup was complete; 1970 if there was none, `nil` if that is unknown.
+    package var lastBackup: UnixTime?
+    /// When the end of the event chain was last recorded outside the database; `nil` before the
+    /// first time.
+    package var lastCheckpoint: UnixTime?
+    /// Whether the database has a fault that does not stop it from answering.
+    package var hasTrouble = false
+
+    /// Nothing is known.
+    package init() {}
 }
 
 /// The kernel's report on its clock.

@@ -23,11 +23,10 @@ extension Service {
         }
     }
 
-    /// Counts a decision about a code, to notice guessing; it changes no decision.
+    /// Counts a decision about a code, to notice guessing at many subjects; it changes no decision.
     func watch(_ outcome: VerificationOutcome, for subject: Subject) {
         var isAccepted = false
         if case .accepted = outcome.result { isAccepted = true }
-        metrics.slowGuessing(outcome.reported)
         let isSpraying = deniedSubjects.enter(
             subject.text, isAccepted: isAccepted, at: dependencies.instant())
         guard isSpraying else { return }

@@ -1,0 +1,72 @@
+import Verification
+import WatchwordCryptography
+import WatchwordSystem
+
+/// The place of the last event that was passed on, in a file.
+///
+/// The file is locked, so that only one process passes the events on.
+struct PositionFile: ~Copyable {
+    /// A place among the events of a database.
+    struct Place: Hashable, Sendable {
+        let position: UInt64
+        /// The digest of the event there, by which another database is recognised.
+        let digest: String
+
+        init(_ event: ChainedEvent) {
+            position = event.position
+            digest = Base64URL.encode(event.digest.span)
+        }
+
+        /// Parses the canonical text of a place.
+        fileprivate init?(text: String) {
+            let words = text.split(whereSeparator: \.isWhitespace)
+            guard words.count == 3, let position = UInt64(words[1]), position > 0 else {
+                return nil
+            }
+            self.position = position
+            digest = String(words[2])
+            guard self.text == text else { return nil }
+        }
+
+        fileprivate var text: String { Place.prefix + "\(position) \(digest)\n" }
+
+        fileprivate static let prefix = "watchword-event "
+    }
+
+    let path: String
+    private let lock: FileLock
+
+    private static let limit = 1 << 10
+
+    init(_ path: String) throws {
+        let (folderPath, name) = OutputFile.split(path)
+        let folder = try naming(Folder(opening: folderPath)) { .endsFile(path, .system($0)) }
+        lock = try naming(FileLock(name + ".lock", in: folder, timeout: .zero)) {
+            .endsFile(path, CheckpointFile.Fault(writing: $0))
+        }
+        self.path = path
+    }
+
+    /// The place; `nil` if the file does not exist.
+    func read() throws -> Place? {
+        guard FileStamp(of: path) != nil else { return nil }
+        let bytes = try naming(Folder.readPrivateFile(at: path, limit: Self.limit)) {
+            .endsFile(path, .unreadable($0))
+        }
+        guard let place = Place(text: String(decoding: bytes, as: UTF8.self)) else {
+            throw ServerFailure.endsFile(path, .malformed)
+        }
+        return place
+    }
+
+    /// Replaces the place.
+    func keep(_ place: Place) throws {
+        let (folderPath, name) = OutputFile.split(path)
+        let folder = try naming(Folder(opening: folderPath)) { .endsFile(path, .system($0)) }
+        let file = FileReplacement(of: name, beginningWith: Array(Place.prefix.utf8))
+        let text = Array(place.text.utf8)
+        try naming(file.replace(with: text.span, in: folder, previous: .none)) {
+            .endsFile(path, CheckpointFile.Fault(writing: $0))
+        }
+    }
+}
