@@ -22,8 +22,9 @@ enum ServerMessages {
                 + "spent codes would be valid again. Run watchword-server restore; if you have done so on "
                 + "another machine, remove the file"
         case .otherEvents(let path):
-            "\(path): the position is that of another database, or the database was replaced by an older "
-                + "state; run watchword-server restore, or remove the file to begin with the oldest event"
+            "\(path): the last event is not in the database: it is that of another database, or the "
+                + "database was replaced by an older state; run watchword-server restore, or move the file "
+                + "away to begin with the oldest event"
         case .notEvents(let path):
             "\(path): the last line is not an event; name another file, because this command appends to it"
         case .journal(let failure):
