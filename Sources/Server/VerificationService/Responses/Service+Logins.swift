@@ -84,6 +84,7 @@ extension Service {
         _ text: SecretBytes, of subject: Subject, origin: Origin
     ) async throws(Refusal) -> (LoginResponse, outcome: String) {
         guard let code = ifPossible(try PresentedCode(text)) else {
+            try await denyNobody(origin)
             return (.denied(.malformed), "malformed-code")
         }
         let outcome = try await deciding(
@@ -94,6 +95,17 @@ extension Service {
         case .denied(let denial):
             return (.denied(LoginResponse.Reason(denial)), Self.name(of: denial))
         }
+    }
+
+    /// Takes the same time as denying a code of an unknown user (V-06): for people who may not log
+    /// in, sshd replaces what they typed by a text that is not a code.
+    private func denyNobody(_ origin: Origin) async throws(Refusal) {
+        let zeros = Array("000000".utf8)
+        guard let nobody = settings.realm.flatMap({ Subject($0.nobody) }),
+            let code = ifPossible(try PresentedCode(zeros.span))
+        else { return }
+        _ = try await deciding(
+            await unlimited.verifier.verify(code, subject: nobody, origin: origin))
     }
 }
 
