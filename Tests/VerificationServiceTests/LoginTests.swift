@@ -59,8 +59,12 @@ struct LoginTests {
         #expect(await verify(fixture, code, wantingReasons: true) == "denied, replayed")
         for reasons in [false, true] {
             let wrong = try fixture.wrongCode(of: alice)
+            let start = fixture.store.commits
             #expect(await verify(fixture, wrong, wantingReasons: reasons) == "denied")
+            let next = fixture.store.commits
             #expect(await verify(fixture, wrong, of: "bob", wantingReasons: reasons) == "denied")
+            // Both wait for the disk.
+            #expect(next == start + 1 && fixture.store.commits == next + 1)
         }
     }
 
@@ -169,6 +173,11 @@ struct LoginTests {
             fixture.clock.advance(seconds: 30)
         }
         let wrong = try fixture.wrongCode(of: alice)
+        // What is not checked is no attempt.
+        for _ in 0..<3 {
+            #expect(await verifyOwn(fixture, "1") == "denied")
+            #expect(await verifyOwn(fixture, wrong, of: "bob") == "denied")
+        }
         for _ in 0..<3 { #expect(await verifyOwn(fixture, wrong) == "denied") }
         let code = try fixture.code(of: alice)
         #expect(await verifyOwn(fixture, code) == "unavailable")
@@ -281,7 +290,7 @@ struct LoginTests {
         #expect(fixture.log.last?.outcome == "wrong")
         let count = fixture.log.count
         // Anybody can cause these, so they are logged once.
-        for _ in 0..<50 { _ = await verifyOwn(fixture, "1", of: "bob") }
+        for _ in 0..<70 { _ = await verifyOwn(fixture, "1", of: "bob") }
         #expect(fixture.log.count == count + 2)
         #expect(fixture.log.suffix(2).map(\.outcome) == ["foreign-name", "too-many-requests"])
         let metrics = await metrics(fixture)
