@@ -55,12 +55,8 @@ import Testing
     private static func request(
         _ user: String, code: String? = nil, reasons: Bool = false
     ) -> [UInt8] {
-        var message = Array("WWP1".utf8) + [code == nil ? 2 : 1, reasons ? 1 : 0]
-        for (text, capacity) in [("sshd", 32), (user, 128), ("192.0.2.1", 128), (code ?? "", 64)] {
-            let padding = [UInt8](repeating: 0, count: capacity - text.utf8.count)
-            message += [UInt8(text.utf8.count)] + text.utf8 + padding
-        }
-        return message + [UInt8](repeating: 0, count: 512 - message.count)
+        guard let code else { return LoginMessage(statusOf: user).bytes }
+        return LoginMessage(verifying: code, of: user, wantingReasons: reasons).bytes
     }
 
     /// The beginning of a response, and its other bytes, which are zero.
