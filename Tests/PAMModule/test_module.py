@@ -88,6 +88,7 @@ class AnswerTests(ModuleTestCase):
         """A conversation function that fails, or answers nothing, lets nobody in."""
         self.serve()
         self.assertEqual(self.sign_in("@error").result, "conversation error")
+        self.assertEqual(self.sign_in("@left").result, "conversation error")
         self.assertEqual(self.sign_in("@null").result, "conversation error")
         self.assertEqual(self.sign_in("@again").result, "incomplete")
 
