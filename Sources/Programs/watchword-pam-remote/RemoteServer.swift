@@ -62,8 +62,8 @@ struct RemoteServer {
     private func verdict(
         on code: SecretBytes, of subject: String, tellsReason: Bool
     ) -> LoginResponse {
-        // For people who may not log in, sshd replaces what they typed by a text that is not a code.
-        // It takes the same time as a code of an unknown user (V-06).
+        // For people who may not log in, sshd replaces what they typed by a text that is not a
+        // code. It takes the same time as a code of an unknown user (V-06).
         let isCode = ifPossible(try PresentedCode(code)) != nil
         let body = JSONValue.object([
             ("subject", .text(isCode ? subject : realm.nobody)),

@@ -76,8 +76,8 @@ extension Service {
         }
     }
 
-    /// The subject of the account that the request names; `nil` if the program may not ask about it,
-    /// or if nobody can have the name.
+    /// The subject of the account that the request names; `nil` if the program may not ask about
+    /// it, or if nobody can have the name.
     private func subject(
         of request: LoginRequest, on socket: LoginSocket, of user: UInt32
     ) async -> Subject? {
