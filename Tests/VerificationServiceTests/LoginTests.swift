@@ -59,8 +59,12 @@ struct LoginTests {
         #expect(await verify(fixture, code, wantingReasons: true) == "denied, replayed")
         for reasons in [false, true] {
             let wrong = try fixture.wrongCode(of: alice)
+            let start = fixture.store.commits
             #expect(await verify(fixture, wrong, wantingReasons: reasons) == "denied")
+            let next = fixture.store.commits
             #expect(await verify(fixture, wrong, of: "bob", wantingReasons: reasons) == "denied")
+            // Both wait for the disk.
+            #expect(next == start + 1 && fixture.store.commits == next + 1)
         }
     }
 
@@ -110,7 +114,7 @@ struct LoginTests {
         #expect(await verify(fixture, codes[1].lowercased()) == "accepted")
     }
 
-    @Test("a text that is not a code is denied and changes nothing")
+    @Test("V-06 a text that is not a code costs as much as one, and counts against nobody")
     func malformedCode() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled(Self.alice)
@@ -121,7 +125,8 @@ struct LoginTests {
             #expect(await verify(fixture, text) == "denied", "\(text)")
             #expect(await verify(fixture, text, wantingReasons: true) == "denied, malformed")
         }
-        #expect(fixture.store.commits == commits)
+        // Each attempt wrote a dummy row, as those of unknown users do.
+        #expect(fixture.store.commits == commits + 10)
         #expect(await verify(fixture, try fixture.code(of: alice)) == "accepted")
     }
 
@@ -169,10 +174,15 @@ struct LoginTests {
             fixture.clock.advance(seconds: 30)
         }
         let wrong = try fixture.wrongCode(of: alice)
+        // What is not checked is no attempt.
+        for _ in 0..<3 {
+            #expect(await verifyOwn(fixture, "1") == "denied")
+            #expect(await verifyOwn(fixture, wrong, of: "bob") == "denied")
+        }
         for _ in 0..<3 { #expect(await verifyOwn(fixture, wrong) == "denied") }
         let code = try fixture.code(of: alice)
         #expect(await verifyOwn(fixture, code) == "unavailable")
-        // The limit of the socket holds for nothing else, and its attempts do not lock the user out.
+        // The limit holds for nothing else, and the attempts do not lock the user out.
         let status = LoginMessage(statusOf: "alice")
         #expect(await ask(fixture, status, on: .own, user: 1_000) == "enrolled")
         #expect(await verify(fixture, code) == "accepted")
@@ -281,7 +291,7 @@ struct LoginTests {
         #expect(fixture.log.last?.outcome == "wrong")
         let count = fixture.log.count
         // Anybody can cause these, so they are logged once.
-        for _ in 0..<50 { _ = await verifyOwn(fixture, "1", of: "bob") }
+        for _ in 0..<70 { _ = await verifyOwn(fixture, "1", of: "bob") }
         #expect(fixture.log.count == count + 2)
         #expect(fixture.log.suffix(2).map(\.outcome) == ["foreign-name", "too-many-requests"])
         let metrics = await metrics(fixture)

@@ -92,9 +92,7 @@ bool start_helper(const struct options *options, struct helper *helper, struct c
         if (!is_started) close(messages[0]);
     }
     if (!is_started)
-        snprintf(
-            complaint->text, sizeof complaint->text, "cannot start watchword-pam-remote: %s",
-            strerrordesc_np(errno));
+        snprintf(complaint->text, sizeof complaint->text, "cannot start watchword-pam-remote: %m");
     return is_started;
 }
 

@@ -81,13 +81,13 @@ package struct LocalEntrance: Sendable {
 /// Limits for the clients of a socket on which one request is answered per connection.
 package struct ExchangeLimits: Sendable {
     /// The size of a request in bytes; one more byte is read, so that a longer one is noticed.
-    package let requestCount: Int
+    let requestCount: Int
     /// The maximum number of connections at a time.
-    package let connections: Int
+    let connections: Int
     /// The maximum number of connections of one user; further ones are closed.
-    package let connectionsPerUser: Int
+    let connectionsPerUser: Int
     /// The time from accepting a connection to the end of its request.
-    package let requestTimeout: Duration
+    let requestTimeout: Duration
 
     package init(
         requestCount: Int, connections: Int, connectionsPerUser: Int,
@@ -130,7 +130,7 @@ final class Occupancy: Sendable {
         }
     }
 
-    /// Forgets a connection; returns whether it was the last one for which there was room.
+    /// Forgets a connection; returns whether there was no room before.
     func leave(_ user: UInt32) -> Bool {
         counts.withLock { counts in
             defer { counts.total -= 1 }

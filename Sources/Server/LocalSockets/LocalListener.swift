@@ -5,7 +5,6 @@ package import WatchwordSystem
 /// Accepts connections of this machine's processes and receives their requests, on one thread; each
 /// request is answered in its own task.
 package final class LocalListener: Sendable {
-    private let entrances: Mutex<[LocalEntrance]>
     /// Wakes the thread.
     private let waking: Waking
     private let thread = Mutex<WorkerThread?>(nil)
@@ -24,19 +23,17 @@ package final class LocalListener: Sendable {
     package static func start(
         _ entrances: [LocalEntrance]
     ) throws(SystemCallFailure) -> LocalListener? {
-        let listener = LocalListener(entrances, try Waking())
+        let listener = LocalListener(try Waking())
+        // The thread owns the sockets.
         guard let thread = WorkerThread({ listener.run(entrances) }) else { return nil }
         listener.thread.withLock { $0 = thread }
         return listener
     }
 
-    private init(_ entrances: [LocalEntrance], _ waking: Waking) {
-        self.entrances = Mutex(entrances)
-        self.waking = waking
-    }
+    private init(_ waking: Waking) { self.waking = waking }
 
-    /// Stops accepting connections, completes the responses to the requests that have arrived, and
-    /// closes the sockets.
+    /// Stops accepting connections, closes the sockets and the connections without a complete
+    /// request, and completes the responses to the other requests.
     ///
     /// - Parameter grace: how long these responses may still take.
     /// - Returns: whether all of them were sent.
@@ -48,7 +45,6 @@ package final class LocalListener: Sendable {
             return thread
         }
         ending?.join()
-        entrances.withLock { $0 = [] }
         let end = ContinuousClock.now + grace
         while begun.withLock({ $0 }) > 0, .now < end {
             do { try await Task.sleep(for: .milliseconds(5)) } catch { break }
@@ -138,7 +134,10 @@ private final class Waking: Sendable {
     var readable: Polling.Interest { .reading(ends.second) }
 
     /// Wakes the thread; if many wakings wait to be noticed, there need be no further one.
-    func wake() { _ = ifPossible(try ends.first.writeAvailable([0].span)) }
+    func wake() {
+        let byte: [UInt8] = [0]
+        _ = ifPossible(try ends.first.writeAvailable(byte.span))
+    }
 
     /// Forgets the wakings so far.
     func clear() {

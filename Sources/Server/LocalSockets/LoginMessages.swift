@@ -42,11 +42,13 @@ package struct LoginRequest: Sendable {
             remoteHost.allSatisfy({ (0x21...0x7E).contains(bytes[$0]) }),
             user.allSatisfy({ bytes[$0] >= 0x20 && bytes[$0] != 0x7F })
         else { return nil }
+        let operation: Operation
         switch (bytes[4], code.isEmpty) {
         case (1, false): operation = .verify(SecretBytes(copying: bytes.extracting(code)))
         case (2, true): operation = .status
         default: return nil
         }
+        self.operation = operation
         wantsReasons = bytes[5] == 1
         self.service = String(decoding: bytes.array(service), as: UTF8.self)
         self.user = String(validating: bytes.array(user), as: UTF8.self)

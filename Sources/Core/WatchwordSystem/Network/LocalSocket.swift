@@ -54,11 +54,12 @@ public enum LocalSocket {
     public static func removeAbandoned(at path: String) throws(SystemCallFailure) -> Bool {
         var facts = stat()
         try call("lstat") { unsafe lstat(path, &facts) }
-        guard facts.st_mode & S_IFMT == S_IFSOCK, facts.st_uid == geteuid(),
-            try SystemCallFailure.nilIf(
-                { $0.number == ECONNREFUSED }, connect(to: path, timeout: .zero)) == nil
-        else { return false }
-        return Folder.removeFile(at: path)
+        guard facts.st_mode & S_IFMT == S_IFSOCK, facts.st_uid == geteuid() else { return false }
+        do { _ = try connect(to: path, timeout: .zero) } catch {
+            // Any other failure, such as too many waiting connections, is that of a socket in use.
+            return error.number == ECONNREFUSED && Folder.removeFile(at: path)
+        }
+        return false
     }
 
     /// Connects to the socket at `path`; non-blocking from then on.

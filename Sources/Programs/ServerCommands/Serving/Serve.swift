@@ -62,19 +62,22 @@ enum Serve {
             ListenerLimits(connections: room.service, proxies: proxies), service,
             handler: service.respond)
         let operations: Listener
-        let local: LocalListener?
         do {
             operations = try listen(
                 on: settings.operations, tls: nil,
                 ListenerLimits(connections: ConnectionLimit.operations, proxies: .none), service,
                 handler: service.respondToOperator)
-            local = try listen(on: endpoints, service, desk)
-            // The listener closes them when it stops.
-            endpoints = [:]
         } catch {
             _ = await main.stop(grace: .zero)
             throw error
         }
+        let local: LocalListener?
+        do { local = try listen(on: endpoints, service, desk) } catch {
+            for listener in [main, operations] { _ = await listener.stop(grace: .zero) }
+            throw error
+        }
+        // The listener closes them when it stops.
+        endpoints = [:]
         log.say(
             "listening",
             [
@@ -149,10 +152,19 @@ enum Serve {
         log.say("stopping", [])
         let stopping = Stopping()
         Task.detached {
-            var areDone = true
-            if let local { areDone = await local.stop(grace: grace) }
-            if let desk { areDone = await desk.stop(grace: grace) && areDone }
-            for listener in listeners { areDone = await listener.stop(grace: grace) && areDone }
+            // At the same time, because a service manager does not wait for long.
+            let areDone = await withTaskGroup(of: Bool.self) { group in
+                if let local { group.addTask { await local.stop(grace: grace) } }
+                if let desk { group.addTask { await desk.stop(grace: grace) } }
+                group.addTask {
+                    var isDone = true
+                    for listener in listeners {
+                        isDone = await listener.stop(grace: grace) && isDone
+                    }
+                    return isDone
+                }
+                return await group.reduce(true) { $0 && $1 }
+            }
             stopping.finish(areDone)
         }
         while stopping.outcome == nil {

@@ -35,7 +35,7 @@ extension Service {
         Metrics.Readings(
             addresses: limiter.count,
             deniedSubjects: deniedSubjects.count(at: dependencies.instant()),
-            events: verifier.eventCounts, isReady: await checkReadiness() == nil,
+            events: unlimited.verifier.eventCounts, isReady: await checkReadiness() == nil,
             upkeep: dependencies.upkeep())
     }
 

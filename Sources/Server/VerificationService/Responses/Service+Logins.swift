@@ -29,7 +29,7 @@ extension Service {
             // Any program can claim a remote host; those of root tell what they know.
             if socket == .pam { exchange.address = request.remoteHost }
             guard exchange.id != nil else { throw Refusal(.failed) }
-            if socket == .own { try admit(request, of: user) }
+            if socket == .own { try take(from: ownRequests, of: user) }
             guard let subject = await subject(of: request, on: socket, of: user) else {
                 return end(exchange, request.responseToNobody, outcome: "foreign-name")
             }
@@ -41,33 +41,43 @@ extension Service {
                     ? end(exchange, .enrolled, outcome: "enrolled")
                     : end(exchange, .neverEnrolled, outcome: "never-enrolled")
             case .verify(let text):
-                let (result, outcome) = try await verify(
-                    text, of: subject,
-                    origin: Origin(
-                        address: exchange.address,
-                        userAgent: "\(socket.rawValue)/\(request.service)"))
-                if socket == .own, result == .accepted { ownAttempts.giveBack(user) }
-                return end(
-                    exchange, result.telling(reason: socket == .pam && request.wantsReasons),
-                    outcome: outcome)
+                let tellsReason = socket == .pam && request.wantsReasons
+                let origin = Origin(
+                    address: exchange.address, userAgent: "\(socket.rawValue)/\(request.service)")
+                guard let code = ifPossible(try PresentedCode(text)) else {
+                    if socket == .pam { try await denyNobody(origin) }
+                    return end(
+                        exchange, .denied(tellsReason ? .malformed : nil),
+                        outcome: "malformed-code")
+                }
+                // Not earlier: users without an account could fill the limiter.
+                if socket == .own { try take(from: ownAttempts, of: user) }
+                let outcome = try await deciding(
+                    await unlimited.verifier.verify(code, subject: subject, origin: origin))
+                watch(outcome, for: subject)
+                switch outcome.result {
+                case .accepted:
+                    if socket == .own { ownAttempts.giveBack(user) }
+                    return end(exchange, .accepted, outcome: "accepted")
+                case .denied(let denial):
+                    let reason = tellsReason ? LoginResponse.Reason(denial) : nil
+                    return end(exchange, .denied(reason), outcome: Self.name(of: denial))
+                }
             }
         } catch {
             return endLogin(exchange, error)
         }
     }
 
-    /// Limits how often a user's programs may ask, and how often they may try a code.
-    private func admit(_ request: LoginRequest, of user: UInt32) throws(Refusal) {
-        let now = dependencies.instant()
-        var seconds = ownRequests.take(user, now: now)
-        if seconds == nil, case .verify = request.operation {
-            seconds = ownAttempts.take(user, now: now)
+    /// Limits what the programs of a user may do.
+    private func take(from limiter: OwnNameLimiter, of user: UInt32) throws(Refusal) {
+        if let seconds = limiter.take(user, now: dependencies.instant()) {
+            throw Refusal(.tooManyRequests(retryAfter: seconds))
         }
-        if let seconds { throw Refusal(.tooManyRequests(retryAfter: seconds)) }
     }
 
-    /// The subject of the account that the request names; `nil` if the program may not ask about it,
-    /// or if nobody can have the name.
+    /// The subject of the account that the request names; `nil` if the program may not ask about
+    /// it, or if nobody can have the name.
     private func subject(
         of request: LoginRequest, on socket: LoginSocket, of user: UInt32
     ) async -> Subject? {
@@ -80,20 +90,15 @@ extension Service {
         return Subject(realm.subject(of: account))
     }
 
-    private func verify(
-        _ text: SecretBytes, of subject: Subject, origin: Origin
-    ) async throws(Refusal) -> (LoginResponse, outcome: String) {
-        guard let code = ifPossible(try PresentedCode(text)) else {
-            return (.denied(.malformed), "malformed-code")
-        }
-        let outcome = try await deciding(
-            await unlimited.verifier.verify(code, subject: subject, origin: origin))
-        watch(outcome, for: subject)
-        switch outcome.result {
-        case .accepted: return (.accepted, "accepted")
-        case .denied(let denial):
-            return (.denied(LoginResponse.Reason(denial)), Self.name(of: denial))
-        }
+    /// Takes the same time as denying a code of an unknown user (V-06): for people who may not log
+    /// in, sshd replaces what they typed by a text that is not a code.
+    private func denyNobody(_ origin: Origin) async throws(Refusal) {
+        let zeros = Array("000000".utf8)
+        guard let nobody = settings.realm.flatMap({ Subject($0.nobody) }),
+            let code = ifPossible(try PresentedCode(zeros.span))
+        else { return }
+        _ = try await deciding(
+            await unlimited.verifier.verify(code, subject: nobody, origin: origin))
     }
 }
 
@@ -104,14 +109,6 @@ extension LoginRequest {
         case .verify: .denied(nil)
         case .status: .unavailable
         }
-    }
-}
-
-extension LoginResponse {
-    /// The same response, without the reason unless it may be told.
-    fileprivate func telling(reason: Bool) -> LoginResponse {
-        guard case .denied = self, !reason else { return self }
-        return .denied(nil)
     }
 }
 
