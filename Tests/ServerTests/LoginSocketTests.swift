@@ -5,6 +5,8 @@ import Testing
 import WatchwordCryptography
 import WatchwordSystem
 
+@testable import ServerCommands
+
 /// The sockets of a server process for programs on this machine.
 @Suite("Sockets for logins", .timeLimit(.minutes(5)))
 struct LoginSocketTests {
@@ -136,6 +138,18 @@ struct LoginSocketTests {
             #expect(outcome.status == status, "\(arguments)")
             let errors = String(decoding: outcome.errors, as: UTF8.self)
             #expect(errors.contains(words), "\(errors)")
+        }
+    }
+
+    @Test("V-01 the documentation states how many connections the sockets for logins serve")
+    func documentation() throws {
+        let page = try String(
+            contentsOf: PackageFolder.root.appending(
+                path: "Sources/Programs/ServerCommands/Operations.md"),
+            encoding: .utf8)
+        for socket in [LocalSocketOptions.Socket.pam, .own] {
+            let words = "**`\(socket.rawValue)`** serves \(socket.connections) connections"
+            #expect(page.contains(words), "\(words)")
         }
     }
 
