@@ -182,7 +182,7 @@ struct LoginTests {
         for _ in 0..<3 { #expect(await verifyOwn(fixture, wrong) == "denied") }
         let code = try fixture.code(of: alice)
         #expect(await verifyOwn(fixture, code) == "unavailable")
-        // The limit of the socket holds for nothing else, and its attempts do not lock the user out.
+        // The limit holds for nothing else, and the attempts do not lock the user out.
         let status = LoginMessage(statusOf: "alice")
         #expect(await ask(fixture, status, on: .own, user: 1_000) == "enrolled")
         #expect(await verify(fixture, code) == "accepted")

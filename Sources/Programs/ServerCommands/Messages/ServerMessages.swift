@@ -22,8 +22,9 @@ enum ServerMessages {
                 + "spent codes would be valid again. Run watchword-server restore; if you have done so on "
                 + "another machine, remove the file"
         case .otherEvents(let path):
-            "\(path): the position is that of another database, or the database was replaced by an older "
-                + "state; run watchword-server restore, or remove the file to begin with the oldest event"
+            "\(path): the last event is not in the database: it is that of another database, or the "
+                + "database was replaced by an older state; run watchword-server restore, or move the file "
+                + "away to begin with the oldest event"
         case .notEvents(let path):
             "\(path): the last line is not an event; name another file, because this command appends to it"
         case .journal(let failure):
@@ -221,6 +222,9 @@ extension ServerMessages {
         case .badSubject:
             "its user's name has more than \(Subject.maximumCount) bytes, or a NUL character"
         case .keyInUse: "another credential has or had this key; enrol the user again"
+        case .alreadyEnrolled:
+            "the user has or had a second factor, and any program of the user could have written this "
+                + "file; if the key is the user's own, import the file with import FILE"
         case .tooManyCredentials: "the user has too many credentials; revoke one first"
         case .usedInFuture:
             "its last code is ahead of this machine's clock; check the clock, and try again later"
