@@ -222,6 +222,9 @@ extension ServerMessages {
         case .badSubject:
             "its user's name has more than \(Subject.maximumCount) bytes, or a NUL character"
         case .keyInUse: "another credential has or had this key; enrol the user again"
+        case .alreadyEnrolled:
+            "the user has or had a second factor, and any program of the user could have written this "
+                + "file; if the key is the user's own, import the file with import FILE"
         case .tooManyCredentials: "the user has too many credentials; revoke one first"
         case .usedInFuture:
             "its last code is ahead of this machine's clock; check the clock, and try again later"

@@ -134,10 +134,17 @@ enum InputBytes {
     private static func read(_ path: String, limit: Int) throws(FileError) -> SecretBytes {
         let file = try InputFile(path, acceptingPipes: true)
         if let size = file.size, size > limit { throw .tooLarge(limit: limit) }
+        return try rest(of: file.descriptor, limit: limit)
+    }
+
+    /// Reads an open file, at most `limit` bytes.
+    static func rest(
+        of file: borrowing FileDescriptor, limit: Int
+    ) throws(FileError) -> SecretBytes {
         let bytes: SecretBytes
         do throws(SystemCallFailure) {
             bytes = try SecretBytes(capacity: limit + 1) { output throws(SystemCallFailure) in
-                try file.descriptor.readToEnd(into: &output)
+                try file.readToEnd(into: &output)
             }
         } catch { throw FileError(reading: error) }
         guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
