@@ -209,8 +209,8 @@ let package = Package(
         program("watchword-presence", "PAMAuthentication", "WatchwordSystem"),
         program(
             "watchword-pam-remote", "CommandLineInterface", "Courier", "JSONReading",
-            "LocalSockets", "OneTimePassword", "WatchwordCoding", "WatchwordCryptography",
-            "WatchwordSystem"),
+            "LocalSockets", "OneTimePassword", "Verification", "WatchwordCoding",
+            "WatchwordCryptography", "WatchwordSystem"),
         program("watchword-reader", "PictureReading", "Pictures", "QRDrawing", "WatchwordSystem"),
         program("watchword-token", "Devices", "TokenDrivers", "WatchwordSystem"),
         module(

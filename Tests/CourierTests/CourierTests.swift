@@ -214,6 +214,34 @@ import WatchwordSystem
         #expect(told.isTransient == (status == 429 || status == 503))
     }
 
+    @Test("an application gets the content of a response as the helper wrote it again")
+    func application() throws {
+        let server = try LoginServer([
+            #"garbage={ "a" : [1, "\u0007é"] }"#, "garbage=", "garbage={", "type=text/html",
+            "status=403", "huge=70000", "huge=\(ApplicationRequest.largestContent)",
+        ])
+        let asking = try Asking("http://127.0.0.1:\(server.port)")
+        func content() throws -> String? {
+            let request = ApplicationRequest(
+                .post, "/a/../v1/device/enrolments", body: SecretBytes(text: #"{"ticket":"t"}"#))
+            let answer = try asking.helper.send(
+                HelperRequest(
+                    server: asking.server, idempotencyKey: "a-key",
+                    apiKey: SecretBytes(text: "wwk_key"), operation: .application(request)))
+            if case .content(let content) = answer { return content?.text ?? "" }
+            return problem(answer).map { "\($0.status)" }
+        }
+        #expect(try content() == #"{"a":[1,"\u0007é"]}"#)
+        #expect(try content() == "")
+        for _ in 0..<2 { #expect(throws: HTTPHelperFailure.badResponse) { try content() } }
+        #expect(try content() == "403")
+        #expect(try content()?.hasPrefix(#"{"credential":"cr_"#) == true)
+        #expect(throws: HTTPHelperFailure.tooLarge) { try content() }
+        let requests = try server.requests()
+        #expect(requests.allSatisfy { $0.path == "/a/../v1/device/enrolments" })
+        #expect(requests.allSatisfy { $0.headers["Authorization"] == "Bearer wwk_key" })
+    }
+
     @Test("a server that does not respond times out")
     func silence() throws {
         let server = try LoginServer(["slow"])

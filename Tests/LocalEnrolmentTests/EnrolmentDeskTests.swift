@@ -42,7 +42,7 @@ struct EnrolmentDeskTests {
     func noPassword(verdict: Bool?, refusal: TaskRefusal) async throws {
         let fixture = try EnrolmentFixture()
         fixture.world.password = verdict
-        let program = try await fixture.program(.add(name: "", hasTicket: false))
+        let program = try await fixture.program(.add(name: ""))
         guard case .checksPassword = try await program.next() else { throw UnexpectedResponse() }
         #expect(try await program.refusal() == refusal)
         #expect(try await program.next() == nil)
@@ -50,10 +50,28 @@ struct EnrolmentDeskTests {
         #expect(try await fixture.events() == [])
     }
 
+    @Test("the login password is checked three times at once, and then once each minute")
+    func passwordLimited() async throws {
+        let fixture = try EnrolmentFixture()
+        fixture.world.password = false
+        for _ in 0..<3 {
+            let program = try await fixture.program(.add(name: ""))
+            guard case .checksPassword = try await program.next() else {
+                throw UnexpectedResponse()
+            }
+            #expect(try await program.refusal() == .denied)
+        }
+        fixture.world.password = true
+        guard case .mustWait = try await fixture.program(.add(name: "")).refusal() else {
+            throw UnexpectedResponse()
+        }
+        #expect(fixture.world.checks == 3)
+    }
+
     @Test("a wrong first code is asked for again, and the third one ends the task")
     func firstCode() async throws {
         let fixture = try EnrolmentFixture()
-        let program = try await fixture.program(.add(name: "", hasTicket: false))
+        let program = try await fixture.program(.add(name: ""))
         guard case .checksPassword = try await program.next(),
             case .key = try await program.next()
         else { throw UnexpectedResponse() }
@@ -70,7 +88,7 @@ struct EnrolmentDeskTests {
     @Test("of two programs that know the login password, the second to finish needs a code")
     func firstOfTwo() async throws {
         let fixture = try EnrolmentFixture()
-        let slow = try await fixture.program(.add(name: "", hasTicket: false))
+        let slow = try await fixture.program(.add(name: ""))
         guard case .checksPassword = try await slow.next(),
             case .key(let uri)? = try await slow.next()
         else { throw UnexpectedResponse() }
@@ -85,16 +103,20 @@ struct EnrolmentDeskTests {
         let fixture = try EnrolmentFixture()
         let (authenticator, _) = try await fixture.enrolFirst()
         let id = try await fixture.list()[1].id
-        for task in [
-            EnrolmentTask.add(name: "malware", hasTicket: false), .remove(id), .recoveryCodes,
-        ] {
+        // Only the wrong codes of the first two tasks are well-formed: a third one would use up the
+        // attempts.
+        let tasks: [(EnrolmentTask, String)] = [
+            (.add(name: "malware"), "00000000"), (.remove(id), "00000000"),
+            (.recoveryCodes, "000000 "),
+        ]
+        for (task, wrong) in tasks {
             let program = try await fixture.program(task)
-            for text in ["", "000000 ", "password"] {
+            for text in ["", wrong, "password"] {
                 try await program.answer(text, to: .code)
             }
             #expect(try await program.refusal() == .denied)
         }
-        let program = try await fixture.program(.add(name: "tablet", hasTicket: false))
+        let program = try await fixture.program(.add(name: "tablet"))
         try await program.answer(authenticator.code(at: fixture.world.now), to: .code)
         _ = try await program.confirmKey(at: fixture.world.now)
         // There are recovery codes already.
@@ -111,7 +133,7 @@ struct EnrolmentDeskTests {
     func recoveryCode() async throws {
         let fixture = try EnrolmentFixture()
         let (_, codes) = try await fixture.enrolFirst()
-        let first = try await fixture.program(.add(name: "new phone", hasTicket: false))
+        let first = try await fixture.program(.add(name: "new phone"))
         try await first.answer(codes[3].text, to: .code)
         _ = try await first.confirmKey(at: fixture.world.now)
         guard case .done = try await first.next() else { throw UnexpectedResponse() }
@@ -133,13 +155,14 @@ struct EnrolmentDeskTests {
         let fixture = try EnrolmentFixture()
         _ = try await fixture.enrolFirst()
         _ = try await fixture.verifier.closeAccount(of: fixture.subject)
-        for task in [EnrolmentTask.add(name: "", hasTicket: false), .recoveryCodes] {
+        for task in [EnrolmentTask.add(name: ""), .recoveryCodes] {
             #expect(try await fixture.program(task).refusal() == .needsTicket)
         }
         let issued = try await fixture.verifier.issueOneTimePasswordTicket(
-            OneTimePasswordEnrolment(issuer: "", account: "-"), for: fixture.subject)
+            OneTimePasswordEnrolment(issuer: "", account: "-", name: "new phone"),
+            for: fixture.subject)
         guard case .granted(let grant) = issued else { throw UnexpectedResponse() }
-        let program = try await fixture.program(.add(name: "", hasTicket: true))
+        let program = try await fixture.program(.addWithTicket)
         try await program.answer("wwt_", to: .ticket)
         try await program.answer(grant.ticket.text.text, to: .ticket)
         let authenticator = try await program.confirmKey(at: fixture.world.now)
@@ -147,6 +170,7 @@ struct EnrolmentDeskTests {
         guard case .recoveryCodes = try await program.next(), case .done = try await program.next()
         else { throw UnexpectedResponse() }
         #expect(fixture.world.checks == 1)
+        #expect(fixture.world.changes.suffix(2) == [.added("new phone"), .recoveryCodes])
     }
 
     @Test("another user's ticket is denied")
@@ -156,7 +180,7 @@ struct EnrolmentDeskTests {
             OneTimePasswordEnrolment(issuer: "", account: "-"),
             for: #require(Subject("unix:mill.example:somebody-else")))
         guard case .granted(let grant) = issued else { throw UnexpectedResponse() }
-        let program = try await fixture.program(.add(name: "", hasTicket: true))
+        let program = try await fixture.program(.addWithTicket)
         for _ in 0..<3 { try await program.answer(grant.ticket.text.text, to: .ticket) }
         #expect(try await program.refusal() == .denied)
     }
@@ -168,7 +192,7 @@ struct EnrolmentDeskTests {
         let id = try await fixture.list()[0].id
         #expect(try await fixture.program(.remove(id)).refusal() == .lastAuthenticator)
         #expect(try await fixture.program(.remove("cr_")).refusal() == .unknownCredential)
-        let program = try await fixture.program(.add(name: "tablet", hasTicket: false))
+        let program = try await fixture.program(.add(name: "tablet"))
         try await program.answer(codes[0].text, to: .code)
         _ = try await program.confirmKey(at: fixture.world.now)
         guard case .done = try await program.next() else { throw UnexpectedResponse() }
@@ -228,11 +252,10 @@ struct EnrolmentConversationTests {
         second.leave()
     }
 
-    @Test("a user ID without a name is refused")
+    @Test("a user ID without a name is refused before its program says anything")
     func noName() async throws {
         let fixture = try EnrolmentFixture()
         let program = try UserProgram(fixture.desk, user: 4_000_000_000)
-        try await program.send(.begin(version: EnrolmentRequest.version, .list))
         #expect(try await program.refusal() == .noName)
     }
 
@@ -263,7 +286,7 @@ struct EnrolmentConversationTests {
     @Test("the desk ends what waits for a person, and takes no further conversation")
     func stop() async throws {
         let fixture = try EnrolmentFixture()
-        let waiting = try await fixture.program(.add(name: "", hasTicket: true))
+        let waiting = try await fixture.program(.addWithTicket)
         #expect(try await waiting.question()?.0 == .ticket)
         #expect(await fixture.desk.stop(grace: .seconds(60)))
         #expect(try await waiting.next() == nil)
@@ -273,7 +296,7 @@ struct EnrolmentConversationTests {
     @Test("each message is read as it was sent, and nothing else is")
     func messages() throws {
         let tasks: [EnrolmentTask] = [
-            .list, .add(name: "é", hasTicket: true), .remove("cr_"), .recoveryCodes,
+            .list, .add(name: "é"), .addWithTicket, .remove("cr_"), .recoveryCodes,
         ]
         for task in tasks { try MessageForm.check(EnrolmentRequest.begin(version: 1, task)) }
         try MessageForm.check(EnrolmentRequest.answer(SecretBytes(text: "123456")))
@@ -293,5 +316,17 @@ struct EnrolmentConversationTests {
                 .done,
             ] + refusals.map { .refused($0) }
         for response in responses { try MessageForm.check(response) }
+    }
+
+    @Test("what the server shows cannot control the terminal")
+    func controlCharacters() throws {
+        for text in ["otpauth:\u{1B}[2J", "AAAA BBBB", "A\n", "\u{9B}2J"] {
+            let text = SecretBytes(text: text)
+            for response in [EnrolmentResponse.key(text), .recoveryCodes([text])] {
+                let bytes = try MessageForm.bytes(of: response)
+                let isRead = MessageForm.read(bytes, as: EnrolmentResponse.self) != nil
+                #expect(!isRead)
+            }
+        }
     }
 }

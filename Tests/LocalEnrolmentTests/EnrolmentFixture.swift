@@ -88,7 +88,7 @@ final class EnrolmentFixture: Sendable {
 
     /// Enrols the user's first authenticator; returns it, and the recovery codes.
     func enrolFirst() async throws -> (authenticator: Authenticator, codes: [SecretBytes]) {
-        let program = try await program(.add(name: "phone", hasTicket: false))
+        let program = try await program(.add(name: "phone"))
         guard case .checksPassword = try await program.next() else { throw UnexpectedResponse() }
         let authenticator = try await program.confirmKey(at: world.now)
         guard case .recoveryCodes(let codes) = try await program.next(),

@@ -3,7 +3,7 @@
 //     host FOLDER SERVICE USER [ANSWER…]
 //
 // FOLDER has the service files. The answers are for the module's prompts, in order; a few are not answers:
-// @null, @error, @again, @long, @empty. The output has one line for each prompt, message and line of the log,
+// @null, @error, @left, @again, @long, @empty. The output has one line for each prompt, message and line of the log,
 // the result, and each surprise. With HOST_ALARM=1, signals interrupt the module all the time, and with
 // HOST_REPEATS=N, everything happens N times.
 #include <dirent.h>
@@ -57,6 +57,10 @@ static int answer(char **place) {
     const char *text = next_answer < answer_count ? answers[next_answer++] : "@error";
     if (strcmp(text, "@null") == 0) return PAM_SUCCESS;
     if (strcmp(text, "@error") == 0) return PAM_CONV_ERR;
+    if (strcmp(text, "@left") == 0) {
+        *place = strdup("123456");
+        return PAM_CONV_ERR;
+    }
     if (strcmp(text, "@again") == 0) return PAM_CONV_AGAIN;
     if (strcmp(text, "@empty") == 0) text = "";
     if (strcmp(text, "@long") == 0) {
@@ -80,6 +84,8 @@ static int converse(
         if (!asks) continue;
         int result = answer(&(*responses)[index].resp);
         if (result == PAM_SUCCESS) continue;
+        // A careless program leaves the answers behind.
+        if ((*responses)[index].resp) return result;
         free(*responses);
         *responses = NULL;
         return result;

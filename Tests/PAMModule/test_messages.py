@@ -102,8 +102,8 @@ class TypedTests(unittest.TestCase):
         for text in ("123456", "1234567", "12345678", "123 456", "12-34-56", "ABCD-EFGH-IJKL-MNOP", "abcdefghijklmnop",
                      "2345672345672345"):
             self.assertTrue(self.functions.is_like_code(text.encode()), text)
-        for text in ("", "12345", "123456789", "12345a", "ABCD-EFGH-IJKL-MNO", "ABCD-EFGH-IJKL-MNO1",
-                     "correct horse", "123456\n"):
+        for text in ("", "12345", "123456789", "12345a", "123456a", "summer2024123", "ABCD-EFGH-IJKL-MNO",
+                     "ABCD-EFGH-IJKL-MNO1", "correct horse", "123456\n"):
             self.assertFalse(self.functions.is_like_code(text.encode()), text)
 
     def test_behind_password(self):

@@ -2,12 +2,15 @@
 import os
 import pathlib
 import random
+import re
 import socket
+import subprocess
 import threading
 import time
+import unittest
 
 from login_server import LoginServer, response
-from support import ACCEPTED, OTHER_USER, ModuleTestCase
+from support import ACCEPTED, BUILT, OTHER_USER, ModuleTestCase
 
 DENIED = response("denied")
 
@@ -88,6 +91,7 @@ class AnswerTests(ModuleTestCase):
         """A conversation function that fails, or answers nothing, lets nobody in."""
         self.serve()
         self.assertEqual(self.sign_in("@error").result, "conversation error")
+        self.assertEqual(self.sign_in("@left").result, "conversation error")
         self.assertEqual(self.sign_in("@null").result, "conversation error")
         self.assertEqual(self.sign_in("@again").result, "incomplete")
 
@@ -344,3 +348,19 @@ class PlaceTests(ModuleTestCase):
         self.assertEqual([[request["code"] for request in server.requests] for server in (roots, own)],
                          [["111111"], ["222222"]])
         self.refused("/run/watchword/pam", "Permission denied", identity=OTHER_USER)
+
+
+class ShippedTests(unittest.TestCase):
+    """The module as it is shipped: any program that signs people in may load it."""
+
+    def shown(self, *command):
+        return subprocess.run([*command, BUILT / "shipped.so"], check=True, capture_output=True, text=True).stdout
+
+    def test_libraries(self):
+        """It brings no library but libpam and the C library."""
+        self.assertEqual(set(re.findall(r"NEEDED +(\S+)", self.shown("objdump", "-p"))), {"libc.so.6", "libpam.so.0"})
+
+    def test_functions(self):
+        """It exports only what libpam calls."""
+        names = {line.split()[-1] for line in self.shown("nm", "--dynamic", "--defined-only").splitlines()}
+        self.assertEqual(names, {"pam_sm_authenticate", "pam_sm_setcred"})

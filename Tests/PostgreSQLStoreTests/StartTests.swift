@@ -42,7 +42,10 @@ struct StartTests {
     func migrated() async throws {
         let database = try TestDatabase()
         let earlier = try database.open()
-        _ = try await earlier.commit([.insertCredential(.sample(1)), .appendEvent(.sample(1))])
+        let client = ClientRow.sample(1)
+        _ = try await earlier.commit([
+            .insertCredential(.sample(1)), .insertClient(client), .appendEvent(.sample(1)),
+        ])
         earlier.close()
         try database.query(Self.undoing)
         #expect(try database.audit().isWhole(events: 1))
@@ -57,6 +60,7 @@ struct StartTests {
         #expect(try taken(database) == PostgreSQLDialect.steps.count)
         for (index, store) in stores.enumerated() {
             #expect(try await store.credential(.sample(1)) == .sample(1))
+            #expect(try await store.client(digest: client.digest) == client)
             #expect(try await store.commit([.insertChallenge(.sample(index))]) == .done)
         }
         #expect(try database.audit().isWhole(events: 1))

@@ -81,6 +81,20 @@ struct MigrationTests {
         #expect(try store.audit().findings == [])
     }
 
+    @Test("a client from before clients had limits is valid, and nobody can undo a limit")
+    func limits() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        let rows = [ClientRow.sample(1), .sample(2, subjects: "shop/")]
+        for row in rows { #expect(try await store.commit([.insertClient(row)]) == .done) }
+        store.close()
+        try edit(
+            database.path, "ALTER TABLE clients DROP COLUMN subjects; PRAGMA user_version = 2")
+        let migrated = try database.open()
+        #expect(try migrated.client(digest: rows[0].digest) == rows[0])
+        #expect(throws: StoreFailure.invalidRow) { try migrated.client(digest: rows[1].digest) }
+    }
+
     @Test("a database that several processes open at the same time is migrated once")
     func together() async throws {
         let database = try earlier()

@@ -204,6 +204,14 @@ struct AuditFollowTests {
             #expect(String(decoding: outcome.errors, as: UTF8.self).contains("another database"))
             #expect(try await other.run("client", "add", "b", "--scope", "verify").status == 0)
         }
+        // Without the position, the file tells.
+        let before = try state.folder.bytes(of: "events.json")
+        let mixed = try await state.run(
+            "audit", "follow", other.folder.file("position"), "--output", file, "--store",
+            "sqlite:\(other.database)")
+        #expect(mixed.status == 3)
+        #expect(String(decoding: mixed.errors, as: UTF8.self).contains("another database"))
+        #expect(try state.folder.bytes(of: "events.json") == before)
     }
 
     @Test("events that were deleted before they were passed on are reported")
@@ -237,7 +245,9 @@ struct AuditFollowTests {
         try await happen(1)
         let socket = try DatagramSocket(at: state.folder.file("journal"))
         let events = try await context.verifier.events(after: 0, limit: 10)
-        try EventSink.journal(state.folder.file("journal")).pass(events)
+        var last: ChainedEvent?
+        try EventSink.journal(state.folder.file("journal")).pass(events, noting: &last)
+        #expect(last == events.last)
         var rest = try #require(socket.receive())[...]
         var fields: [String: String] = [:]
         while let end = rest.firstIndex(of: 0x0A) {
@@ -262,9 +272,29 @@ struct AuditFollowTests {
                 "WATCHWORD_ADDRESS": "192.0.2.1",
                 "WATCHWORD_USER_AGENT": "a\"b\\c\nMESSAGE=forged", "WATCHWORD_NOTIFY": "false",
             ])
-        #expect(throws: ServerFailure.self) {
-            try EventSink.journal(state.folder.file("none")).pass(events)
+    }
+
+    @Test("a journal that is missing or full is reported, with the last event that it has")
+    func failingJournal() async throws {
+        defer { context.close() }
+        try await happen(1)
+        let event = try #require(try await context.verifier.events(after: 0, limit: 1).first)
+        func last(of events: [ChainedEvent], in name: String) throws -> ChainedEvent? {
+            var last: ChainedEvent?
+            do {
+                try EventSink.journal(state.folder.file(name)).pass(events, noting: &last)
+                Issue.record("\(name)")
+            } catch ServerFailure.journal(let failure) {
+                #expect(failure.isNobodyListening == (name == "missing"))
+            }
+            return last
         }
+        #expect(try last(of: [event], in: "missing") == nil)
+        let socket = try DatagramSocket(at: state.folder.file("full"))
+        // More than a socket that nobody reads has room for.
+        let many = [ChainedEvent](repeating: event, count: 5_000)
+        #expect(try last(of: many, in: "full") == event)
+        withExtendedLifetime(socket) {}
     }
 
     private static let journal = "/lib/systemd/systemd-journald"

@@ -5,6 +5,8 @@ import Testing
 import WatchwordCryptography
 import WatchwordSystem
 
+@testable import ServerCommands
+
 /// The sockets of a server process for programs on this machine.
 @Suite("Sockets for logins", .timeLimit(.minutes(5)))
 struct LoginSocketTests {
@@ -139,38 +141,50 @@ struct LoginSocketTests {
         }
     }
 
+    @Test("V-01 the documentation states how many connections the sockets for logins serve")
+    func documentation() throws {
+        let page = try String(
+            contentsOf: PackageFolder.root.appending(
+                path: "Sources/Programs/ServerCommands/Operations.md"),
+            encoding: .utf8)
+        for socket in [LocalSocketOptions.Socket.pam, .own] {
+            let words = "**`\(socket.rawValue)`** serves \(socket.connections) connections"
+            #expect(page.contains(words), "\(words)")
+        }
+    }
+
     @Test(
         "a service manager passes sockets by name, and an unknown name is refused",
         .enabled(
             if: FileManager.default.isExecutableFile(atPath: activator),
             "systemd-socket-activate is not installed"))
     func passed() async throws {
-        let log = state.folder.file("log")
         let cases: [(String, String?)] = [
             ("self", nil), ("web", "another name than pam, self and enrol"),
         ]
         for (name, words) in cases {
-            let process = Process()
-            process.executableURL = URL(filePath: Self.activator)
-            process.arguments =
-                ["-l", path, "--fdname=\(name)"]
+            let log = try state.folder.write([], to: name)
+            let arguments =
+                [Self.activator, "-l", path, "--fdname=\(name)"]
                 + state.environment.map { "-E\($0.key)=\($0.value)" }
                 + [BuiltProgram.path("watchword-server"), "serve", "--realm", "mill"]
                 + ["--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0"]
-            try Data().write(to: URL(filePath: log))
-            process.standardError = try FileHandle(forWritingTo: URL(filePath: log))
-            try process.start()
-            defer { kill(process.processIdentifier, SIGKILL) }
-            // The launcher makes the socket, and starts the server for the first connection.
-            while !FileManager.default.fileExists(atPath: path) {
+            // The launcher closes all open files that it inherits; Foundation mistakes this for its
+            // end.
+            let script = #"log=$0; setsid "$@" </dev/null >/dev/null 2>"$log" & echo $!"#
+            let started = try await onOwnThread {
+                try ForeignProgram(path: "/bin/sh").run(["-c", script, log] + arguments)
+            }
+            let process = try #require(Int32(started.text.filter(\.isNumber)))
+            defer { kill(process, SIGKILL) }
+            func logged() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
+            // The launcher starts the server for the first connection.
+            while try !logged().contains("Listening on") {
                 try await Task.sleep(for: .milliseconds(5))
             }
             let answer = try await ask(LoginMessage(statusOf: "nobody at all"))
             #expect(answer == (words == nil ? "unavailable" : nil))
-            if let words {
-                #expect(try String(contentsOfFile: log, encoding: .utf8).contains(words))
-            }
-            kill(process.processIdentifier, SIGTERM)
+            if let words { #expect(try logged().contains(words)) }
             try removeFile(path)
         }
     }

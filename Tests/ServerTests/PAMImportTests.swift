@@ -26,11 +26,15 @@ struct PAMImportTests {
     /// A server, and a system with users who have home folders.
     private struct System {
         let state: ServerProcess.State
+        /// The API key of a client.
+        let key: String
         let homes: TemporaryFolder
         private let users: [String]
 
-        init(_ users: [String]) throws {
+        init(_ users: [String]) async throws {
             state = try ServerProcess.State()
+            // A dry run needs a database.
+            key = try await state.makeKey()
             homes = try TemporaryFolder()
             self.users = users
             try #require(unsafe chmod(homes.path, 0o755) == 0)
@@ -56,7 +60,8 @@ struct PAMImportTests {
         func write(_ text: String, for user: String, ownedBy owner: String? = nil) throws {
             let name = "\(user)/.google_authenticator"
             try homes.write(Array(text.utf8), to: name)
-            try #require(unsafe chmod(homes.file(name), 0o400) == 0)
+            // The user can read the files of others, too, so that only the owner counts.
+            try #require(unsafe chmod(homes.file(name), owner == nil ? 0o400 : 0o444) == 0)
             try own(name, owner ?? user)
         }
 
@@ -66,7 +71,7 @@ struct PAMImportTests {
         }
 
         /// Imports the users' keys.
-        func run(_ arguments: String...) async throws -> (Int32, String) {
+        func run(_ arguments: [String] = []) async throws -> (Int32, String) {
             let library = try #require(UserDatabaseWrapper.path)
             let environment = state.environment.merging([
                 "LD_PRELOAD": library, "NSS_WRAPPER_PASSWD": homes.file("passwd"),
@@ -89,7 +94,7 @@ struct PAMImportTests {
 
     @Test("each user's own key is imported, and no other file is read")
     func files() async throws {
-        let system = try System(["alice", "bob", "dan", "eve", "fay", "guy"])
+        let system = try await System(["alice", "bob", "dan", "eve", "fay", "guy"])
         try system.write(Self.file, for: "alice")
         try linkSymbolically(system.path(of: "alice"), to: system.path(of: "bob"))
         try system.write(Self.file, for: "dan", ownedBy: "alice")
@@ -107,7 +112,7 @@ struct PAMImportTests {
 
             """
         #expect(
-            try await system.run("--dry-run")
+            try await system.run(["--dry-run"])
                 == (1, report.dropLast() + "; dry run, nothing was changed\n"))
         #expect(try await system.run() == (1, report))
         #expect(
@@ -118,7 +123,7 @@ struct PAMImportTests {
                         .replacing("1 imported, 0", with: "0 imported, 1")
                 ))
         let server = try await ServerProcess(system.state)
-        let asker = try Asker(server.port, key: try await system.state.makeKey())
+        let asker = try Asker(server.port, key: system.key)
         let step = UInt64(Date().timeIntervalSince1970 / 30)
         for (user, result) in [("alice", "accepted"), ("dan", "denied"), ("bob", "denied")] {
             let texts = try await asker.verify(
@@ -128,12 +133,32 @@ struct PAMImportTests {
         try await server.stop()
     }
 
+    @Test("N-33 a file in a home folder adds nothing to a second factor that the user has or had")
+    func addition() async throws {
+        let system = try await System(["alice"])
+        try system.write(Self.file, for: "alice")
+        #expect(try await system.run().0 == 0)
+        try system.write(
+            Self.file.replacing("MFRGGZDFMZTWQ2LK", with: "GEZDGNBVGY3TQOJQ"), for: "alice")
+        let report = """
+            HOMES/alice/.google_authenticator: row 1: unix:mill.example:alice: refused: the user has \
+            or had a second factor, and any program of the user could have written this file; if the \
+            key is the user's own, import the file with import FILE
+            1 files: 0 imported, 0 already present, 1 refused, 0 not read; 1 emergency codes left out
+
+            """
+        #expect(try await system.run() == (1, report))
+        let revoked = try await system.state.run("subject", "revoke", "unix:mill.example:alice")
+        try #require(revoked.status == 0)
+        #expect(try await system.run() == (1, report))
+    }
+
     @Test("the result as JSON names each file")
     func json() async throws {
-        let system = try System(["alice", "bob"])
+        let system = try await System(["alice", "bob"])
         try system.write(Self.file, for: "alice")
         try system.write(Self.file, for: "bob", ownedBy: "alice")
-        let lines = try await system.run("--json", "--dry-run").1.split(separator: "\n")
+        let lines = try await system.run(["--json", "--dry-run"]).1.split(separator: "\n")
         #expect(lines.count == 3)
         #expect(
             lines.first?.contains(
@@ -143,9 +168,9 @@ struct PAMImportTests {
 
     @Test("--pam takes no FILE, and no user's name")
     func usage() async throws {
-        let system = try System(["alice"])
+        let system = try await System(["alice"])
         for arguments in [["users.oath"], ["--subject", "alice"]] {
-            #expect(try await system.run(arguments[0], arguments.last ?? "").0 == 2)
+            #expect(try await system.run(arguments).0 == 2)
         }
     }
 
@@ -156,7 +181,7 @@ struct PAMImportTests {
             "google-authenticator (Debian: libpam-google-authenticator) is not installed"))
     func realFile() async throws {
         let program = try #require(ForeignProgram("google-authenticator"))
-        let system = try System(["alice"])
+        let system = try await System(["alice"])
         let path = system.path(of: "alice")
         let made = try program.run([
             "--time-based", "--disallow-reuse", "--force", "--rate-limit=3", "--rate-time=30",
@@ -180,7 +205,7 @@ struct PAMImportTests {
         }
         let key = try Base32.decode(Array(line).span, padding: .omitted)
         let server = try await ServerProcess(system.state)
-        let asker = try Asker(server.port, key: try await system.state.makeKey())
+        let asker = try Asker(server.port, key: system.key)
         let step = UInt64(Date().timeIntervalSince1970 / 30)
         let texts = try await asker.verify("unix:mill.example:alice", Self.code(step, key))?.texts
         #expect(texts?["result"] == "accepted")

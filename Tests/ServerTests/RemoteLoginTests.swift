@@ -13,7 +13,7 @@ import Testing
         var folder: TemporaryFolder { server.state.folder }
         var address: String { "https://127.0.0.1:\(server.port)" }
 
-        init(scopes: String = "verify,read,reasons") async throws {
+        init() async throws {
             let state = try ServerProcess.State()
             try makeTestIdentity("a", in: state.folder)
             // The first server enrols the user without TLS.
@@ -27,7 +27,14 @@ import Testing
                     "--tls-certificate", state.folder.file("a.pem"),
                     "--tls-key", state.folder.file("a.key"),
                 ])
-            try write("\(try await state.makeKey(scopes))\n", to: "key")
+            try await useKey(of: "mill", "verify,read,reasons")
+        }
+
+        /// Gives the helper the API key of a new client with these scopes, as the manual page does.
+        func useKey(of client: String, _ scopes: String) async throws {
+            let added = try await server.state.run(
+                "client", "add", client, "--scope", scopes, "--subjects", "unix:\(Self.realm):")
+            try write(added.text, to: "key")
         }
 
         /// Writes a file that only its owner can access, unless `mode` says otherwise.
@@ -37,48 +44,43 @@ import Testing
         }
 
         /// Runs the helper; `more` replaces options.
-        func ask(
-            _ message: [UInt8], _ more: [String: String] = [:]
-        ) async throws -> ForeignProgram.Outcome {
+        func ask(_ message: LoginMessage, _ more: [String: String] = [:]) async throws -> Reply {
+            try await ask(message.bytes, more)
+        }
+
+        /// Runs the helper with a request that may be malformed.
+        func ask(_ message: [UInt8], _ more: [String: String] = [:]) async throws -> Reply {
             let options = [
                 "--server": address, "--key": folder.file("key"), "--ca": folder.file("a.pem"),
                 "--realm": Self.realm, "--timeout": "20",
             ].merging(more) { $1 }
-            return try await onOwnThread {
+            let outcome = try await onOwnThread {
                 try ForeignProgram(path: BuiltProgram.path("watchword-pam-remote"))
                     .run(options.flatMap { [$0, $1] }, input: message)
             }
+            return Reply(
+                answer: LoginAnswer(outcome.output)?.description,
+                errors: String(decoding: outcome.errors, as: UTF8.self))
         }
     }
 
-    /// A request of the PAM module: about a code, or else about the user's status.
-    private static func request(
-        _ user: String, code: String? = nil, reasons: Bool = false
-    ) -> [UInt8] {
-        var message = Array("WWP1".utf8) + [code == nil ? 2 : 1, reasons ? 1 : 0]
-        for (text, capacity) in [("sshd", 32), (user, 128), ("192.0.2.1", 128), (code ?? "", 64)] {
-            let padding = [UInt8](repeating: 0, count: capacity - text.utf8.count)
-            message += [UInt8(text.utf8.count)] + text.utf8 + padding
-        }
-        return message + [UInt8](repeating: 0, count: 512 - message.count)
-    }
-
-    /// The beginning of a response, and its other bytes, which are zero.
-    private static func response(_ verdict: UInt8, reason: UInt8 = 0) -> [UInt8] {
-        Array("WWR1".utf8) + [verdict, reason] + [UInt8](repeating: 0, count: 26)
+    /// What the helper writes.
+    private struct Reply {
+        /// The response in words; `nil` if it is malformed.
+        let answer: String?
+        let errors: String
     }
 
     @Test("a code of a user of the realm is accepted once")
     func codes() async throws {
         let harness = try await Harness()
-        let login = Self.request("alice", code: harness.alice.code())
+        let login = LoginMessage(verifying: harness.alice.code(), of: "alice")
         let first = try await harness.ask(login)
-        #expect(first.output == Self.response(1) && first.errors.isEmpty, "\(first.words)")
-        #expect(try await harness.ask(login).output == Self.response(2))
+        #expect(first.answer == "accepted" && first.errors.isEmpty, "\(first)")
+        #expect(try await harness.ask(login).answer == "denied")
         // Another machine's alice is somebody else.
-        let next = Self.request("alice", code: harness.alice.code(2))
-        #expect(
-            try await harness.ask(next, ["--realm": "other.example"]).output == Self.response(2))
+        let next = LoginMessage(verifying: harness.alice.code(2), of: "alice")
+        #expect(try await harness.ask(next, ["--realm": "other.example"]).answer == "denied")
         #expect(try await harness.server.stop() == 0)
     }
 
@@ -86,38 +88,39 @@ import Testing
     func reasons() async throws {
         let harness = try await Harness()
         let code = harness.alice.code()
-        _ = try await harness.ask(Self.request("alice", code: code))
+        _ = try await harness.ask(LoginMessage(verifying: code, of: "alice"))
         for (user, code, reason) in [
-            ("alice", code, 1), ("alice", "12x", 4), ("bob", "123456", 0),
-        ] as [(String, String, UInt8)] {
-            let asked = try await harness.ask(Self.request(user, code: code, reasons: true))
-            #expect(asked.output == Self.response(2, reason: reason), "\(user) \(code)")
-            let notAsked = try await harness.ask(Self.request(user, code: code))
-            #expect(notAsked.output == Self.response(2), "\(user) \(code)")
+            ("alice", code, ", replayed"), ("alice", "12x", ", malformed"), ("bob", "123456", ""),
+        ] {
+            var login = LoginMessage(verifying: code, of: user, wantingReasons: true)
+            #expect(try await harness.ask(login).answer == "denied\(reason)", "\(user) \(code)")
+            login.wantsReasons = false
+            #expect(try await harness.ask(login).answer == "denied", "\(user) \(code)")
         }
-        try harness.write(try await harness.server.state.makeKey("verify"), to: "key")
-        let limited = try await harness.ask(Self.request("alice", code: code, reasons: true))
-        #expect(limited.output == Self.response(2))
+        try await harness.useKey(of: "limited", "verify")
+        let limited = LoginMessage(verifying: code, of: "alice", wantingReasons: true)
+        #expect(try await harness.ask(limited).answer == "denied")
         #expect(try await harness.server.stop() == 0)
     }
 
     @Test("the status tells who never had a second factor")
     func status() async throws {
         let harness = try await Harness()
-        #expect(try await harness.ask(Self.request("alice")).output == Self.response(5))
-        #expect(try await harness.ask(Self.request("bob")).output == Self.response(4))
-        try harness.write(try await harness.server.state.makeKey("verify"), to: "key")
-        let refused = try await harness.ask(Self.request("bob"))
-        #expect(refused.output == Self.response(3) && refused.words.contains("missing-scope"))
+        #expect(try await harness.ask(LoginMessage(statusOf: "alice")).answer == "enrolled")
+        #expect(try await harness.ask(LoginMessage(statusOf: "bob")).answer == "never enrolled")
+        try await harness.useKey(of: "limited", "verify")
+        let refused = try await harness.ask(LoginMessage(statusOf: "bob"))
+        #expect(refused.answer == "unavailable" && refused.errors.contains("missing-scope"))
         #expect(try await harness.server.stop() == 0)
     }
 
     @Test("whatever is wrong, nothing is decided, and one line says why")
     func failures() async throws {
         let harness = try await Harness()
-        let login = Self.request("alice", code: harness.alice.code())
+        let login = LoginMessage(verifying: harness.alice.code(), of: "alice")
         try harness.write("wwk_unknown\n", to: "unknown")
         try harness.write("wwk_known\n", to: "open", mode: 0o640)
+        try harness.write("not a key\n", to: "text")
         try makeTestIdentity("b", in: harness.folder)
         let unused = try FreePort.find()
         for (options, words) in [
@@ -126,21 +129,23 @@ import Testing
             (["--key": harness.folder.file("unknown")], "unauthenticated"),
             (["--key": harness.folder.file("open")], "nobody else can read"),
             (["--key": harness.folder.file("missing")], "not a file of root"),
+            (["--key": harness.folder.file("text")], "does not begin with an API key"),
             (["--server": "http://mill.example"], "an https:// URL"),
             (["--server": "https://127.0.0.1:\(unused)"], "cannot connect"),
             (["--realm": "Mill"], "realm="), (["--timeout": "soon"], "timeout="),
         ] {
-            let outcome = try await harness.ask(login, options)
-            #expect(outcome.output == Self.response(3), "\(options)")
-            let errors = String(decoding: outcome.errors, as: UTF8.self)
-            #expect(errors.contains(words) && errors.count { $0 == "\n" } == 1, "\(errors)")
+            let reply = try await harness.ask(login, options)
+            #expect(reply.answer == "unavailable", "\(options)")
+            #expect(
+                reply.errors.contains(words) && reply.errors.count { $0 == "\n" } == 1,
+                "\(reply.errors)")
         }
-        for message in [[], Array(login.dropLast()), [UInt8](repeating: 0, count: 512)] {
-            let outcome = try await harness.ask(message)
-            #expect(outcome.output == Self.response(3) && !outcome.errors.isEmpty)
+        for message in [[], Array(login.bytes.dropLast()), [UInt8](repeating: 0, count: 512)] {
+            let reply = try await harness.ask(message)
+            #expect(reply.answer == "unavailable" && !reply.errors.isEmpty)
         }
         // None of these attempts has spent the code.
-        #expect(try await harness.ask(login).output == Self.response(1))
+        #expect(try await harness.ask(login).answer == "accepted")
         #expect(try await harness.server.stop() == 0)
     }
 }

@@ -23,7 +23,7 @@ struct SetupTests {
             "  3. Copy \(state.keyFile) to a safe place",
         ] { #expect(words(made).contains(line), "\(line)") }
         let list = try await state.run("client", "list").text
-        #expect(list.hasSuffix("  active  verify,enrol  shop\n"))
+        #expect(list.hasSuffix("  active  enrol,verify  shop\n"))
         #expect(try mode(of: state.keyFile) == 0o600)
         let server = try await ServerProcess(state)
         #expect(
@@ -66,6 +66,56 @@ struct SetupTests {
                 == "#WATCHWORD_PROFILE=wide\nWATCHWORD_PROFILE=rfc\nWATCHWORD_INSECURE_HTTP=1\n"
                 + "WATCHWORD_LISTEN=0.0.0.0:8420\n")
         #expect(try await state.run("client", "list").text.hasSuffix("  active  verify  shop\n"))
+    }
+
+    @Test("init uses the settings that the file has already")
+    func existingSettings() async throws {
+        let state = try ServerProcess.State()
+        let database = state.folder.file("other.db")
+        let lines = "WATCHWORD_STORE=sqlite:\(database)\nWATCHWORD_INSECURE_HTTP=1\n"
+        let path = try state.folder.write(Array(lines.utf8), to: "conf")
+        let made = try await state.run("init", "--settings", path, "--listen", "0.0.0.0:8420")
+        #expect(made.status == 0)
+        #expect(words(made).contains("Database: \(database)\n"))
+        #expect(words(made).contains("  1. Start the service whose environment is \(path)\n"))
+        #expect(
+            try String(contentsOfFile: path, encoding: .utf8)
+                == lines + "WATCHWORD_LISTEN=0.0.0.0:8420\n")
+        #expect(FileManager.default.fileExists(atPath: database))
+        #expect(!FileManager.default.fileExists(atPath: state.database))
+    }
+
+    @Test("on a terminal, init asks for what the options leave open, until an answer is valid")
+    func questions() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("conf")
+        func run(
+            _ arguments: String, _ answers: [(String, String)], status: Int32 = 0
+        ) throws -> String {
+            let terminal = try PseudoTerminal(
+                "watchword-server init --settings \(path) \(arguments)", in: folder,
+                environment: ["XDG_STATE_HOME": folder.path])
+            for (question, answer) in answers {
+                try terminal.waitFor(question)
+                terminal.clear()
+                try terminal.type(answer + "\n")
+            }
+            #expect(try terminal.end() == status)
+            return terminal.screen
+        }
+        let address = "Address of the API [127.0.0.1:8420]: "
+        let client = "Name of the first application that may use the API (empty: none): "
+        let wrong = (address, "here")
+        let refused = try run("", [wrong, wrong, wrong], status: 2)
+        #expect(refused.contains("a question got no valid answer"))
+        #expect(try names(in: folder.path) == [])
+        let made = try run("--insecure-http", [wrong, (address, "0.0.0.0:1"), (client, "shop")])
+        #expect(made.contains("wwk_"))
+        // What is known is not asked again.
+        #expect(try run("", [(client, "")]).contains("Next:"))
+        #expect(
+            try String(contentsOfFile: path, encoding: .utf8)
+                == "WATCHWORD_INSECURE_HTTP=1\nWATCHWORD_LISTEN=0.0.0.0:1\n")
     }
 
     @Test(

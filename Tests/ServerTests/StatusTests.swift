@@ -61,7 +61,7 @@ struct StatusTests {
         }
         let nobody = "No server answers at \(address)"
         #expect(
-            try await status(state).hasPrefix("\(nobody), although its keys, its database"))
+            try await status(state).hasPrefix("\(nobody), although its settings, keys, "))
         let fresh = try ServerProcess.State()
         #expect(
             try await status(fresh)
@@ -78,6 +78,28 @@ struct StatusTests {
         try setMode(0o600, of: fresh.database)
         #expect(try await status(fresh).hasPrefix("\(nobody): \(fresh.database): "))
         withExtendedLifetime(socket) {}
+    }
+
+    @Test("without a server, status checks the settings of serve, and whatever listens there")
+    func unusable() async throws {
+        let state = try ServerProcess.State()
+        #expect(try await state.run("init").status == 0)
+        let silent = try LoopbackSocket.silent()
+        let refused = try await state.run(
+            "status", "--ops-listen", "127.0.0.1:\(silent.port)",
+            environment: ["WATCHWORD_PROFILE": "lax"])
+        #expect(refused.status == 1)
+        #expect(refused.text.contains("WATCHWORD_PROFILE must be strict, rfc or wide"))
+        let other = try LoopbackSocket.listening()
+        let address = "127.0.0.1:\(other.port)"
+        async let outcome = state.run("status", "--ops-listen", address)
+        let client = try await onOwnThread { other.accepted() }
+        client?.end()
+        #expect(try await outcome.status == 1)
+        #expect(
+            try await outcome.text.hasPrefix(
+                "What listens at \(address) does not answer as a server does"))
+        withExtendedLifetime(silent) {}
     }
 
     @Test(

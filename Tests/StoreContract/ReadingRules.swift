@@ -65,7 +65,8 @@ extension StoreContract {
             for (number, name) in names.enumerated() {
                 for state in [CredentialState.active, .pending, .disabled, .revoked] {
                     let id = 10 * number + (CredentialState.allCases.firstIndex(of: state) ?? 0)
-                    let row = CredentialRow.sample(id, subject: name, state: state)
+                    let row = CredentialRow.sample(
+                        id, subject: name, state: state, createdAt: Int64(-id))
                     _ = try await store.commit([.insertCredential(row)])
                 }
             }
@@ -77,6 +78,10 @@ extension StoreContract {
                         beginning: Array(beginning.utf8), after: after.map { .sample($0) }),
                     limit: limit)
                 try expect(rows.allSatisfy { $0.state != .revoked }, "a revoked row")
+                let areOrdered = zip(rows, rows.dropFirst()).allSatisfy {
+                    $0.subject != $1.subject || $0.createdAt < $1.createdAt
+                }
+                try expect(areOrdered, "a subject's oldest row is not the first one")
                 return rows.map(\.subject.text)
             }
             func thrice(_ names: String...) -> [String] {

@@ -13,7 +13,8 @@ struct AttackTests {
         let proving = Set(ProvingRoute.allCases.map(\.operation))
         let others: Set<String> = [
             "enrol", "listCredentials", "renameCredential", "revokeCredential", "unlockCredential",
-            "closeAccount", "listEvents", "describeInterface", "beginCeremony",
+            "closeAccount", "listSubjects", "describeSubject", "listSubjectEvents", "listEvents",
+            "describeInterface", "beginCeremony",
             "listAcceptedPasskeys", "beginBrowserCeremony",
             "createConfirmation", "createDeviceChallenge",
             // Only a TPM can prove itself; KeyAttestationTests tries what it refuses.

@@ -192,6 +192,9 @@ struct DisclosureTests {
             ("enrol", "POST", target, #"{"type":"recovery"}"#),
             ("enrol", "POST", target, #"{"type":"secret","name":"n"}"#),
             ("listCredentials", "GET", target, nil), ("listEvents", "GET", "/v1/events", nil),
+            ("listSubjects", "GET", "/v1/subjects", nil),
+            ("describeSubject", "GET", "/v1/subjects/alice", nil),
+            ("listSubjectEvents", "GET", "/v1/subjects/alice/events", nil),
             (
                 "confirmCredential", "POST", "/v1/credentials/\(alice.id)/resync",
                 #"{"codes":["\#(code)","\#(code)"]}"#

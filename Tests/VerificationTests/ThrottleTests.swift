@@ -29,10 +29,11 @@ struct ThrottleTests {
         #expect(
             try await fixture.verify(authenticator.code(at: fixture.clock.now)).denial
                 == .throttled(retryAfter: 1))
-        #expect(
-            try await fixture.summary(authenticator.credential).failures
-                == Policy.failuresUntilWait)
-        fixture.clock.now = fixture.clock.now.adding(milliseconds: 1)
+        let end = fixture.clock.now.adding(milliseconds: 1)
+        let waiting = try await fixture.summary(authenticator.credential)
+        #expect(waiting.failures == Policy.failuresUntilWait && waiting.waitsUntil == end)
+        fixture.clock.now = end
+        #expect(try await fixture.summary(authenticator.credential).waitsUntil == nil)
         #expect(
             try await fixture.verify(authenticator.code(at: fixture.clock.now)).acceptance != nil)
         #expect(try await fixture.summary(authenticator.credential).failures == 0)

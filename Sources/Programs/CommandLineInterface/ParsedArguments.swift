@@ -28,6 +28,14 @@ package struct ParsedArguments: Sendable {
             environment: environment)
     }
 
+    /// The same command line, but the environment also sets these options, which its verb does not
+    /// have.
+    package func accepting(_ more: [Option]) -> ParsedArguments {
+        ParsedArguments(
+            entry: entry, accepting: accepted + more, operands: operands, given: given,
+            environment: environment)
+    }
+
     /// The value of `option` on the command line.
     package func given(_ option: Option) -> String? { given.first { $0.option == option }?.value }
 

@@ -8,12 +8,14 @@ import WatchwordSystem
 /// The commands, each of which is a task for the server.
 enum EnrolCommand {
     static func add(_ session: EnrolSession) throws -> ExitCode {
+        // The administrator has named the authenticator of a ticket.
+        try session.arguments.forbid(.ticket, .name)
         let name = session.arguments[.name] ?? ""
-        guard name.utf8.count <= longestName else {
-            throw UsageError.badValue("name", expected: "at most \(longestName) bytes")
+        guard name.utf8.count <= EnrolmentTask.longestName else {
+            throw UsageError.badValue(
+                "name", expected: "at most \(EnrolmentTask.longestName) bytes")
         }
-        try perform(
-            .add(name: name, hasTicket: session.arguments.has(.ticket)), session)
+        try perform(session.arguments.has(.ticket) ? .addWithTicket : .add(name: name), session)
         session.printer.note("The authenticator is enrolled.")
         return .done
     }
@@ -33,9 +35,6 @@ enum EnrolCommand {
         try perform(.recoveryCodes, session)
         return .done
     }
-
-    /// The maximum length of a credential's name in bytes.
-    private static let longestName = 256
 
     private static func perform(_ task: EnrolmentTask, _ session: EnrolSession) throws {
         let conversation = try ServerConversation(session.arguments[.socket])

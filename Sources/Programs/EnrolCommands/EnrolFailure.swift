@@ -103,10 +103,10 @@ enum EnrolMessages {
         case .denied: "not accepted; nothing was changed"
         case .notEnrolled: "you have no authenticator yet; watchword-enrol add adds one"
         case .mustWait(let seconds):
-            "too many codes were tried in a short time; try again in \(seconds) seconds"
+            "too many attempts in a short time; try again in \(seconds) seconds"
         case .needsTicket:
-            "you had a second factor, but none that works now; ask the administrator for a ticket, and "
-                + "use watchword-enrol add --ticket"
+            "you have or had a second factor already, so the password is not enough; use a code of it, or "
+                + "ask the administrator for a ticket, and use watchword-enrol add --ticket"
         case .noPasswordCheck:
             "the system cannot check your login password here; ask the administrator for a ticket, and "
                 + "use watchword-enrol add --ticket"

@@ -61,7 +61,8 @@ final class ServerConversation {
         }
     }
 
-    /// Lets the modules ask for the login password; the server learns their verdict from them.
+    /// Lets the modules ask for the login password; the server learns their verdict from them, and
+    /// then goes on.
     private func answerModules() throws {
         let deadline = Moment.now + Self.timeoutOfModules
         let terminal = ModuleTerminal(
@@ -70,7 +71,7 @@ final class ServerConversation {
             _ = try ModuleRelay(file, until: deadline).verdict(unless: nil) {
                 text throws(PAMCheckFailure) in
                 try terminal.show(text)
-            } asking: { text, isEchoed, lastAnswer throws(PAMCheckFailure) in
+            } asking: { text, isEchoed, _ throws(PAMCheckFailure) in
                 var outcome = Terminal.PromptOutcome.timedOut
                 let answer = try SecretBytes(capacity: ModuleRelay.longestAnswer + 1) {
                     output throws(PAMCheckFailure) in
@@ -86,8 +87,10 @@ final class ServerConversation {
             case .answerTooLong: throw EnrolFailure.terminal(.tooLong)
             case .terminal(let failure): throw EnrolFailure.terminal(.system(failure))
             case .cancelled, .timedOut: throw EnrolFailure.noAnswer
-            // The server says so.
-            default: break
+            case .ended: throw EnrolFailure.socket(path, .connectionLost)
+            // They were not started, or failed. What the server says about it may have been taken
+            // for a message of theirs.
+            default: throw EnrolFailure.refused(.noPasswordCheck)
             }
         }
     }
@@ -115,9 +118,9 @@ final class ServerConversation {
 
     private func send(_ request: EnrolmentRequest) throws {
         do throws(SystemCallFailure) {
-            guard try frames.send(FrameWriter(request), timeout: Self.timeout) else {
-                throw .connectionLost
-            }
+            // If the server has closed the connection, it may have said why.
+            try SystemCallFailure.nilIf(
+                \.isConnectionLost, frames.send(FrameWriter(request), timeout: Self.timeout))
         } catch {
             throw EnrolFailure.socket(path, error)
         }

@@ -21,7 +21,7 @@ enum ServerFailure: ProgramFailure {
     case settingsFile(String, SettingsFile.Fault)
     /// The database lacks events that this file records.
     case rolledBack(String)
-    /// The position in this file is not a place among the events of the database.
+    /// The last event that this file names is not one of the database.
     case otherEvents(String)
     /// The file for events does not end with one.
     case notEvents(String)

@@ -11,7 +11,7 @@ public enum ServerProgram {
         let command = StartedCommand<ServerVerb, ServerFailure>.start()
         let session = ServerSession(arguments: command.arguments, printer: command.printer)
         do {
-            try SystemInstallation.adoptSettings()
+            try SystemInstallation.adoptSettings(session.arguments)
             command.finish(try await command.verb.run(session))
         } catch {
             command.fail(error)

@@ -96,7 +96,7 @@ static int connect_to(const char *path, long long deadline, struct complaint *co
         if (connect(file, (struct sockaddr *)&address, sizeof address) == 0) return file;
         if (errno != EINTR && errno != EAGAIN) break;
     }
-    snprintf(complaint->text, sizeof complaint->text, "%.100s: %s", path, strerrordesc_np(errno));
+    snprintf(complaint->text, sizeof complaint->text, "%.100s: %m", path);
     if (file >= 0) close(file);
     return -1;
 }
@@ -108,7 +108,7 @@ static bool converse(
     unsigned char received[response_size];
     if (!send_message(socket, message, request_size, deadline) ||
         !receive_message(socket, received, response_size, deadline)) {
-        snprintf(complaint->text, sizeof complaint->text, "no response: %s", strerrordesc_np(errno));
+        snprintf(complaint->text, sizeof complaint->text, "no response: %m");
         return false;
     }
     if (read_response(received, operation, response)) return true;

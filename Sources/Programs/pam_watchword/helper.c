@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -92,9 +91,7 @@ bool start_helper(const struct options *options, struct helper *helper, struct c
         if (!is_started) close(messages[0]);
     }
     if (!is_started)
-        snprintf(
-            complaint->text, sizeof complaint->text, "cannot start watchword-pam-remote: %s",
-            strerrordesc_np(errno));
+        snprintf(complaint->text, sizeof complaint->text, "cannot start watchword-pam-remote: %m");
     return is_started;
 }
 

@@ -104,19 +104,19 @@ static int authenticate(struct login *login) {
     const struct options *options = &login->options;
     const char *earlier = options->try_first_pass ? item(login->pam, PAM_AUTHTOK) : "";
     char *text = NULL;
+    int result = PAM_SUCCESS;
     if (is_usable(earlier, options->digits)) {
         text = strdup(earlier);
         if (!text) return PAM_BUF_ERR;
     } else {
         const char *standard = options->digits ? "Password and one-time code: " : "One-time code: ";
-        int result = pam_prompt(
+        result = pam_prompt(
             login->pam, PAM_PROMPT_ECHO_OFF, &text, "%s", options->prompt ? options->prompt : standard);
-        if (result == PAM_CONV_AGAIN) return PAM_INCOMPLETE;
-        if (result != PAM_SUCCESS || !text) return PAM_CONV_ERR;
     }
-    size_t length = strlen(text);
-    int result = verify_typed(login, text);
-    explicit_bzero(text, length);
+    if (result == PAM_SUCCESS && text) result = verify_typed(login, text);
+    else result = result == PAM_CONV_AGAIN ? PAM_INCOMPLETE : PAM_CONV_ERR;
+    // A conversation function that fails may have left a text, too.
+    if (text) explicit_bzero(text, strlen(text));
     free(text);
     return result;
 }

@@ -11,15 +11,14 @@ static bool is_base32(char character) {
 }
 
 bool is_like_code(const char *text) {
-    size_t digits = 0, letters = 0, others = 0;
+    size_t count = 0, digits = 0, base32 = 0;
     for (; *text; text++) {
         if (*text == ' ' || *text == '-') continue;
+        count++;
         if (is_digit(*text)) digits++;
-        if (is_base32(*text)) letters++;
-        if (!is_digit(*text) && !is_base32(*text)) others++;
+        if (is_base32(*text)) base32++;
     }
-    if (others > 0) return false;
-    return letters == 16 || (digits >= 6 && digits <= 8);
+    return (count == 16 && base32 == count) || (count >= 6 && count <= 8 && digits == count);
 }
 
 ptrdiff_t start_of_code(const char *text, unsigned digits) {

@@ -39,7 +39,10 @@ extension CurlResponse {
         for operation: HelperRequest.Operation
     ) throws(HTTPHelperFailure) -> SecretBytes? {
         guard !body.isEmpty else { return nil }
-        return try object(operation.jsonLimits).rendered()
+        let content = try object(operation.jsonLimits).rendered()
+        // Written again, it can be longer.
+        guard content.count <= ApplicationRequest.largestContent else { throw .tooLarge }
+        return content
     }
 
     /// The body; `nil` if it is not JSON.
@@ -175,6 +178,6 @@ extension HelperRequest.Operation {
     /// The limits for the JSON of a response.
     var jsonLimits: JSONLimits {
         guard case .application = self else { return .message }
-        return JSONLimits(bytes: 2 << 20, depth: 8, values: 1 << 17)
+        return JSONLimits(bytes: ApplicationRequest.largestContent, depth: 8, values: 1 << 17)
     }
 }

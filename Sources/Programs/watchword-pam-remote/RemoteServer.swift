@@ -3,6 +3,7 @@ internal import Courier
 internal import JSONReading
 internal import LocalSockets
 internal import OneTimePassword
+internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
 internal import WatchwordSystem
@@ -47,23 +48,49 @@ struct RemoteServer {
         }
         switch request.operation {
         case .verify(let code):
-            let answer = ask(
-                ApplicationRequest(
-                    .post, "/v1/verifications",
-                    body: JSONValue.object([
-                        ("subject", .text(subject)), ("code", .secret(code)),
-                    ]).rendered()))
-            return verdict(answer, tellsReason: request.wantsReasons)
+            return verdict(on: code, of: subject, tellsReason: request.wantsReasons)
         case .status:
-            let path = "/v1/subjects/\(subject.percentEncoded)"
-            guard case .content(let content) = ask(ApplicationRequest(.get, path)) else {
-                giveUp("the server does not tell who has a second factor")
-            }
-            switch Self.json(content)["second_factor"]?.string {
+            let target = "/v1/subjects/\(subject.percentEncoded)"
+            switch ask(ApplicationRequest(.get, target))["second_factor"]?.string {
             case "none": return .neverEnrolled
             case "active", "ended": return .enrolled
             default: giveUp(Self.badResponse)
             }
+        }
+    }
+
+    private func verdict(
+        on code: SecretBytes, of subject: String, tellsReason: Bool
+    ) -> LoginResponse {
+        // For people who may not log in, sshd replaces what they typed by a text that is not a
+        // code. It takes the same time as a code of an unknown user (V-06).
+        let isCode = ifPossible(try PresentedCode(code)) != nil
+        let body = JSONValue.object([
+            ("subject", .text(isCode ? subject : realm.nobody)),
+            ("code", isCode ? .secret(code) : .text("000000")),
+        ])
+        let answer = ask(ApplicationRequest(.post, "/v1/verifications", body: body.rendered()))
+        switch answer["result"]?.string {
+        case "accepted" where isCode: return .accepted
+        case "denied":
+            guard tellsReason else { return .denied(nil) }
+            return .denied(isCode ? Self.reason(in: answer) : .malformed)
+        default: giveUp(Self.badResponse)
+        }
+    }
+
+    /// Sends a request; returns the content of the response, which the courier has written.
+    private func ask(_ request: ApplicationRequest) -> JSONValue {
+        let random = Randomness.bytes(count: 16)
+        let sent = HelperRequest(
+            server: server, idempotencyKey: Base64URL.encode(random.span), apiKey: key,
+            operation: .application(request))
+        switch Self.requireSuccess(of: try courier.send(sent)) {
+        case .content(let content?):
+            guard let object = ifPossible(try readJSON(content)) else { giveUp(Self.badResponse) }
+            return object
+        case .problem(let problem): giveUp(CourierMessages.sentence(for: problem))
+        default: giveUp(Self.badResponse)
         }
     }
 
@@ -72,39 +99,6 @@ struct RemoteServer {
     ) -> Result {
         do { return try work() } catch {
             giveUp(CourierMessages.sentence(for: error, startedBy: program))
-        }
-    }
-
-    private enum Answer {
-        case content(SecretBytes?)
-        /// The code has no known form.
-        case malformedCode
-    }
-
-    private func ask(_ request: ApplicationRequest) -> Answer {
-        let random = Randomness.bytes(count: 16)
-        let sent = HelperRequest(
-            server: server, idempotencyKey: Base64URL.encode(random.span), apiKey: key,
-            operation: .application(request))
-        switch Self.requireSuccess(of: try courier.send(sent)) {
-        case .content(let content): return .content(content)
-        // The code is the only field that a person fills in.
-        case .problem(let problem) where problem.type.text == "urn:watchword:problem:invalid-field":
-            return .malformedCode
-        case .problem(let problem): giveUp(CourierMessages.sentence(for: problem))
-        default: giveUp(Self.badResponse)
-        }
-    }
-
-    private func verdict(_ answer: Answer, tellsReason: Bool) -> LoginResponse {
-        guard case .content(let content) = answer else {
-            return .denied(tellsReason ? .malformed : nil)
-        }
-        let object = Self.json(content)
-        switch object["result"]?.string {
-        case "accepted": return .accepted
-        case "denied": return .denied(tellsReason ? Self.reason(in: object) : nil)
-        default: giveUp(Self.badResponse)
         }
     }
 
@@ -123,19 +117,13 @@ struct RemoteServer {
     private static let badResponse =
         "the response is invalid; check that server= is the address of a Watchword server"
 
-    /// The content, which the courier has written.
-    private static func json(_ content: SecretBytes?) -> JSONValue {
-        guard let content, let object = ifPossible(try readJSON(content)) else {
-            giveUp(badResponse)
-        }
-        return object
-    }
-
     private static func authorities(at path: String?) -> [UInt8] {
         guard let path else { return [] }
         let read = ifPossible(
-            try FileDescriptor(reading: path).bytes(atMost: largestAuthorities))
-        guard let read else { giveUp("ca=\(path): cannot be read") }
+            try FileDescriptor(reading: path).bytes(atMost: largestAuthorities + 1))
+        guard let read, read.count <= largestAuthorities else {
+            giveUp("ca=\(path): cannot be read, or has more than 128 KiB")
+        }
         return read
     }
 
@@ -146,10 +134,11 @@ struct RemoteServer {
         else {
             giveUp("key=\(path): not a file of root that nobody else can read or write")
         }
-        let line = read.prefix { $0 != UInt8(ascii: "\n") }
-        let key = SecretBytes(copying: read.span.extracting(0..<line.count))
+        let key = SecretBytes(copying: read.span).firstLine()
         for index in read.indices { read[index] = 0 }
-        guard Token.isToken(key) else { giveUp("key=\(path): does not begin with an API key") }
+        guard Courier.Token.isToken(key) else {
+            giveUp("key=\(path): does not begin with an API key")
+        }
         return key
     }
 }

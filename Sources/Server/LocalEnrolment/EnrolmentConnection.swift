@@ -18,8 +18,8 @@ final class EnrolmentConnection: Sendable {
 
     /// How long the program may take to begin, and to send or receive a frame.
     private static let timeout = Duration.seconds(5)
-    /// How long a person may take for an answer.
-    private static let patience = Duration.seconds(120)
+    /// How long a person may take for the right answer.
+    private static let patience = Duration.seconds(180)
     /// How long a person may take to set up an authenticator app: as long as the verifier waits for
     /// the first code.
     private static let patienceForFirstCode = Duration.milliseconds(Policy.enrolmentLifetime)
@@ -50,9 +50,12 @@ final class EnrolmentConnection: Sendable {
         until isRight: (SecretBytes) throws(EnrolmentEnd) -> Bool
     ) throws(EnrolmentEnd) {
         let patience = question == .firstCode ? Self.patienceForFirstCode : Self.patience
+        let deadline = Moment.now + patience
         for attempt in 0..<Self.attempts {
             try send(.asks(question, isRepeated: attempt > 0))
-            guard case .answer(let answer) = try receive(within: patience) else { throw .left }
+            guard case .answer(let answer) = try receive(within: deadline.timeRemaining) else {
+                throw .left
+            }
             if try isRight(answer) { return }
         }
         throw .refused(.denied)

@@ -29,7 +29,8 @@ struct EnrolmentConversation {
     func perform(_ task: EnrolmentTask) throws(EnrolmentEnd) {
         switch task {
         case .list: try connection.send(.credentials(credentials().map(OwnCredential.init)))
-        case .add(let name, let hasTicket): try add(named: name, withTicket: hasTicket)
+        case .add(let name): try add(named: name)
+        case .addWithTicket: try finishAdding(redeemTicket(), onlyAsFirst: false)
         case .remove(let id): try remove(id)
         case .recoveryCodes:
             try proveByCode()
@@ -40,20 +41,14 @@ struct EnrolmentConversation {
 
 // The tasks.
 extension EnrolmentConversation {
-    private func add(named name: String, withTicket hasTicket: Bool) throws(EnrolmentEnd) {
-        if hasTicket {
-            try confirm(redeemTicket(), onlyAsFirst: false)
-        } else if try takesCode() {
+    private func add(named name: String) throws(EnrolmentEnd) {
+        if try takesCode() {
             try proveByCode()
-            try confirm(enrol(named: name), onlyAsFirst: false)
+            try finishAdding(enrol(named: name), onlyAsFirst: false)
         } else {
             try requireNeverConfirmed()
             try proveByPassword()
-            try confirm(enrol(named: name), onlyAsFirst: true)
-        }
-        tell(.added(name))
-        if try !credentials().contains(where: { $0.kind == .recovery }) {
-            try issueRecoveryCodes()
+            try finishAdding(enrol(named: name), onlyAsFirst: true)
         }
     }
 
@@ -85,21 +80,28 @@ extension EnrolmentConversation {
         return try granted(outcome)
     }
 
-    /// Shows the key, and asks for its first code.
+    /// Shows the key, asks for its first code, and issues recovery codes if there are none.
     ///
     /// - Parameter onlyAsFirst: whether the login password was the proof: it is none as soon as the
     ///   user has a second factor.
-    private func confirm(
+    private func finishAdding(
         _ grant: OneTimePasswordGrant, onlyAsFirst: Bool
     ) throws(EnrolmentEnd) {
         try connection.send(.key(grant.uri))
         try connection.ask(.firstCode) { answer throws(EnrolmentEnd) in
             guard let code = ifPossible(try PresentedCode(answer)) else { return false }
+            // Of two programs that know the password, both may succeed in the same moment; the user
+            // is told about both.
             if onlyAsFirst { try requireNeverConfirmed() }
             let outcome = try decide { verifier, origin throws(VerifierError) in
                 try await verifier.confirm(grant.credential, code: code, origin: origin)
             }
             return outcome.isAccepted
+        }
+        let all = try credentials()
+        tell(.added(all.first { $0.id == grant.credential }?.name ?? ""))
+        if !all.contains(where: { $0.kind == .recovery && $0.state == .active }) {
+            try issueRecoveryCodes()
         }
     }
 
@@ -124,8 +126,10 @@ extension EnrolmentConversation {
             // The user may replace the codes that an application has issued.
             try await verifier.enrolRecoveryCodes(for: subject, canManage: true, origin: origin)
         }
-        try connection.send(.recoveryCodes(granted(outcome).codes))
+        let codes = try granted(outcome).codes
+        // The codes are replaced, even if nobody receives the new ones.
         tell(.recoveryCodes)
+        try connection.send(.recoveryCodes(codes))
     }
 }
 
@@ -155,10 +159,18 @@ extension EnrolmentConversation {
     }
 
     private func proveByPassword() throws(EnrolmentEnd) {
+        try takeAttempt()
         switch try connection.checkPassword(services.checkPassword) {
-        case true?: break
+        case true?: services.limiter.giveBack(connection.user)
         case false?: throw .refused(.denied)
         case nil: throw .refused(.noPasswordCheck)
+        }
+    }
+
+    /// Any program of the user could use up the user's attempts, or guess the password.
+    private func takeAttempt() throws(EnrolmentEnd) {
+        if let seconds = services.limiter.take(connection.user, now: .now) {
+            throw .refused(.mustWait(seconds: seconds))
         }
     }
 
@@ -169,10 +181,7 @@ extension EnrolmentConversation {
         }
         try connection.ask(.code) { answer throws(EnrolmentEnd) in
             guard let code = ifPossible(try PresentedCode(answer)) else { return false }
-            // Any program of the user could use up the user's attempts.
-            if let seconds = services.limiter.take(connection.user, now: .now) {
-                throw .refused(.mustWait(seconds: seconds))
-            }
+            try takeAttempt()
             let outcome = try decide { verifier, origin throws(VerifierError) in
                 try await verifier.verify(code, subject: subject, origin: origin)
             }

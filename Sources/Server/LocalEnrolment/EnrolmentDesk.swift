@@ -12,7 +12,7 @@ package struct EnrolmentServices: Sendable {
     let tell: @Sendable (EnrolmentNews) -> Void
 
     /// - Parameters:
-    ///   - limiter: limits how often each user presents codes.
+    ///   - limiter: limits how often each user presents codes and passwords.
     ///   - checkPassword: has the system's modules check the login password of the user at the
     ///     other end of a connection; returns `nil` if they cannot.
     ///   - tell: learns what happens.
@@ -111,8 +111,9 @@ package final class EnrolmentDesk: Sendable {
     /// - Returns: the last response; `nil` if there is nobody to receive it.
     private func serve(_ connection: EnrolmentConnection) -> EnrolmentResponse? {
         do throws(EnrolmentEnd) {
-            let task = try connection.task()
-            try EnrolmentConversation(connection, services).perform(task)
+            // First the user's name: an ID without one keeps no place while its program is silent.
+            let conversation = try EnrolmentConversation(connection, services)
+            try conversation.perform(connection.task())
             return .done
         } catch {
             if case .refused(let refusal) = error { return .refused(refusal) }

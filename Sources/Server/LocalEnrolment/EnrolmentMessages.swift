@@ -1,3 +1,4 @@
+internal import Verification
 internal import WatchwordCoding
 package import WatchwordCryptography
 package import WatchwordSystem
@@ -25,12 +26,17 @@ package enum EnrolmentRequest: Sendable {
 /// What a user wants to do with the user's own credentials.
 package enum EnrolmentTask: Hashable, Sendable {
     case list
-    /// Adds an authenticator app with this name, perhaps with an administrator's ticket.
-    case add(name: String, hasTicket: Bool)
+    /// Adds an authenticator app with this name.
+    case add(name: String)
+    /// Adds the authenticator app for which an administrator made a ticket.
+    case addWithTicket
     /// Removes the credential with this id.
     case remove(String)
     /// Replaces the recovery codes by new ones.
     case recoveryCodes
+
+    /// The maximum length of a name in bytes.
+    package static let longestName = OneTimePasswordEnrolment.maximumTextCount
 }
 
 /// A frame from the server.
@@ -40,8 +46,9 @@ package enum EnrolmentResponse: Sendable {
     /// The PAM modules ask for the login password next.
     case checksPassword
     case credentials([OwnCredential])
-    /// The key URI of the new authenticator.
+    /// The key URI of the new authenticator, in printable ASCII.
     case key(SecretBytes)
+    /// The new recovery codes, in printable ASCII.
     case recoveryCodes([SecretBytes])
     case done
     case refused(TaskRefusal)
@@ -130,13 +137,14 @@ extension EnrolmentRequest: Transferable {
 
 extension EnrolmentTask: Transferable {
     private enum Kind: UInt8, Transferable {
-        case list, add, remove, recoveryCodes
+        case list, add, addWithTicket, remove, recoveryCodes
     }
 
     package func write(to output: FrameWriter) {
         switch self {
         case .list: output.append(Kind.list)
-        case .add(let name, let hasTicket): output.append(Kind.add, name, hasTicket)
+        case .add(let name): output.append(Kind.add, name)
+        case .addWithTicket: output.append(Kind.addWithTicket)
         case .remove(let id): output.append(Kind.remove, id)
         case .recoveryCodes: output.append(Kind.recoveryCodes)
         }
@@ -146,6 +154,7 @@ extension EnrolmentTask: Transferable {
         switch try fields.value(bytes) as Kind {
         case .list: self = .list
         case .add: self = try fields.make(Self.add, from: bytes)
+        case .addWithTicket: self = .addWithTicket
         case .remove: self = try fields.make(Self.remove, from: bytes)
         case .recoveryCodes: self = .recoveryCodes
         }
@@ -174,11 +183,24 @@ extension EnrolmentResponse: Transferable {
         case .asks: self = try fields.make(Self.asks, from: bytes)
         case .checksPassword: self = .checksPassword
         case .credentials: self = try fields.make(Self.credentials, from: bytes)
-        case .key: self = try fields.make(Self.key, from: bytes)
-        case .recoveryCodes: self = try fields.make(Self.recoveryCodes, from: bytes)
+        case .key:
+            let uri: SecretBytes = try fields.value(bytes)
+            guard uri.isPrintable else { throw Unreadable() }
+            self = .key(uri)
+        case .recoveryCodes:
+            let codes: [SecretBytes] = try fields.value(bytes)
+            guard codes.allSatisfy(\.isPrintable) else { throw Unreadable() }
+            self = .recoveryCodes(codes)
         case .done: self = .done
         case .refused: self = try fields.make(Self.refused, from: bytes)
         }
+    }
+}
+
+extension SecretBytes {
+    /// Whether a terminal shows all of it, and obeys none of it.
+    fileprivate var isPrintable: Bool {
+        withBytes { bytes in bytes.indices.allSatisfy { (0x21...0x7E).contains(bytes[$0]) } }
     }
 }
 

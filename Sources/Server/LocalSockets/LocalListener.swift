@@ -32,8 +32,8 @@ package final class LocalListener: Sendable {
 
     private init(_ waking: Waking) { self.waking = waking }
 
-    /// Stops accepting connections, completes the responses to the requests that have arrived, and
-    /// closes the sockets.
+    /// Stops accepting connections, closes the sockets and the connections without a complete
+    /// request, and completes the responses to the other requests.
     ///
     /// - Parameter grace: how long these responses may still take.
     /// - Returns: whether all of them were sent.

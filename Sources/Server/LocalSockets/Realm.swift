@@ -37,4 +37,7 @@ package struct Realm: Hashable, Sendable {
 
     /// The subject of the local account with this name.
     package func subject(of account: String) -> String { "unix:\(text):\(account)" }
+
+    /// The subject of an account that cannot exist, because its name is empty.
+    package var nobody: String { subject(of: "") }
 }

@@ -49,7 +49,8 @@ package enum StoreStatement: String, CaseIterable, Sendable {
             return dialect.select(
                 CredentialRow.self,
                 "WHERE subject >= \(bytes(1)) AND subject < \(bytes(2)) "
-                    + "AND \(dialect.isRevoked(false)) ORDER BY subject LIMIT \(integer(3))")
+                    + "AND \(dialect.isRevoked(false)) "
+                    + "ORDER BY subject, created_at, id LIMIT \(integer(3))")
         case .credentialByFingerprint:
             return dialect.select(CredentialRow.self, "WHERE fingerprint = \(bytes(1))")
         case .credentialsUnderKey:

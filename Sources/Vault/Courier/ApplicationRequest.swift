@@ -33,9 +33,12 @@ public struct ApplicationRequest: Sendable {
         self.body = body
     }
 
+    /// The maximum length of the content of a response in bytes.
+    package static let largestContent = 2 << 20
+
     /// Whether the request is within the limits of the protocol, and its target can be sent as it
     /// is.
-    var isValid: Bool {
+    package var isValid: Bool {
         target.hasPrefix("/") && target.utf8.count <= HelperProtocol.longestTarget
             && target.utf8.allSatisfy { (0x21..<0x7f).contains($0) }
             && body?.count ?? 0 <= HelperProtocol.longestTarget

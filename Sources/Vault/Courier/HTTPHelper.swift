@@ -12,8 +12,6 @@ enum HelperProtocol {
     static let largestRequest = 1 << 18
     /// The maximum length of a response to a device in bytes.
     static let largestResponse = 1 << 12
-    /// The maximum length of the content of a response to an application in bytes.
-    static let largestContent = 2 << 20
     /// The maximum length of an application's request target and of its body in bytes.
     static let longestTarget = 4 << 10
     /// The maximum length in bytes of the authorities' certificates in a request.

@@ -25,7 +25,7 @@ public struct HelperRequest: Sendable {
         /// The maximum length of the helper's response in bytes.
         var largestResponse: Int {
             guard case .application = self else { return HelperProtocol.largestResponse }
-            return HelperProtocol.largestResponse + HelperProtocol.largestContent
+            return HelperProtocol.largestResponse + ApplicationRequest.largestContent
         }
     }
 

@@ -8,10 +8,16 @@ enum EventsCommand {
         let since = try session.arguments.value(
             .since, expected: "a time, such as 2026-11-21T01:09:30Z, or Unix seconds since 1970"
         ) { text in Timestamp(parsing: text).flatMap { $0.unixTime < 0 ? nil : $0 } }
+        let subject = try session.arguments.value(
+            .subject, expected: HelpDesk.expectedSubject, Subject.init)
         let desk = try HelpDesk(session.arguments)
         defer { desk.close() }
-        let path = session.arguments[.subject].map { HelpDesk.path(of: $0, "/events") }
-        let query = [("since", since.map { "\(UnixTime(seconds: $0.unixTime).milliseconds)" })]
+        let path = subject.map { HelpDesk.path(of: $0, "events") }
+        let query: [(String, String?)] = [
+            ("since", since.map { "\(UnixTime(seconds: $0.unixTime).milliseconds)" }),
+            // Each page starts a process, and the longest page is within the limit of a response.
+            ("limit", "500"),
+        ]
         var isEmpty = true
         try await desk.pages(path ?? "/v1/events", query, of: "events", next: "last") { events in
             isEmpty = isEmpty && events.isEmpty

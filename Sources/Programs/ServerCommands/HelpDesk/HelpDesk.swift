@@ -47,6 +47,8 @@ struct HelpDesk: Sendable {
         _ method: ApplicationRequest.Method, _ target: String, _ body: JSONValue? = nil
     ) async throws -> JSONValue? {
         let request = ApplicationRequest(method, target, body: body?.rendered())
+        // What people enter is short; a server can name anything as the next page.
+        guard request.isValid else { throw ServerFailure.badResponse }
         let content =
             switch way {
             case .server(let server): try server.content(of: request)
@@ -77,10 +79,13 @@ struct HelpDesk: Sendable {
         } while after != nil
     }
 
-    /// The path of a subject, and of what belongs to it.
-    static func path(of subject: String, _ rest: String = "") -> String {
-        "/v1/subjects/\(subject.percentEncoded)\(rest)"
+    /// The path of what belongs to a subject.
+    static func path(of subject: Subject, _ rest: String) -> String {
+        "/v1/subjects/\(subject.text.percentEncoded)/\(rest)"
     }
+
+    /// The valid form of a subject, or of the beginning of one.
+    static let expectedSubject = "a text of 1 to \(Subject.maximumCount) bytes"
 
     static func json(_ content: SecretBytes) throws -> JSONValue {
         try replacingErrors(
@@ -92,6 +97,16 @@ struct HelpDesk: Sendable {
             value.map { "\(name)=\($0.percentEncoded)" }
         }
         return given.isEmpty ? "" : "?" + given.joined(separator: "&")
+    }
+}
+
+extension ServerSession {
+    /// The subject that the operand names.
+    func subject() throws(UsageError) -> Subject {
+        guard let subject = Subject(operand) else {
+            throw .badOperand("NAME", expected: HelpDesk.expectedSubject)
+        }
+        return subject
     }
 }
 
@@ -201,8 +216,8 @@ struct LocalService: Sendable {
 
 /// The person who runs a command.
 enum Administrator {
-    /// The name for the audit log: that of the user who called sudo, otherwise that of the process's
-    /// user.
+    /// The name for the audit log: that of the user who called sudo, otherwise that of the user of
+    /// the process.
     ///
     /// Only root can be somebody else's sudo. Anybody who can open the store can write any events,
     /// so this names honest people, and proves nothing.

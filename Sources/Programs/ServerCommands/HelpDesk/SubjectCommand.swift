@@ -1,16 +1,19 @@
 import CommandLineInterface
 import Courier
+import Verification
 import WatchwordCoding
 import WatchwordSystem
 
 /// `subject list`, `subject show`, `subject unlock` and `subject revoke`.
 enum SubjectCommand {
     static func list(_ session: ServerSession) async throws -> ExitCode {
+        let beginning = try session.arguments.value(
+            .subjects, expected: HelpDesk.expectedSubject, Subject.init)
         let desk = try HelpDesk(session.arguments)
         defer { desk.close() }
-        let prefix = ("prefix", session.arguments[.subjects])
+        let query = [("prefix", beginning?.text)]
         var isEmpty = true
-        try await desk.pages("/v1/subjects", [prefix], of: "subjects") { subjects in
+        try await desk.pages("/v1/subjects", query, of: "subjects") { subjects in
             isEmpty = isEmpty && subjects.isEmpty
             try session.print(subjects) { subject in
                 let credentials = (subject["credentials"]?.elements ?? []).map(
@@ -25,10 +28,10 @@ enum SubjectCommand {
     }
 
     static func show(_ session: ServerSession) async throws -> ExitCode {
+        let path = HelpDesk.path(of: try session.subject(), "credentials")
         let desk = try HelpDesk(session.arguments)
         defer { desk.close() }
         var isEmpty = true
-        let path = HelpDesk.path(of: session.operand, "/credentials")
         try await desk.pages(path, of: "credentials") { credentials in
             isEmpty = isEmpty && credentials.isEmpty
             try session.print(credentials) { ListedCredential($0).row }
@@ -38,9 +41,10 @@ enum SubjectCommand {
     }
 
     static func unlock(_ session: ServerSession) async throws -> ExitCode {
+        let subject = try session.subject()
         let desk = try HelpDesk(session.arguments)
         defer { desk.close() }
-        let credentials = try await current(session, desk)
+        let credentials = try await current(subject, desk)
         let waiting = credentials.filter(\.isWaiting)
         for credential in waiting {
             _ = try await desk.ask(.post, credential.path + "/unlock")
@@ -54,12 +58,13 @@ enum SubjectCommand {
     }
 
     static func revoke(_ session: ServerSession) async throws -> ExitCode {
+        let subject = try session.subject()
         let desk = try HelpDesk(session.arguments)
         defer { desk.close() }
         let only = session.arguments[.credential]
         var count = 0
         while true {
-            let left = try await current(session, desk, isEmptyAllowed: count > 0)
+            let left = try await current(subject, desk, isEmptyAllowed: count > 0)
                 .filter { only == nil || $0.id == only }
             for credential in left {
                 _ = try await desk.ask(.delete, credential.path)
@@ -75,10 +80,10 @@ enum SubjectCommand {
 
     /// The subject's credentials that are not revoked.
     private static func current(
-        _ session: ServerSession, _ desk: HelpDesk, isEmptyAllowed: Bool = false
+        _ subject: Subject, _ desk: HelpDesk, isEmptyAllowed: Bool = false
     ) async throws -> [ListedCredential] {
         // All of them are on the first page.
-        let target = HelpDesk.path(of: session.operand, "/credentials?limit=1")
+        let target = HelpDesk.path(of: subject, "credentials?limit=1")
         let listed = try await desk.ask(.get, target)?["credentials"]?.elements
         guard let listed else { throw ServerFailure.badResponse }
         let credentials = listed.map(ListedCredential.init).filter { $0.state != "revoked" }

@@ -16,12 +16,13 @@ enum SubjectEnrolment {
 
     static func run(_ session: ServerSession) async throws -> ExitCode {
         let product = try product(session.arguments)
+        let path = HelpDesk.path(of: try session.subject(), "credentials")
+        let body = try body(for: product, session)
         let desk = try HelpDesk(session.arguments)
         defer { desk.close() }
         // Without a terminal, nobody can enter the first code here.
         let terminal = product == .key && !session.wantsJSON ? try EnrolmentTerminal() : nil
-        let path = HelpDesk.path(of: session.operand, "/credentials")
-        guard let made = try await desk.ask(.post, path, body(for: product, session)) else {
+        guard let made = try await desk.ask(.post, path, body) else {
             throw ServerFailure.badResponse
         }
         session.printer.warnIfOthersCanRead()
@@ -31,9 +32,8 @@ enum SubjectEnrolment {
         }
         switch product {
         case .recoveryCodes:
-            for code in made["codes"]?.elements ?? [] {
-                if let code = code.secretText { try session.printer.line(code) }
-            }
+            guard let codes = made["codes"]?.elements else { throw ServerFailure.badResponse }
+            for code in codes.compactMap(\.secretText) { try session.printer.line(code) }
         case .ticket:
             guard let ticket = made["ticket"]?.secretText else { throw ServerFailure.badResponse }
             try session.printer.line(ticket)
@@ -47,25 +47,36 @@ enum SubjectEnrolment {
 
     private static func product(_ arguments: ServerArguments) throws(UsageError) -> Product {
         try arguments.forbid(.recovery, .ticket)
+        try arguments.forbid(.recovery, .issuer)
         if arguments.has(.recovery) { return .recoveryCodes }
         return arguments.has(.ticket) ? .ticket : .key
     }
 
-    private static func body(for product: Product, _ session: ServerSession) -> JSONValue {
+    private static func body(
+        for product: Product, _ session: ServerSession
+    ) throws(UsageError) -> JSONValue {
         switch product {
         case .recoveryCodes: ["type": "recovery"]
-        case .key: .object(labels(session) + [("type", .text("totp"))])
+        case .key: .object(try labels(session) + [("type", .text("totp"))])
         case .ticket:
-            .object(labels(session) + [("type", .text("totp")), ("via", .text("ticket"))])
+            .object(try labels(session) + [("type", .text("totp")), ("via", .text("ticket"))])
         }
     }
 
     /// The issuer and the account that the authenticator shows: the last part of the subject, and
     /// the part before it unless `--issuer` names another one.
-    private static func labels(_ session: ServerSession) -> [(String, JSONValue)] {
+    private static func labels(
+        _ session: ServerSession
+    ) throws(UsageError) -> [(String, JSONValue)] {
         let parts = session.operand.split { "/:".contains($0) }.map(String.init)
-        let issuer = session.arguments[.issuer] ?? parts.dropLast().last ?? "Watchword"
-        return [("issuer", .text(issuer)), ("account", .text(parts.last ?? session.operand))]
+        let most = OneTimePasswordEnrolment.maximumTextCount
+        let issuer = try session.arguments.value(
+            .issuer, expected: "a text of 1 to \(most) bytes"
+        ) { text in (1...most).contains(text.utf8.count) ? text : nil }
+        return [
+            ("issuer", .text(issuer ?? parts.dropLast().last ?? "Watchword")),
+            ("account", .text(parts.last ?? session.operand)),
+        ]
     }
 
     /// Shows the key, and asks for its first code.

@@ -22,8 +22,9 @@ enum ServerMessages {
                 + "spent codes would be valid again. Run watchword-server restore; if you have done so on "
                 + "another machine, remove the file"
         case .otherEvents(let path):
-            "\(path): the position is that of another database, or the database was replaced by an older "
-                + "state; run watchword-server restore, or remove the file to begin with the oldest event"
+            "\(path): the last event is not in the database: it is that of another database, or the "
+                + "database was replaced by an older state; run watchword-server restore, or move the file "
+                + "away to begin with the oldest event"
         case .notEvents(let path):
             "\(path): the last line is not an event; name another file, because this command appends to it"
         case .journal(let failure):
@@ -85,7 +86,8 @@ enum ServerMessages {
         case .clientRevoked:
             "this client is revoked permanently; create a new one with watchword-server client add"
         case .clientNameTaken:
-            "another client has this name; choose another name, or revoke that client first"
+            "another client has this name; choose another name, or run watchword-server client renew for "
+                + "a new key of that client"
         case .badClientName:
             "a client's name must have at most \(ClientRow.maximumNameCount) bytes and must "
                 + "not begin with cl_, the prefix of ids"
@@ -220,6 +222,9 @@ extension ServerMessages {
         case .badSubject:
             "its user's name has more than \(Subject.maximumCount) bytes, or a NUL character"
         case .keyInUse: "another credential has or had this key; enrol the user again"
+        case .alreadyEnrolled:
+            "the user has or had a second factor, and any program of the user could have written this "
+                + "file; if the key is the user's own, import the file with import FILE"
         case .tooManyCredentials: "the user has too many credentials; revoke one first"
         case .usedInFuture:
             "its last code is ahead of this machine's clock; check the clock, and try again later"
@@ -230,12 +235,16 @@ extension ServerMessages {
 // What `init` and `status` say.
 extension ServerMessages {
     /// What to do after `init`.
-    static func nextSteps(keys: String, isService: Bool) -> [String] {
-        let service = SystemInstallation.service
+    static func nextSteps(keys: String, settings: String?) -> [String] {
+        let start =
+            switch settings {
+            case nil: "Start the server: watchword-server serve"
+            case SystemInstallation.settingsFile?:
+                "Start the server: systemctl restart watchword-server && watchword-server status"
+            case let path?: "Start the service whose environment is \(path)"
+            }
         return [
-            isService
-                ? "Start the server: systemctl restart \(service) && watchword-server status"
-                : "Start the server: watchword-server serve",
+            start,
             "Enrol the first user: watchword-server subject enrol NAME",
             "Copy \(keys) to a safe place, apart from the backups of the database: without it, they are "
                 + "useless, and with it, anybody can open them.",
@@ -252,9 +261,11 @@ extension ServerMessages {
             "The server at \(address.text) is not ready (\(cause)): \(advice)"
         case .stopped(let obstacle?): "No server answers at \(address.text): \(obstacle)"
         case .stopped(nil):
-            "No server answers at \(address.text), although its keys, its database and the clock are in "
+            "No server answers at \(address.text), although its settings, keys, database and clock are in "
                 + "order: start it, or look at its log"
-        case .unclear: "Something else than watchword-server answers at \(address.text)"
+        case .unclear:
+            "What listens at \(address.text) does not answer as a server does: if it is the server, look at "
+                + "its log, and restart it"
         }
     }
 }

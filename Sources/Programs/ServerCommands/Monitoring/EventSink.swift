@@ -14,23 +14,32 @@ enum EventSink {
     case file(EventFile)
 
     /// Passes the events on, in order.
-    func pass(_ events: [ChainedEvent]) throws {
+    ///
+    /// - Parameter last: is set to the last event that was passed on, even if a later one fails.
+    func pass(_ events: [ChainedEvent], noting last: inout ChainedEvent?) throws {
+        guard !events.isEmpty else { return }
         switch self {
         case .standardOutput(let printer):
             for event in events { try printer.line(event.shown) }
+            // Otherwise a power failure could leave a position on disk that is ahead of the output.
+            try printer.deliver()
+            last = events.last
         case .journal(let path):
             for event in events {
                 let entry = event.journalEntry
                 try naming(LocalSocket.send(entry.span, to: path)) { .journal($0) }
+                last = event
             }
-        case .file(let file): try file.append(events)
+        case .file(let file):
+            try file.append(events)
+            last = events.last
         }
     }
 }
 
 /// A file of JSON lines, one for each event.
 final class EventFile {
-    private let path: String
+    let path: String
     private var file: AppendedFile
 
     /// More than the longest line.
@@ -48,28 +57,46 @@ final class EventFile {
     /// Opens the path again, after the file was moved away.
     func reopen() throws {
         file = try naming(AppendedFile(path)) { .input(path, $0) }
+        _ = try last()
     }
 
-    /// The position of the last event in the file; `nil` if the file is empty.
+    /// An event in the file.
+    struct Entry {
+        let position: UInt64
+        fileprivate let time: String
+
+        fileprivate init?(_ line: [UInt8]) {
+            let event = ifPossible(try readJSON(line.span))
+            guard let position = event?["position"]?.wholeNumber, position > 0,
+                let time = event?["time"]?.string
+            else { return nil }
+            self.position = position
+            self.time = time
+        }
+
+        /// Whether the event at this position may be the one in the file.
+        func matches(_ event: ChainedEvent) -> Bool { event.shown["time"]?.string == time }
+    }
+
+    /// The last event in the file; `nil` if the file is empty.
     ///
     /// An incomplete last line is removed: its writer was killed.
-    func lastPosition() throws -> UInt64? {
+    func last() throws -> Entry? {
         let end = try inFile(file.end(atMost: Self.limit))
         let complete = end.lastIndex(of: Self.lineFeed).map { end[..<$0] }
         let rest = end.dropFirst(complete.map { $0.count + 1 } ?? 0)
         guard rest.starts(with: Self.beginning.prefix(rest.count)) else {
             throw ServerFailure.notEvents(path)
         }
-        var position: UInt64?
+        var entry: Entry?
         if let complete {
-            let last = complete.split(separator: Self.lineFeed, omittingEmptySubsequences: false)
+            let line = complete.split(separator: Self.lineFeed, omittingEmptySubsequences: false)
                 .last
-            let line = Array(last ?? [])
-            position = ifPossible(try readJSON(line.span))?["position"]?.wholeNumber
-            guard position != nil else { throw ServerFailure.notEvents(path) }
+            entry = Entry(Array(line ?? []))
+            guard entry != nil else { throw ServerFailure.notEvents(path) }
         }
         if !rest.isEmpty { try inFile(file.cutOff(rest.count)) }
-        return position
+        return entry
     }
 
     /// Appends a line for each event.

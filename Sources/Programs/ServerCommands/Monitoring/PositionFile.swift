@@ -49,9 +49,13 @@ struct PositionFile: ~Copyable {
 
     /// The place; `nil` if the file does not exist.
     func read() throws -> Place? {
-        guard FileStamp(of: path) != nil else { return nil }
-        let bytes = try naming(Folder.readPrivateFile(at: path, limit: Self.limit)) {
-            .endsFile(path, .unreadable($0))
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try Folder.readPrivateFile(at: path, limit: Self.limit)
+        } catch .missing {
+            return nil
+        } catch {
+            throw ServerFailure.endsFile(path, .unreadable(error))
         }
         guard let place = Place(text: String(decoding: bytes, as: UTF8.self)) else {
             throw ServerFailure.endsFile(path, .malformed)

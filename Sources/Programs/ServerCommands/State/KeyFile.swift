@@ -33,9 +33,9 @@ final class KeyFile: Sendable {
     static func opening(_ places: ServerPaths, making: Bool) throws -> KeyFile {
         // The keys belong to root or to the server.
         let owner = SystemFolder.owner(of: OutputFile.split(places.keyFile).folder) ?? 0
-        if owner != 0 { try places.becomeServer() }
+        if owner != 0 { try SystemInstallation.becomeServer() }
         let file = try openOrMake(places, making: making)
-        try places.becomeServer()
+        try SystemInstallation.becomeServer()
         return file
     }
 

@@ -14,8 +14,6 @@ struct ServerPaths: Sendable {
     let keysArePassed: Bool
     /// The file for the ends of the event chains of a PostgreSQL database.
     let endsFile: String
-    /// The folder of the files that the server writes; `nil` if it is not known.
-    private let folder: String?
 
     /// Takes the locations from the arguments; the default is `$XDG_STATE_HOME/watchword`, and on an
     /// installed server what ``SystemInstallation`` names.
@@ -32,14 +30,13 @@ struct ServerPaths: Sendable {
         let database = named ?? state.map { .sqlite(path: $0 + "/watchword.db") }
         guard let database else { throw ServerFailure.noHome }
         self.database = database
-        folder = database.folder ?? state
         if let keys = arguments[.keys] {
             keyFile = keys
             keysArePassed = false
             endsFile = keys + ".ends"
             return
         }
-        guard let folder else { throw ServerFailure.noHome }
+        guard let folder = database.folder ?? state else { throw ServerFailure.noHome }
         let passed = ServiceManager.credential("keys")
         keysArePassed = passed != nil
         let own = SystemInstallation.isMeant ? SystemInstallation.keyFile : folder + "/keys"
@@ -52,11 +49,6 @@ struct ServerPaths: Sendable {
     func areInUse() throws -> Bool {
         if FileStamp(of: keyFile) != nil { return true }
         return try database.isKnown()
-    }
-
-    /// Continues as the user of the server, if root runs this command on the installed one.
-    func becomeServer() throws {
-        if let folder { try SystemInstallation.becomeServer(owning: folder) }
     }
 
     /// An empty file that is written after each backup.
@@ -142,10 +134,17 @@ enum InputBytes {
     private static func read(_ path: String, limit: Int) throws(FileError) -> SecretBytes {
         let file = try InputFile(path, acceptingPipes: true)
         if let size = file.size, size > limit { throw .tooLarge(limit: limit) }
+        return try rest(of: file.descriptor, limit: limit)
+    }
+
+    /// Reads an open file, at most `limit` bytes.
+    static func rest(
+        of file: borrowing FileDescriptor, limit: Int
+    ) throws(FileError) -> SecretBytes {
         let bytes: SecretBytes
         do throws(SystemCallFailure) {
             bytes = try SecretBytes(capacity: limit + 1) { output throws(SystemCallFailure) in
-                try file.descriptor.readToEnd(into: &output)
+                try file.readToEnd(into: &output)
             }
         } catch { throw FileError(reading: error) }
         guard bytes.count <= limit else { throw .tooLarge(limit: limit) }

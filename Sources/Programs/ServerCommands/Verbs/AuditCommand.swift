@@ -113,7 +113,7 @@ enum AuditEndedCommand {
     /// Prints the credentials that ended.
     static func write(_ session: ServerSession) throws -> ExitCode {
         let places = try ServerPaths(session.arguments)
-        try places.becomeServer()
+        try SystemInstallation.becomeServer()
         let found: EndedCredentials
         switch places.database {
         case .sqlite(let path):

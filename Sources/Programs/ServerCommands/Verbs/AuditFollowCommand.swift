@@ -17,24 +17,42 @@ enum AuditFollowCommand {
         let arguments = session.arguments
         try arguments.forbid(.journal, .output)
         let signals = try SignalQueue([.terminate, .interrupt, .hangUp])
+        let context = try ServerContext.open(ServerPaths(arguments), making: false)
+        defer { context.close() }
+        // Only now, because root has become the server's user, to whom these files belong.
         let record = try PositionFile(session.operand)
         let file = try arguments[.output].map(EventFile.init)
         let sink: EventSink =
             if let file { .file(file) } else if arguments.has(.journal) { .journal(journal) } else {
                 .standardOutput(session.printer)
             }
-        let context = try ServerContext.open(ServerPaths(arguments), making: false)
-        defer { context.close() }
-        let kept = try record.read()
-        if let kept { try await check(kept, record.path, in: context.verifier, session.printer) }
-        var position = max(kept?.position ?? 0, try file?.lastPosition() ?? 0)
+        let verifier = context.verifier
+        let (kept, written) = (try record.read(), try file?.last())
+        if let kept {
+            try await check(kept.position, of: record.path, in: verifier) {
+                PositionFile.Place($0) == kept
+            }
+        }
+        if let file, let written {
+            try await check(written.position, of: file.path, in: verifier) { written.matches($0) }
+        }
+        var position = max(kept?.position ?? 0, written?.position ?? 0)
+        let deleted = try await lastDeleted(verifier)
+        if position > 0, deleted > position {
+            session.printer.warn(
+                "the events after position \(position), up to \(deleted), were deleted before they "
+                    + "were passed on; see --keep-events")
+        }
         while true {
-            let events = try await context.verifier.events(after: position, limit: batch)
-            if let last = events.last {
-                try sink.pass(events)
+            let events = try await verifier.events(after: position, limit: batch)
+            var last: ChainedEvent?
+            let passing = Result { try sink.pass(events, noting: &last) }
+            // Also after a failure: the next run must not pass these events on again.
+            if let last {
                 try record.keep(PositionFile.Place(last))
                 position = last.position
             }
+            try passing.get()
             switch try signals.next() {
             case nil: if events.isEmpty { try signals.wait(timeout: interval) }
             case .hangUp?: try file?.reopen()
@@ -43,22 +61,22 @@ enum AuditFollowCommand {
         }
     }
 
-    /// Requires that a place is one among the events of this database, and warns if events after it
-    /// were deleted.
+    /// Requires that an event that was passed on can be the one at its position in this database.
     private static func check(
-        _ place: PositionFile.Place, _ path: String, in verifier: Verifier,
-        _ printer: Printer<ServerFailure>
+        _ position: UInt64, of path: String, in verifier: Verifier,
+        _ matches: @Sendable (ChainedEvent) -> Bool
     ) async throws {
-        let chains = try await verifier.chains()
-        let next = try await verifier.events(after: place.position - 1, limit: 1).first
-        let isSame = next?.position != place.position || next.map(PositionFile.Place.init) == place
-        let end = chains.map(\.headPosition).max() ?? 0
-        guard isSame, end >= place.position else { throw ServerFailure.otherEvents(path) }
-        let pruned = chains.filter { $0.start.pruning != nil }.map(\.start.position).max() ?? 0
-        if pruned > place.position {
-            printer.warn(
-                "the events after position \(place.position), up to \(pruned), were deleted before "
-                    + "they were passed on; see --keep-events")
-        }
+        let end = try await verifier.chains().map(\.headPosition).max() ?? 0
+        guard end >= position else { throw ServerFailure.otherEvents(path) }
+        let next = try await verifier.events(after: position - 1, limit: 1).first
+        // The event itself may have been deleted since.
+        guard let next, next.position == position else { return }
+        guard matches(next) else { throw ServerFailure.otherEvents(path) }
+    }
+
+    /// The position of the last event that was deleted because of its age; 0 if there is none.
+    private static func lastDeleted(_ verifier: Verifier) async throws -> UInt64 {
+        try await verifier.chains().filter { $0.start.pruning != nil }.map(\.start.position).max()
+            ?? 0
     }
 }

@@ -189,7 +189,7 @@ struct ImportRow: Sendable {
     let number: Int
     /// The subject, which is the user's name or made from it; empty if the row names no user.
     let subject: String
-    let content: Content
+    var content: Content
 
     /// What is imported.
     enum Content: Sendable {
@@ -219,6 +219,7 @@ struct ImportRow: Sendable {
         case noSubject = "no-subject"
         case badSubject = "bad-subject"
         case keyInUse = "key-in-use"
+        case alreadyEnrolled = "already-enrolled"
         case tooManyCredentials = "too-many-credentials"
         case usedInFuture = "used-in-future"
     }

@@ -29,8 +29,7 @@ enum InitCommand {
     /// - Returns: the path of the file; `nil` if there is none.
     private static func writeSettings(_ arguments: ServerArguments) throws -> String? {
         let given = arguments.given.filter { ServerVerb.serving.contains($0.option) }
-        let installed = SystemInstallation.isMeant ? SystemInstallation.settingsFile : nil
-        guard let path = arguments[.settings] ?? installed else {
+        guard let path = SystemInstallation.settings(for: arguments) else {
             // Each command takes the places of the database and the keys, but `serve` alone cannot
             // know the other settings.
             if let lost = given.first(where: { ![.store, .keys].contains($0.option) }) {
@@ -69,8 +68,7 @@ enum InitCommand {
     private static func report(
         _ places: ServerPaths, _ settings: String?, _ session: ServerSession
     ) throws {
-        let steps = ServerMessages.nextSteps(
-            keys: places.keyFile, isService: settings == SystemInstallation.settingsFile)
+        let steps = ServerMessages.nextSteps(keys: places.keyFile, settings: settings)
         if session.wantsJSON {
             try session.printer.line(
                 .object([
@@ -107,7 +105,7 @@ extension InitCommand {
     private static func answered(_ arguments: ServerArguments) throws -> ServerArguments {
         var arguments = arguments
         func isOpen(_ option: Option) -> Bool { arguments[option] == nil }
-        let canSave = SystemInstallation.isMeant || !isOpen(.settings)
+        let canSave = SystemInstallation.settings(for: arguments) != nil
         if canSave, isOpen(.listen) {
             let standard = ListenAddress.service.text
             let listen = try ask("Address of the API", standard: standard) {

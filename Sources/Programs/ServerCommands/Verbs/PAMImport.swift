@@ -1,6 +1,7 @@
 import CommandLineInterface
 import Exports
 import LocalSockets
+import Verification
 import WatchwordCryptography
 import WatchwordSystem
 
@@ -29,12 +30,32 @@ enum PAMImport {
         defer { context.close() }
         let importer = KeyImporter(
             verifier: context.verifier, origin: origin, isRehearsal: isRehearsal)
-        let results = try await importer.run(files.rows) { row, result in
+        let rows = try await withoutAdditions(files.rows, context.verifier)
+        let results = try await importer.run(rows) { row, result in
             try report.print(row, result)
         }
         try report.summarise(results, of: files)
         let isComplete = files.unread.isEmpty && results.allSatisfy(\.isImportedOrPresent)
         return isComplete ? .done : .no
+    }
+
+    /// Refuses the rows that would add to a user's second factors and that any program of the user
+    /// could have written: that needs a code (N-33).
+    private static func withoutAdditions(
+        _ rows: [ImportRow], _ verifier: Verifier
+    ) async throws -> [ImportRow] {
+        var kept: [ImportRow] = []
+        for var row in rows {
+            if case .key(let given, let subject) = row.content, row.file != PAMFiles.usersFile,
+                try await verifier.hasEverConfirmed(subject)
+            {
+                let outcome = try await verifier.rehearse([(given: given, subject: subject)]).first
+                let isPresent = if case .present? = outcome { true } else { false }
+                if !isPresent { row.content = .refused(.alreadyEnrolled) }
+            }
+            kept.append(row)
+        }
+        return kept
     }
 }
 
@@ -57,7 +78,7 @@ struct PAMFiles: Sendable {
     /// Where google-authenticator keeps a user's key, in the user's home folder.
     private static let nameInHome = ".google_authenticator"
     /// Where oath-toolkit keeps the keys of all users.
-    private static let usersFile = "/etc/users.oath"
+    static let usersFile = "/etc/users.oath"
     /// The largest file of one user, in bytes, which is also the module's limit.
     private static let largestUserFile = 64 << 10
     /// The largest file of all users, in bytes.
@@ -113,16 +134,8 @@ struct PAMFiles: Sendable {
         _ path: String, of owner: UserAccount, limit: Int
     ) throws -> SecretBytes? {
         do throws(FileError) {
-            let file = try UserFile.open(path, of: owner, limit: limit)
-            let content: SecretBytes
-            do throws(SystemCallFailure) {
-                content = try SecretBytes(capacity: limit + 1) {
-                    output throws(SystemCallFailure) in
-                    try file.readToEnd(into: &output)
-                }
-            } catch { throw FileError(reading: error) }
-            guard content.count <= limit else { throw .tooLarge(limit: limit) }
-            return content
+            return try InputBytes.rest(
+                of: UserFile.open(path, of: owner, limit: limit), limit: limit)
         } catch .missing {
             return nil
         } catch {

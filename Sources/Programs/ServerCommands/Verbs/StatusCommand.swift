@@ -41,17 +41,18 @@ enum StatusCommand {
         do {
             let places = try ServerPaths(arguments)
             guard try places.areInUse() else { return ServerMessages.notSetUp }
+            let settings = try ServingSettings(
+                arguments.accepting(ServerVerb.serving), now: SystemClock.unixTime())
             let keys = try KeyFile.opening(places, making: false)
             // Opening would create an SQLite database.
             if try places.database.isKnown() {
                 try places.database.open(places, key: keys.ring().auditKey).close()
             }
+            return settings.settings.clock.obstacle(now: ServerContext.now(), state: .current())
+                .map { ServerMessages.advice(for: $0) }
         } catch {
             return ServerFailure.report(on: error).sentence
         }
-        let requirement = ClockRequirement(profile: .wide, keeper: ClockKeeper(arguments))
-        return requirement.obstacle(now: ServerContext.now(), state: .current())
-            .map { ServerMessages.advice(for: $0) }
     }
 }
 
@@ -61,7 +62,7 @@ enum ServerStatus: Hashable {
     case notReady(cause: String, advice: String)
     /// Nobody listens; what would keep a server from becoming ready, if anything was found.
     case stopped(String?)
-    /// Something answered, but not as a server does.
+    /// Something listens, but does not answer as a server does.
     case unclear
 
     /// A server answers within some seconds, even if its database does not.
@@ -78,9 +79,13 @@ enum ServerStatus: Hashable {
         case .connected(let connection):
             // The response to a request of HTTP 1.0 ends with the connection.
             let request = Array("GET /readyz HTTP/1.0\r\n\r\n".utf8)
-            let response = try OutgoingConnection.exchange(
-                request.span, over: connection, limit: limit, timeout: timeout)
-            return ServerStatus(response: String(decoding: response, as: UTF8.self))
+            do throws(SystemCallFailure) {
+                let response = try OutgoingConnection.exchange(
+                    request.span, over: connection, limit: limit, timeout: timeout)
+                return ServerStatus(response: String(decoding: response, as: UTF8.self))
+            } catch {
+                return .unclear
+            }
         case .unreachable(let failure) where failure.isNobodyListening: return nil
         case .unreachable(let failure): throw failure
         case .failed(let failure): throw failure

@@ -108,7 +108,8 @@ package struct CredentialRecord: Sendable {
             name: name, createdAt: createdAt, lapsesAt: state == .pending ? lapsesAt : nil,
             confirmedAt: confirmedAt,
             lastUsedAt: lastUsedAt, endedAt: endedAt, endReason: endReason, origin: origin,
-            failures: throttle.failures, waitsUntil: throttle.waitsUntil, remaining: remaining,
+            failures: throttle.failures,
+            waitsUntil: throttle.waitsUntil.flatMap { $0 > now ? $0 : nil }, remaining: remaining,
             hasShortKey: hasShortKey, passkey: passkey)
     }
 }

@@ -87,7 +87,7 @@ public enum CredentialQuery: Hashable, Sendable {
     /// A subject's revoked rows that were created before a time, newest first.
     case revoked(of: Subject, before: UnixTime)
     /// The rows that are not revoked of the subjects that begin with these bytes, subject by
-    /// subject and starting after `after`.
+    /// subject and starting after `after`; those of a subject oldest first.
     case aliveBySubject(beginning: [UInt8], after: Subject?)
     /// The rows that use a key version, ordered by id and starting after `after`; a version of
     /// `nil` means all versions.

@@ -188,7 +188,7 @@ public struct CredentialSummary: Hashable, Sendable {
     public let origin: Origin
     /// The number of failures since the last success.
     public let failures: Int
-    /// The end of the current wait.
+    /// The end of the current wait; `nil` if there is none.
     public let waitsUntil: UnixTime?
     /// The number of recovery codes left; `nil` for other kinds.
     public let remaining: Int?

@@ -102,7 +102,7 @@ extension Verifier {
                 page.last = event.position
                 if isWanted(event, of: subject, since: time) { page.events.append(event) }
             }
-            guard found.count == batch else { break }
+            guard found.count == batch, page.events.count < limit else { break }
         }
         return page
     }

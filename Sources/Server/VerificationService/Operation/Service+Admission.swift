@@ -26,10 +26,10 @@ struct Call: Sendable {
     var client: ClientRow? { sender.client }
     var clientID: ClientID? { origin.client }
 
-    /// The subject that the request names, or the beginning of those that it asks for
+    /// The subjects that the request names, and the beginning of those that it asks for
     /// (``Route/namesSubject``).
-    fileprivate var named: String? {
-        parameters["subject"] ?? fields.string("subject") ?? query.string("prefix")
+    fileprivate var named: [String] {
+        [parameters["subject"], fields.string("subject"), query.string("prefix")].compactMap(\.self)
     }
 
     /// Whether the sender also has this scope.
@@ -99,10 +99,10 @@ extension Service {
             idempotency: match.route.method == .post
                 ? try IdempotencyKey(of: request, asker: asker(client, fields)) : nil,
             page: page)
-        if let named = call.named, let limit = client?.subjects,
-            !limit.includes(Array(named.utf8))
-        {
-            throw Refusal(.foreignSubject)
+        if let limit = client?.subjects {
+            guard call.named.allSatisfy({ limit.includes(Array($0.utf8)) }) else {
+                throw Refusal(.foreignSubject)
+            }
         }
         // Only valid requests count, because any web page can make a browser send invalid ones.
         switch match.route.access {

@@ -42,15 +42,16 @@ extension Service {
                     : end(exchange, .neverEnrolled, outcome: "never-enrolled")
             case .verify(let text):
                 let tellsReason = socket == .pam && request.wantsReasons
+                let origin = Origin(
+                    address: exchange.address, userAgent: "\(socket.rawValue)/\(request.service)")
                 guard let code = ifPossible(try PresentedCode(text)) else {
+                    if socket == .pam { try await denyNobody(origin) }
                     return end(
                         exchange, .denied(tellsReason ? .malformed : nil),
                         outcome: "malformed-code")
                 }
                 // Not earlier: users without an account could fill the limiter.
                 if socket == .own { try take(from: ownAttempts, of: user) }
-                let origin = Origin(
-                    address: exchange.address, userAgent: "\(socket.rawValue)/\(request.service)")
                 let outcome = try await deciding(
                     await unlimited.verifier.verify(code, subject: subject, origin: origin))
                 watch(outcome, for: subject)
@@ -75,8 +76,8 @@ extension Service {
         }
     }
 
-    /// The subject of the account that the request names; `nil` if the program may not ask about it,
-    /// or if nobody can have the name.
+    /// The subject of the account that the request names; `nil` if the program may not ask about
+    /// it, or if nobody can have the name.
     private func subject(
         of request: LoginRequest, on socket: LoginSocket, of user: UInt32
     ) async -> Subject? {
@@ -87,6 +88,17 @@ extension Service {
             else { return nil }
         }
         return Subject(realm.subject(of: account))
+    }
+
+    /// Takes the same time as denying a code of an unknown user (V-06): for people who may not log
+    /// in, sshd replaces what they typed by a text that is not a code.
+    private func denyNobody(_ origin: Origin) async throws(Refusal) {
+        let zeros = Array("000000".utf8)
+        guard let nobody = settings.realm.flatMap({ Subject($0.nobody) }),
+            let code = ifPossible(try PresentedCode(zeros.span))
+        else { return }
+        _ = try await deciding(
+            await unlimited.verifier.verify(code, subject: nobody, origin: origin))
     }
 }
 

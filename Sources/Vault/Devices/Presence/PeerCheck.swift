@@ -66,8 +66,9 @@ public final class PeerRequest {
         // The service manager made standard output the same socket.
         _ = FileDescriptor(owning: StandardStream.output.rawValue)
         try StandardStream.fillGaps()
-        _ = try Polling.ready(of: [.reading(input)], timeout: .seconds(10))
-        guard let connection = try input.receiveFile()?.takeFile() else { throw .connectionLost }
+        guard try Polling.ready(of: [.reading(input)], timeout: .seconds(10))[0],
+            let connection = try input.receiveFile()?.takeFile()
+        else { throw .connectionLost }
         user = try LocalSocket.peer(of: connection).user
         channel = try ModuleChannel(over: connection, patience: PeerRequest.patience)
         server = FrameConnection(input)

@@ -120,8 +120,7 @@ private func agentMessages() throws -> [[UInt8]] {
 
 private func enrolmentMessages() throws -> [[UInt8]] {
     let requests: [EnrolmentRequest] = [
-        .begin(version: EnrolmentRequest.version, .add(name: "phone", hasTicket: true)),
-        .answer(pin),
+        .begin(version: EnrolmentRequest.version, .add(name: "phone")), .answer(pin),
     ]
     let credential = OwnCredential(
         id: "cr_", kind: "recovery", state: "active", name: "", createdAt: "2026-11-29T10:00:00Z",
