@@ -13,7 +13,7 @@ import Testing
         var folder: TemporaryFolder { server.state.folder }
         var address: String { "https://127.0.0.1:\(server.port)" }
 
-        init(scopes: String = "verify,read,reasons") async throws {
+        init() async throws {
             let state = try ServerProcess.State()
             try makeTestIdentity("a", in: state.folder)
             // The first server enrols the user without TLS.
@@ -27,7 +27,14 @@ import Testing
                     "--tls-certificate", state.folder.file("a.pem"),
                     "--tls-key", state.folder.file("a.key"),
                 ])
-            try write("\(try await state.makeKey(scopes))\n", to: "key")
+            try await useKey(of: "mill", "verify,read,reasons")
+        }
+
+        /// Gives the helper the API key of a new client with these scopes, as the manual page does.
+        func useKey(of client: String, _ scopes: String) async throws {
+            let added = try await server.state.run(
+                "client", "add", client, "--scope", scopes, "--subjects", "unix:\(Self.realm):")
+            try write(added.text, to: "key")
         }
 
         /// Writes a file that only its owner can access, unless `mode` says otherwise.
@@ -90,7 +97,7 @@ import Testing
             login.wantsReasons = false
             #expect(try await harness.ask(login).answer == "denied", "\(user) \(code)")
         }
-        try harness.write(try await harness.server.state.makeKey("verify"), to: "key")
+        try await harness.useKey(of: "limited", "verify")
         let limited = LoginMessage(verifying: code, of: "alice", wantingReasons: true)
         #expect(try await harness.ask(limited).answer == "denied")
         #expect(try await harness.server.stop() == 0)
@@ -101,7 +108,7 @@ import Testing
         let harness = try await Harness()
         #expect(try await harness.ask(LoginMessage(statusOf: "alice")).answer == "enrolled")
         #expect(try await harness.ask(LoginMessage(statusOf: "bob")).answer == "never enrolled")
-        try harness.write(try await harness.server.state.makeKey("verify"), to: "key")
+        try await harness.useKey(of: "limited", "verify")
         let refused = try await harness.ask(LoginMessage(statusOf: "bob"))
         #expect(refused.answer == "unavailable" && refused.errors.contains("missing-scope"))
         #expect(try await harness.server.stop() == 0)

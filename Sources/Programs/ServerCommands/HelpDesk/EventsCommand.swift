@@ -13,7 +13,11 @@ enum EventsCommand {
         let desk = try HelpDesk(session.arguments)
         defer { desk.close() }
         let path = subject.map { HelpDesk.path(of: $0, "events") }
-        let query = [("since", since.map { "\(UnixTime(seconds: $0.unixTime).milliseconds)" })]
+        let query: [(String, String?)] = [
+            ("since", since.map { "\(UnixTime(seconds: $0.unixTime).milliseconds)" }),
+            // Each page starts a process, and the longest page is within the limit of a response.
+            ("limit", "500"),
+        ]
         var isEmpty = true
         try await desk.pages(path ?? "/v1/events", query, of: "events", next: "last") { events in
             isEmpty = isEmpty && events.isEmpty

@@ -216,8 +216,8 @@ struct LocalService: Sendable {
 
 /// The person who runs a command.
 enum Administrator {
-    /// The name for the audit log: that of the user who called sudo, otherwise that of the process's
-    /// user.
+    /// The name for the audit log: that of the user who called sudo, otherwise that of the user of
+    /// the process.
     ///
     /// Only root can be somebody else's sudo. Anybody who can open the store can write any events,
     /// so this names honest people, and proves nothing.
