@@ -9,6 +9,15 @@ expect() {
     "${@:2}" || status=$?
     [ $status -eq "$1" ] || { echo "try: status $status instead of $1: ${*:2}" >&2; return 1; }
 }
+# active UNIT…, inactive UNIT…: whether each of the units runs, or none of them
+active() {
+    local unit
+    for unit; do systemctl --quiet is-active "$unit" || { echo "try: $unit does not run" >&2; return 1; }; done
+}
+inactive() {
+    local unit
+    for unit; do ! systemctl --quiet is-active "$unit" || { echo "try: $unit runs" >&2; return 1; }; done
+}
 # on_terminal USER COMMAND: runs a command on a terminal
 on_terminal() { as "$1" timeout 60 script -qec "$2" /dev/null < /dev/null; }
 # Waits, for at most ten seconds, until a command succeeds.

@@ -13,30 +13,38 @@ from watchword_tools import ROOT
 LINK = re.compile(r"\[((?:[^][]|\[[^][]*\])*)\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)")
 
 
+def rows(table):
+    """Returns the package, the path and the source of each row of Scripts/files; the source is a list of words."""
+    lines = [line.split() for line in table.splitlines() if line and not line.startswith("#")]
+    return [(package, posixpath.join("/usr", path), source) for package, _, path, *source in lines]
+
+
 def places(table):
-    """Returns the package and the path of each document in Scripts/files, by its path in the project."""
-    rows = [line.split() for line in table.splitlines() if line and not line.startswith("#")]
-    return {source[1]: (package, path) for package, _, path, *source in rows if source[0] == "document"}
+    """Returns where each file of the project is installed."""
+    return {source[-1]: path for _, path, source in rows(table) if source[0] not in ("program", "prints")}
 
 
 def relinked(text, document, installed):
-    """Returns a document's text with links to other installed documents; the other links become text."""
+    """Returns a document's text with links to other installed files; the other links become text."""
     def link(match):
         words, name, anchor = match[1], match[2], match[3] or ""
         target = posixpath.normpath(posixpath.join(posixpath.dirname(document), name))
         if target not in installed:
             return words
-        way = posixpath.relpath(installed[target][1], posixpath.dirname(installed[document][1]))
+        way = posixpath.relpath(installed[target], posixpath.dirname(installed[document]))
         return f"[{words}]({way}{anchor})"
     return LINK.sub(link, text)
 
 
 def main(folder):
     with open(os.path.join(ROOT, "Scripts/files"), encoding="utf-8") as file:
-        installed = places(file.read())
-    for document, (package, path) in installed.items():
-        with open(os.path.join(folder, package, "usr", path), "r+", encoding="utf-8") as file:
-            text = relinked(file.read(), document, installed)
+        table = file.read()
+    installed = places(table)
+    for package, path, source in rows(table):
+        if source[0] != "document":
+            continue
+        with open(f"{folder}/{package}{path}", "r+", encoding="utf-8") as file:
+            text = relinked(file.read(), source[1], installed)
             file.seek(0)
             file.truncate()
             file.write(text)

@@ -38,7 +38,8 @@ def shared(paths):
     """Returns the Debian packages of the shared libraries that programs link."""
     names = {name for path in paths for name in NEEDED.findall(output("readelf", "--dynamic", "--wide", path))}
     owners = output("dpkg-query", "--search", *(f"*/{name}" for name in sorted(names))).splitlines()
-    return {line.split(":")[0] for line in owners if re.search(r": (/usr)?/lib(/[^/]+)?/[^/]+$", line)}
+    # Other packages may have private copies elsewhere.
+    return {line.split(":")[0] for line in owners if re.search(r": (/usr)?/lib/[^/]+-linux-gnu/[^/]+$", line)}
 
 
 def static(paths):

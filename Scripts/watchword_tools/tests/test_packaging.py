@@ -11,7 +11,10 @@ TABLE = """\
 # A comment.
 one 644 share/doc/one/A.md document Sources/A.md
 two 644 share/doc/two/B.md document Sources/Deep/B.md
+two 644 lib/two.service    Scripts/two.service
+two 600 /etc/two.conf      Scripts/two.conf
 two 755 bin/two            program
+two 644 share/man/two.1    prints two manual
 """
 # Links in Sources/A.md, and what they become.
 LINKS = {
@@ -21,6 +24,8 @@ LINKS = {
     "[site](https://example.org/B.md)": "[site](https://example.org/B.md)",
     "[code](Deep/Code.swift) and [other](Other.md#x)": "code and other",
     "[a [b] c](Deep/B.md)": "[a [b] c](../two/B.md)",
+    "[unit](../Scripts/two.service) and [settings](../Scripts/two.conf)":
+        "[unit](../../../lib/two.service) and [settings](../../../../etc/two.conf)",
 }
 # The libraries that programs load themselves, which dpkg-shlibdeps cannot see, and the packages that bring them.
 LOADED = {
@@ -42,8 +47,9 @@ LOADED = {
 class DocumentTests(unittest.TestCase):
     def test_links_lead_to_installed_documents_or_become_text(self):
         installed = documents.places(TABLE)
-        self.assertEqual(installed, {"Sources/A.md": ("one", "share/doc/one/A.md"),
-                                     "Sources/Deep/B.md": ("two", "share/doc/two/B.md")})
+        self.assertEqual(installed, {
+            "Sources/A.md": "/usr/share/doc/one/A.md", "Sources/Deep/B.md": "/usr/share/doc/two/B.md",
+            "Scripts/two.service": "/usr/lib/two.service", "Scripts/two.conf": "/etc/two.conf"})
         for link, expected in LINKS.items():
             with self.subTest(link):
                 self.assertEqual(documents.relinked(f"x {link}.", "Sources/A.md", installed), f"x {expected}.")

@@ -53,17 +53,16 @@ static void explain(const struct login *login, struct response response) {
     }
 }
 
-static int verify(struct login *login, const char *code) {
-    struct response response = {verdict_denied, reason_malformed, 0};
-    size_t length = strlen(code);
-    if (length >= 1 && length <= longest_code) {
-        login->request.operation = operation_verify;
-        login->request.code = code;
-        response = ask(login);
-        login->request.code = "";
-    }
+static int verify(struct login *login, const char *text) {
+    // What cannot be a code stays here: it may be a password, with which sshd answers every prompt in its method of
+    // that name. The server needs the same time to deny the mark.
+    bool is_code = is_like_code(text) && strlen(text) <= longest_code;
+    login->request.operation = operation_verify;
+    login->request.code = is_code ? text : "?";
+    struct response response = ask(login);
+    login->request.code = "";
     switch (response.verdict) {
-    case verdict_accepted: return PAM_SUCCESS;
+    case verdict_accepted: return is_code ? PAM_SUCCESS : PAM_AUTH_ERR;
     case verdict_denied: explain(login, response); return PAM_AUTH_ERR;
     default: return PAM_AUTHINFO_UNAVAIL;
     }
