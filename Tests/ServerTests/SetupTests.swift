@@ -52,6 +52,30 @@ struct SetupTests {
         #expect(try await state.run("client", "list").text.split(separator: "\n").count == 1)
     }
 
+    @Test("init completes what an interrupted one began, and keeps the keys that it made")
+    func interrupted() async throws {
+        let state = try ServerProcess.State()
+        let parent = state.folder.file("watchword")
+        try FileManager.default.createDirectory(
+            atPath: parent, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        // The keys were being written.
+        let begun = Array("watchword-keys 1\nlo".utf8)
+        try setMode(0o600, of: state.folder.write(begun, to: "watchword/keys.new"))
+        #expect(try await state.run("init").status == 0)
+        let keys = try Data(contentsOf: URL(filePath: state.keyFile))
+        // The database was not made yet.
+        for name in try names(in: parent) where name != "keys" {
+            try removeFile("\(parent)/\(name)")
+        }
+        #expect(try await state.run("init", "--client", "shop").status == 0)
+        // The API key was not printed any more.
+        #expect(try await state.run("init", "--client", "shop").status == 1)
+        #expect(try await state.run("client", "renew", "shop").text.hasPrefix("wwk_"))
+        #expect(try Data(contentsOf: URL(filePath: state.keyFile)) == keys)
+        #expect(try names(in: parent).allSatisfy { !$0.hasSuffix(".new") })
+    }
+
     @Test("init writes the options of serve to the settings, which the service reads")
     func settings() async throws {
         let state = try ServerProcess.State()

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import WatchwordSystem
 
 @testable import ServerCommands
 
@@ -100,6 +101,35 @@ struct StatusTests {
             try await outcome.text.hasPrefix(
                 "What listens at \(address) does not answer as a server does"))
         withExtendedLifetime(silent) {}
+    }
+
+    private static let unshare = ForeignProgram(path: "/usr/bin/unshare")
+    /// Whether this process may start a program in a PID namespace of its own.
+    private static let canUnshare: Bool = {
+        do { return try unshare.run(["--pid", "--fork", "true"]).status == 0 } catch {
+            return false
+        }
+    }()
+
+    @Test(
+        "T-01 in a container, nobody has to vouch for a clock without a report",
+        .enabled(if: canUnshare, "needs the right to make a PID namespace"))
+    func container() async throws {
+        let state = try ServerProcess.State()
+        #expect(try await state.run("init").status == 0)
+        let socket = try LoopbackSocket.silent()
+        let arguments = ["status", "--ops-listen", "127.0.0.1:\(socket.port)"]
+        let outcome = try await onOwnThread {
+            try Self.unshare.run(
+                ["--pid", "--fork", BuiltProgram.path("watchword-server")] + arguments,
+                environment: state.environment)
+        }
+        #expect(outcome.text.contains("although its settings, keys, "))
+        // Outside, it depends on the kernel.
+        let isFine = SystemClock.isKeptByHost() || SystemClock.isSynchronized() == true
+        let outside = try await state.run(arguments)
+        #expect(outside.text.contains("although its settings, keys, ") == isFine)
+        withExtendedLifetime(socket) {}
     }
 
     @Test(

@@ -160,7 +160,10 @@ struct LoginTests {
         #expect(await ask(fixture, status, on: .own, user: 1_000) == "unavailable")
         // Nobody has this number, and this one is bob's.
         let message = LoginMessage(verifying: code, of: "bob")
-        #expect(await ask(fixture, message, on: .own, user: 2_000) == "denied")
+        for _ in 0..<70 {
+            // There is no limit that those without an account could fill.
+            #expect(await ask(fixture, message, on: .own, user: 2_000) == "denied")
+        }
         #expect(await ask(fixture, status, on: .own, user: 1_001) == "enrolled")
         #expect(await ask(fixture, message, on: .own, user: 1_001) == "accepted")
     }

@@ -68,13 +68,28 @@ struct SubjectLimitTests {
         #expect(try await fixture.verifier.confirm(pending.credential, code: code).denial == nil)
     }
 
-    @Test("V-06 the credential of another subject costs the same as an unknown one")
-    func cost() async throws {
+    /// What a client asks about a credential.
+    enum Question: CaseIterable { case confirming, resynchronizing, revoking, unlocking, renaming }
+
+    @Test(
+        "V-06 the credential of another subject costs the same as an unknown one",
+        arguments: Question.allCases)
+    func cost(_ question: Question) async throws {
         let fixture = try VerifierFixture()
         let foreign = try await fixture.enrol()
         let none = CredentialID.anywhere()
         let verifier = fixture.verifier.limited(to: .sample("shop/"))
         let code = try foreign.code(at: fixture.clock.now)
+        func ask(_ id: CredentialID) async throws {
+            switch question {
+            case .confirming: _ = try await verifier.confirm(id, code: code)
+            case .resynchronizing:
+                _ = try await verifier.resynchronize(id, first: code, second: code)
+            case .revoking: _ = try await verifier.revoke(id)
+            case .unlocking: _ = try await verifier.unlock(id)
+            case .renaming: _ = try await verifier.rename(id, to: "x")
+            }
+        }
         var costs: [[WorkMeter.Work: Int]] = []
         var calls: [[CountingStore.Call]] = []
         for id in [none, foreign.credential] {
@@ -82,7 +97,7 @@ struct SubjectLimitTests {
             fixture.clock.advance(seconds: 120)
             _ = await fixture.store.takeCalls()
             let before = fixture.meter.counts
-            _ = try await verifier.confirm(id, code: code)
+            try await ask(id)
             costs.append(fixture.meter.counts.merging(before) { $0 - $1 })
             calls.append(await fixture.store.takeCalls())
         }

@@ -98,3 +98,12 @@ class ListTests(unittest.TestCase):
         self.assertLessEqual(printing, built)
         files = {source[-1] for _, _, _, *source in self.rows if source[0] not in ("program", "prints")}
         self.assertLessEqual(files, set(files_of(ROOT)))
+
+    def test_each_unit_is_installed_and_stopped(self):
+        for folder, package in (("server", "watchword-server"), ("system-agent", "watchword-system-agent")):
+            paths = files_of(ROOT, f"Scripts/{folder}/*.service", f"Scripts/{folder}/*.socket")
+            units = {path.split("/")[-1] for path in paths if "@" not in path}
+            self.assertGreater(len(units), 1)
+            for script in ("Scripts/package", f"Scripts/debian/{package}.prerm"):
+                with self.subTest(script):
+                    self.assertLessEqual(units, set(re.findall(r"[\w.-]+", read(ROOT, script))))

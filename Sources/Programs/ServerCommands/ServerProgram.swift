@@ -79,9 +79,9 @@ struct ServerContext: Sendable {
     }
 }
 
-/// When the ends of the event chains were last recorded.
+/// When the ends of the event chains were last recorded; at first, when the database was opened.
 private final class CheckpointTime: Sendable {
-    private let time = Mutex<UnixTime?>(nil)
-    var value: UnixTime? { time.withLock { $0 } }
+    private let time = Mutex(ServerContext.now())
+    var value: UnixTime { time.withLock { $0 } }
     func set(_ now: UnixTime) { time.withLock { $0 = now } }
 }

@@ -61,7 +61,7 @@ struct HelpDesk: Sendable {
     ///
     /// - Parameters:
     ///   - list: the member with the page's elements.
-    ///   - next: the member with the place of the next page, which is missing from the last one.
+    ///   - next: the member with the place of the next page; the last page has none, or its own.
     ///   - take: receives the elements of each page.
     func pages(
         _ path: String, _ query: [(String, String?)] = [], of list: String, next: String = "next",
@@ -200,17 +200,18 @@ struct LocalService: Sendable {
     /// - Returns: the content of the response, if it has any.
     func content(of request: ApplicationRequest) async throws -> SecretBytes? {
         let nothing = SecretBytes(copying: [UInt8]().span)
-        let headers = request.body.map { _ in [HTTPField("Content-Type", "application/json")] }
+        let type = HTTPField("Content-Type", "application/json")
         let response = await service.respond(
             to: HTTPRequest(
-                method: request.method.name, target: request.target, headers: headers ?? [],
-                body: request.body ?? nothing, peer: ""), by: administrator)
+                method: request.method.name, target: request.target,
+                headers: request.body == nil ? [] : [type], body: request.body ?? nothing,
+                peer: ""), by: administrator)
         guard response.status >= 400 else { return response.body.count > 0 ? response.body : nil }
         if let cause = log.last { throw ServerFailure.failedHere(cause) }
-        let type = try HelpDesk.json(response.body)["type"]?.string ?? ""
+        let problem = try HelpDesk.json(response.body)["type"]?.string ?? ""
         throw ServerFailure.problem(
             HelperResponse.Problem(
-                status: response.status, type: PlainText(showing: type), retryAfter: 0))
+                status: response.status, type: PlainText(showing: problem), retryAfter: 0))
     }
 }
 

@@ -83,18 +83,19 @@ final class KeyFile: Sendable {
         let lock = try lock(path, in: folder)
         // Another process has created the file in the meantime; use that one.
         guard FileStamp(of: path) == nil else { return }
-        try replace(path, in: folder, with: text)
+        // It never replaces a file, whoever made it.
+        try write(text, to: path, in: folder, previous: .absent)
         withExtendedLifetime(lock) {}
     }
 
-    private static func replace(
-        _ path: String, in folder: borrowing Folder, with text: SecretBytes
+    private static func write(
+        _ text: SecretBytes, to path: String, in folder: borrowing Folder,
+        previous: FileReplacement.Previous
     ) throws {
         let file = FileReplacement(
             of: OutputFile.split(path).name, beginningWith: KeyFile.beginning)
         try text.withBytes { text throws in
-            // Keep no previous version: it would still contain the retired keys.
-            try naming(file.replace(with: text, in: folder, previous: .none)) {
+            try naming(file.replace(with: text, in: folder, previous: previous)) {
                 .keyFile(path, .notReplaced($0))
             }
         }
@@ -128,7 +129,8 @@ final class KeyFile: Sendable {
         let lock = try KeyFile.lock(path, in: folder)
         let old = try KeyFile.read(path, isPassed: false)
         let ring = try naming(change(old)) { .keyFile(path, .content($0)) }
-        try KeyFile.replace(path, in: folder, with: ring.text())
+        // Keep no previous version: it would still contain the retired keys.
+        try KeyFile.write(ring.text(), to: path, in: folder, previous: .none)
         withExtendedLifetime(lock) {}
         return ring
     }

@@ -113,7 +113,7 @@ final class Metrics: Sendable {
                     "Time of the last backup; 0 if there was none.", upkeep.lastBackup),
                 Family(
                     "watchword_checkpoint_timestamp_seconds", .gauge,
-                    "Time when the end of the event chain was last recorded.",
+                    "When the end of the event chain was last recorded, or the server started.",
                     upkeep.lastCheckpoint),
                 Family(
                     "watchword_build_info", .gauge, "The version of the server.",

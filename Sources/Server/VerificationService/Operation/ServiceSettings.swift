@@ -65,8 +65,8 @@ package struct ServiceDependencies: Sendable {
 package struct Upkeep: Sendable {
     /// When the last backup was complete; 1970 if there was none, `nil` if that is unknown.
     package var lastBackup: UnixTime?
-    /// When the end of the event chain was last recorded outside the database; `nil` before the
-    /// first time.
+    /// When the end of the event chain was last recorded outside the database, or else when the
+    /// server started; `nil` if that is unknown.
     package var lastCheckpoint: UnixTime?
     /// Whether the database has a fault that does not stop it from answering.
     package var hasTrouble = false

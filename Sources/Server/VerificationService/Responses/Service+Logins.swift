@@ -29,8 +29,7 @@ extension Service {
             // Any program can claim a remote host; those of root tell what they know.
             if socket == .pam { exchange.address = request.remoteHost }
             guard exchange.id != nil else { throw Refusal(.failed) }
-            if socket == .own { try take(from: ownRequests, of: user) }
-            guard let subject = await subject(of: request, on: socket, of: user) else {
+            guard let subject = try await subject(of: request, on: socket, of: user) else {
                 return end(exchange, request.responseToNobody, outcome: "foreign-name")
             }
             switch request.operation {
@@ -50,7 +49,6 @@ extension Service {
                         exchange, .denied(tellsReason ? .malformed : nil),
                         outcome: "malformed-code")
                 }
-                // Not earlier: users without an account could fill the limiter.
                 if socket == .own { try take(from: ownAttempts, of: user) }
                 let outcome = try await deciding(
                     await unlimited.verifier.verify(code, subject: subject, origin: origin))
@@ -80,12 +78,13 @@ extension Service {
     /// it, or if nobody can have the name.
     private func subject(
         of request: LoginRequest, on socket: LoginSocket, of user: UInt32
-    ) async -> Subject? {
+    ) async throws(Refusal) -> Subject? {
         guard let realm = settings.realm, let account = request.user else { return nil }
         if socket == .own {
-            guard let own = await dependencies.accountName(user),
-                own.utf8.elementsEqual(account.utf8)
-            else { return nil }
+            guard let own = await dependencies.accountName(user) else { return nil }
+            // Not earlier: a user's other IDs, which have no account, could fill the limiter.
+            try take(from: ownRequests, of: user)
+            guard own.utf8.elementsEqual(account.utf8) else { return nil }
         }
         return Subject(realm.subject(of: account))
     }

@@ -229,6 +229,7 @@ private func courierMessages() throws -> [[UInt8]] {
             HelperRequest.KeySignature(
                 credential: token, challenge: token, confirmsText: true,
                 presence: .cryptographic, signature: [1, 2])),
+        .application(ApplicationRequest(.post, "/v1/verifications", body: secret)),
     ]
     let next = HelperResponse.NextSecret(secret: ticket, generation: 1)
     let time = PlainText(showing: "2026-11-21T21:00:00Z")
@@ -242,11 +243,12 @@ private func courierMessages() throws -> [[UInt8]] {
         .problem(
             HelperResponse.Problem(
                 status: 400, type: PlainText(showing: "invalid-field"), retryAfter: 0)),
-        .denied(wipe: .revoked),
+        .denied(wipe: .revoked), .content(secret),
     ]
     return try operations.map {
         try encoded(
-            HelperRequest(server: server, idempotencyKey: "the-key", operation: $0))
+            HelperRequest(
+                server: server, idempotencyKey: "the-key", apiKey: ticket, operation: $0))
     } + responses.map { try encoded(ResponseFrame(.success($0))) }
         + [encoded(ResponseFrame(.failure(.library(code: -7))))]
 }
