@@ -140,10 +140,10 @@ class SSHTests(ProgramTestCase):
             f"#!/bin/sh\ncase $1 in *Password:*) echo '{PASSWORD}' ;; *) cat {self.folder}/code ;; esac\n")
         (self.folder / "answers").chmod(0o755)
 
-    def start(self, methods):
+    def start(self, methods, password="no"):
         (self.folder / "sshd_config").write_text(
             f"ListenAddress 127.0.0.1:{PORT}\nHostKey {self.folder}/host\nUsePAM yes\nKbdInteractiveAuthentication yes\n"
-            f"PasswordAuthentication no\nAuthorizedKeysFile {self.folder}/user.pub\nAuthenticationMethods {methods}\n"
+            f"PasswordAuthentication {password}\nAuthorizedKeysFile {self.folder}/user.pub\nAuthenticationMethods {methods}\n"
             f"PidFile none\nLogLevel VERBOSE\n")
         log = open(self.folder / "log", "w")
         self.addCleanup(log.close)
@@ -185,3 +185,12 @@ class SSHTests(ProgramTestCase):
                      "session required pam_permit.so")
         self.start("keyboard-interactive:pam")
         self.check()
+
+    def test_password_method(self):
+        """sshd's method that answers every prompt with the password lets nobody in, and the password stays here."""
+        self.service("sshd", "auth requisite pam_unix.so", "auth required MODULE", "account required pam_permit.so",
+                     "session required pam_permit.so")
+        self.start("password", password="yes")
+        server = self.serve()
+        self.assertEqual(self.log_in(PASSWORD).stdout, "")
+        self.assertEqual([request["code"] for request in server.requests], ["?"])
