@@ -35,7 +35,7 @@ class AnswerTests(ModuleTestCase):
         server = self.serve(lambda request: response("never enrolled") if request["operation"] == "status" else DENIED)
         outcome = self.sign_in("123456", user="nobody-of-that-name", options="nullok")
         self.assertEqual((outcome.result, [request["operation"] for request in server.requests]),
-                         ("denied", ["verify"]))
+                         ("denied", ["status", "verify"]))
 
     def test_reasons(self):
         """Why a code was denied is told only with the option, and not if the program wants silence."""

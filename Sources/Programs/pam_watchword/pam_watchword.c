@@ -129,7 +129,7 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pam, int flags, int count, const 
     }
     const char *user = NULL;
     int result = pam_get_user(pam, &user, NULL);
-    if (result != PAM_SUCCESS || !user) return result == PAM_CONV_AGAIN ? PAM_INCOMPLETE : PAM_USER_UNKNOWN;
+    if (result != PAM_SUCCESS || !user) return result == PAM_CONV_AGAIN ? PAM_INCOMPLETE : PAM_CONV_ERR;
     // Some databases ignore case and domains: Alice must not be somebody else than alice, who is enrolled.
     const struct passwd *account = pam_modutil_getpwnam(pam, user);
     if (account) user = account->pw_name;
@@ -142,10 +142,13 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pam, int flags, int count, const 
         .host = item(pam, PAM_RHOST),
         .code = "",
     };
-    if (login.options.nullok && account) {
+    if (login.options.nullok) {
+        // Unknown users are asked about too, so that the time until the prompt does not tell who exists.
         switch (ask(&login).verdict) {
         case verdict_enrolled: break;
-        case verdict_never_enrolled: return PAM_IGNORE;
+        case verdict_never_enrolled:
+            if (account) return PAM_IGNORE;
+            break;
         default: return PAM_AUTHINFO_UNAVAIL;
         }
     }
