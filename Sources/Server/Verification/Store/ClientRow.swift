@@ -53,7 +53,7 @@ extension ClientRow: ColumnRow {
         Column("revoked_at") { $0.revokedAt },
     ]
 
-    package init(reading row: inout some RowReader) throws(StoreFailure) {
+    package init(reading row: inout RowReader) throws(StoreFailure) {
         self.init(
             id: try row.read(), version: try row.read(), digest: try row.read(),
             name: try row.read(), scopes: (try row.read() as TextList).texts,
