@@ -113,7 +113,7 @@ private struct ExtendedRow: ColumnRow {
         Column("place", since: 4) { $0.place },
     ]
 
-    init(reading row: inout some RowReader) throws(StoreFailure) {
+    init(reading row: inout RowReader) throws(StoreFailure) {
         id = try row.read()
         note = try row.read()
         model = try row.read()

@@ -22,7 +22,7 @@ private struct ExtendedRow: ColumnRow, Hashable {
 }
 
 extension ExtendedRow {
-    init(reading row: inout some RowReader) throws(StoreFailure) {
+    init(reading row: inout RowReader) throws(StoreFailure) {
         id = try row.read()
         model = try row.read()
         note = try row.read()

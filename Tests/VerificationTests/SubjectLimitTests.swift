@@ -170,6 +170,7 @@ struct HelpDeskTests {
         let fixture = try VerifierFixture()
         for name in ["b", "a/2", "a/1", "a/3"] {
             _ = try await fixture.enrolled(for: .sample(name))
+            fixture.clock.advance(seconds: 1)
             _ = try await fixture.verifier.enrolRecoveryCodes(for: .sample(name))
         }
         let revoked = try await fixture.enrolled(for: .sample("a/4"))

@@ -88,6 +88,8 @@ extension EnrolmentConversation {
     private func finishAdding(
         _ grant: OneTimePasswordGrant, onlyAsFirst: Bool
     ) throws(EnrolmentEnd) {
+        // Looked up first, because the user is told about the change whatever happens after it.
+        let name = try credentials().first { $0.id == grant.credential }?.name ?? ""
         try connection.send(.key(grant.uri))
         try connection.ask(.firstCode) { answer throws(EnrolmentEnd) in
             guard let code = ifPossible(try PresentedCode(answer)) else { return false }
@@ -99,9 +101,8 @@ extension EnrolmentConversation {
             }
             return outcome.isAccepted
         }
-        let all = try credentials()
-        tell(.added(all.first { $0.id == grant.credential }?.name ?? ""))
-        if !all.contains(where: { $0.kind == .recovery && $0.state == .active }) {
+        tell(.added(name))
+        if try !credentials().contains(where: { $0.kind == .recovery && $0.state == .active }) {
             try issueRecoveryCodes()
         }
     }

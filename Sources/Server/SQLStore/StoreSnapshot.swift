@@ -3,8 +3,6 @@ public import Verification
 /// A connection that reads a whole database, in one transaction if all its reads must show the same
 /// state.
 package protocol StoreSnapshot {
-    associatedtype Row: RowReader
-
     /// The number of schema steps that were applied to the database.
     ///
     /// A database of an earlier release is read without a migration.
@@ -13,7 +11,7 @@ package protocol StoreSnapshot {
     /// Every row that a statement selects, decoded by `read`.
     func all<Value>(
         _ statement: StoreStatement, _ arguments: [StoredValue],
-        _ read: (inout Row) throws(StoreFailure) -> Value
+        _ read: (inout RowReader) throws(StoreFailure) -> Value
     ) throws(StoreFailure) -> [Value]
 }
 

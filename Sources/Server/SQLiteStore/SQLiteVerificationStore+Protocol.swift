@@ -146,7 +146,7 @@ extension SQLiteVerificationStore: VerificationStore {
     }
 
     /// Decodes a row, and checks that it is authentic.
-    private func row<Row: ColumnRow>(_ row: inout SQLiteRow) throws(StoreFailure) -> Row {
+    private func row<Row: ColumnRow>(_ row: inout RowReader) throws(StoreFailure) -> Row {
         try row.row(key)
     }
 

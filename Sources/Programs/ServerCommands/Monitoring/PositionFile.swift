@@ -49,15 +49,8 @@ struct PositionFile: ~Copyable {
 
     /// The place; `nil` if the file does not exist.
     func read() throws -> Place? {
-        let bytes: [UInt8]
-        do throws(FileError) {
-            bytes = try Folder.readPrivateFile(at: path, limit: Self.limit)
-        } catch .missing {
-            return nil
-        } catch {
-            throw ServerFailure.endsFile(path, .unreadable(error))
-        }
-        guard let place = Place(text: String(decoding: bytes, as: UTF8.self)) else {
+        guard let text = try CheckpointFile.text(of: path, limit: Self.limit) else { return nil }
+        guard let place = Place(text: text) else {
             throw ServerFailure.endsFile(path, .malformed)
         }
         return place
@@ -65,12 +58,6 @@ struct PositionFile: ~Copyable {
 
     /// Replaces the place.
     func keep(_ place: Place) throws {
-        let (folderPath, name) = OutputFile.split(path)
-        let folder = try naming(Folder(opening: folderPath)) { .endsFile(path, .system($0)) }
-        let file = FileReplacement(of: name, beginningWith: Array(Place.prefix.utf8))
-        let text = Array(place.text.utf8)
-        try naming(file.replace(with: text.span, in: folder, previous: .none)) {
-            .endsFile(path, CheckpointFile.Fault(writing: $0))
-        }
+        try CheckpointFile.replace(path, with: place.text, beginning: Place.prefix)
     }
 }

@@ -13,15 +13,7 @@ struct CheckpointFile: Sendable {
 
     /// The recorded ends; empty if the file does not exist.
     func read() throws -> [AcknowledgedCheckpoint] {
-        let bytes: [UInt8]
-        do throws(FileError) {
-            bytes = try Folder.readPrivateFile(at: path, limit: Self.limit)
-        } catch .missing {
-            return []
-        } catch {
-            throw fault(.unreadable(error))
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw fault(.malformed) }
+        guard let text = try Self.text(of: path, limit: Self.limit) else { return [] }
         var ends: [AcknowledgedCheckpoint] = []
         for line in text.split(separator: "\n") {
             guard let space = line.lastIndex(of: " "),
@@ -60,12 +52,35 @@ struct CheckpointFile: Sendable {
         }
         let lines = change(try read()).sorted { $0.position < $1.position }
             .map { "\($0.mark.text) \($0.position)\n" }
-        let file = FileReplacement(of: name, beginningWith: Array(ChainCheckpoint.textPrefix.utf8))
-        let text = Array(lines.joined().utf8)
-        try naming(file.replace(with: text.span, in: folder, previous: .none)) {
-            fault(Fault(writing: $0))
-        }
+        try Self.replace(path, with: lines.joined(), beginning: ChainCheckpoint.textPrefix)
         withExtendedLifetime(lock) {}
+    }
+
+    /// The text of a file that only this user can access; `nil` if it does not exist.
+    ///
+    /// Invalid bytes become U+FFFD, which no such file contains.
+    static func text(of path: String, limit: Int) throws -> String? {
+        do throws(FileError) {
+            let bytes = try Folder.readPrivateFile(at: path, limit: limit)
+            return String(decoding: bytes, as: UTF8.self)
+        } catch .missing {
+            return nil
+        } catch {
+            throw ServerFailure.endsFile(path, .unreadable(error))
+        }
+    }
+
+    /// Replaces a file.
+    ///
+    /// - Parameter beginning: that of every such file.
+    static func replace(_ path: String, with text: String, beginning: String) throws {
+        let (folderPath, name) = OutputFile.split(path)
+        let folder = try naming(Folder(opening: folderPath)) { .endsFile(path, .system($0)) }
+        let file = FileReplacement(of: name, beginningWith: Array(beginning.utf8))
+        let bytes = Array(text.utf8)
+        try naming(file.replace(with: bytes.span, in: folder, previous: .none)) {
+            .endsFile(path, Fault(writing: $0))
+        }
     }
 
     private func fault(_ fault: Fault) -> ServerFailure { .endsFile(path, fault) }

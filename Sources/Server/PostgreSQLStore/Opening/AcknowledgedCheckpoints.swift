@@ -80,7 +80,7 @@ final class AcknowledgedCheckpoints: Sendable {
                 (
                     try row.requiredBytes(), start: try row.read() as UInt64,
                     end: try row.read() as UInt64,
-                    head: try row.requiredBytes(), event: row.bytes()
+                    head: try row.requiredBytes(), event: try row.bytes()
                 )
             }
         for end in known {

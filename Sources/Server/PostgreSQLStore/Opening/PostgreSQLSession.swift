@@ -141,13 +141,11 @@ final class PostgreSQLSession: @unchecked Sendable {
 }
 
 extension PostgreSQLSession: StoreSnapshot {
-    typealias Row = PostgreSQLRow
-
     var step: Int { connection.dialect.step }
 
     func all<Value>(
         _ statement: StoreStatement, _ arguments: [StoredValue],
-        _ read: (inout PostgreSQLRow) throws(StoreFailure) -> Value
+        _ read: (inout RowReader) throws(StoreFailure) -> Value
     ) throws(StoreFailure) -> [Value] {
         try run(statement, StatementArguments(arguments)).all(read)
     }

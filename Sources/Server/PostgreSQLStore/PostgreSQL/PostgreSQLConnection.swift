@@ -80,7 +80,7 @@ internal import WatchwordSystem
     ///
     /// The connection must not be in pipeline mode.
     func first<Row>(
-        _ query: String, _ read: (inout PostgreSQLRow) throws(StoreFailure) -> Row
+        _ query: String, _ read: (inout RowReader) throws(StoreFailure) -> Row
     ) throws(StoreFailure) -> Row? {
         guard let result = unsafe PQexecParams(handle, query, 0, nil, nil, nil, nil, 1) else {
             throw .broken

@@ -34,19 +34,19 @@ internal import Verification
 
     /// Every row, decoded by `read`.
     func all<Row>(
-        _ read: (inout PostgreSQLRow) throws(StoreFailure) -> Row
+        _ read: (inout RowReader) throws(StoreFailure) -> Row
     ) throws(StoreFailure) -> [Row] { try rows.all(read) }
 
     /// The first row, decoded by `read`; `nil` if there is none.
     func first<Row>(
-        _ read: (inout PostgreSQLRow) throws(StoreFailure) -> Row
+        _ read: (inout RowReader) throws(StoreFailure) -> Row
     ) throws(StoreFailure) -> Row? { try rows.first(read) }
 
     /// The only column of the first row; `nil` if there is no row.
     func first<Value: ColumnValue>() throws(StoreFailure) -> Value? { try rows.first() }
 
     /// A value in the server's binary format; `nil` for NULL.
-    fileprivate func value<Value>(
+    private func value<Value>(
         _ row: Int32, _ column: Int32, _ read: (UnsafeRawBufferPointer) -> Value
     ) -> Value? {
         guard unsafe PQgetisnull(handle, row, column) == 0,
@@ -54,6 +54,28 @@ internal import Verification
         else { return nil }
         let length = Int(unsafe PQgetlength(handle, row, column))
         return unsafe read(UnsafeRawBufferPointer(start: start, count: length))
+    }
+}
+
+extension PostgreSQLResult: QueryResult {
+    var invalidRow: StoreFailure { .invalidRow }
+
+    func bytes(_ row: Int32, _ column: Int32) -> [UInt8]? {
+        unsafe value(row, column) { unsafe [UInt8]($0) }
+    }
+
+    /// An integer of two, four or eight bytes, or NULL.
+    func integer(_ row: Int32, _ column: Int32) throws(StoreFailure) -> Int64? {
+        let number = unsafe value(row, column) { bytes -> Int64? in
+            guard [2, 4, 8].contains(bytes.count), let first = unsafe bytes.first else {
+                return nil
+            }
+            let start = Int64(Int8(bitPattern: first))
+            return unsafe bytes.dropFirst().reduce(start) { $0 << 8 | Int64($1) }
+        }
+        guard let number else { return nil }
+        guard let number else { throw .invalidRow }
+        return number
     }
 }
 
@@ -71,13 +93,13 @@ struct PostgreSQLRows {
     }
 
     /// A row, read column by column.
-    func row(_ index: Int) -> PostgreSQLRow {
-        PostgreSQLRow(result, Int32(range.lowerBound + index), from: Int32(firstColumn))
+    func row(_ index: Int) -> RowReader {
+        RowReader(result, row: Int32(range.lowerBound + index), from: Int32(firstColumn))
     }
 
     /// Every row, decoded by `read`.
     func all<Row>(
-        _ read: (inout PostgreSQLRow) throws(StoreFailure) -> Row
+        _ read: (inout RowReader) throws(StoreFailure) -> Row
     ) throws(StoreFailure) -> [Row] {
         var rows: [Row] = []
         rows.reserveCapacity(range.count)
@@ -90,7 +112,7 @@ struct PostgreSQLRows {
 
     /// The first row, decoded by `read`; `nil` if there is none.
     func first<Row>(
-        _ read: (inout PostgreSQLRow) throws(StoreFailure) -> Row
+        _ read: (inout RowReader) throws(StoreFailure) -> Row
     ) throws(StoreFailure) -> Row? {
         guard !range.isEmpty else { return nil }
         var row = row(0)
@@ -126,41 +148,7 @@ struct PostgreSQLRows {
     }
 }
 
-/// A row that is read from left to right, its columns in binary format.
-struct PostgreSQLRow: RowReader {
-    static let invalidRow = StoreFailure.invalidRow
-
-    private let result: PostgreSQLResult
-    private let row: Int32
-    private var column: Int32
-
-    fileprivate init(_ result: PostgreSQLResult, _ row: Int32, from column: Int32) {
-        self.result = result
-        self.row = row
-        self.column = column
-    }
-
-    /// The next column: bytes or NULL; text is returned as UTF-8.
-    mutating func bytes() -> [UInt8]? {
-        defer { column += 1 }
-        return unsafe result.value(row, column) { unsafe [UInt8]($0) }
-    }
-
-    /// The next column: an integer of two, four or eight bytes, or NULL.
-    mutating func integer() throws(StoreFailure) -> Int64? {
-        defer { column += 1 }
-        let number = unsafe result.value(row, column) { bytes -> Int64? in
-            guard [2, 4, 8].contains(bytes.count), let first = unsafe bytes.first else {
-                return nil
-            }
-            let start = Int64(Int8(bitPattern: first))
-            return unsafe bytes.dropFirst().reduce(start) { $0 << 8 | Int64($1) }
-        }
-        guard let number else { return nil }
-        guard let number else { throw .invalidRow }
-        return number
-    }
-
+extension RowReader {
     /// The next column, which must be a Boolean.
     mutating func requiredFlag() throws(StoreFailure) -> Bool {
         switch try requiredBytes() {

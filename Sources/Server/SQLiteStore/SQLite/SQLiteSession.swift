@@ -32,7 +32,7 @@ extension SQLiteSession: StoreSnapshot {
 
     func all<Value>(
         _ statement: StoreStatement, _ arguments: [StoredValue],
-        _ read: (inout SQLiteRow) throws(StoreFailure) -> Value
+        _ read: (inout RowReader) throws(StoreFailure) -> Value
     ) throws(StoreFailure) -> [Value] {
         try self[statement].bind(arguments).all(read)
     }

@@ -7,7 +7,7 @@ internal import Verification
 /// it does not wipe, so bind only what the database may contain: sealed seeds and keyed digests,
 /// never plaintext secrets.
 @safe final class SQLiteStatement {
-    fileprivate let handle: OpaquePointer
+    private let handle: OpaquePointer
     private var argument: Int32 = 0
     /// The result of binding the arguments: that of the first one that SQLite refused.
     private var bound = SQLITE_OK
@@ -87,11 +87,11 @@ internal import Verification
 
     /// The first row, decoded by `read`; `nil` if there is none.
     func first<Row>(
-        _ read: (inout SQLiteRow) throws(StoreFailure) -> Row
+        _ read: (inout RowReader) throws(StoreFailure) -> Row
     ) throws(StoreFailure) -> Row? {
         defer { reset() }
         guard try hasRow(step()) else { return nil }
-        var row = SQLiteRow(self)
+        var row = RowReader(self)
         return try read(&row)
     }
 
@@ -102,12 +102,12 @@ internal import Verification
 
     /// Every row, decoded by `read`.
     func all<Row>(
-        _ read: (inout SQLiteRow) throws(StoreFailure) -> Row
+        _ read: (inout RowReader) throws(StoreFailure) -> Row
     ) throws(StoreFailure) -> [Row] {
         defer { reset() }
         var rows: [Row] = []
         while try hasRow(step()) {
-            var row = SQLiteRow(self)
+            var row = RowReader(self)
             rows.append(try read(&row))
         }
         return rows
@@ -139,35 +139,26 @@ internal import Verification
     }
 }
 
-/// The current row of a statement, read from left to right; valid until the statement's next step.
-struct SQLiteRow: RowReader {
-    static let invalidRow = StoreFailure.invalidRow
+/// Only the current row can be read.
+extension SQLiteStatement: QueryResult {
+    var invalidRow: StoreFailure { .invalidRow }
 
-    private let statement: SQLiteStatement
-    private var column: Int32 = 0
-
-    fileprivate init(_ statement: SQLiteStatement) { self.statement = statement }
-
-    /// The next column: an integer or NULL.
-    mutating func integer() throws(StoreFailure) -> Int64? {
-        defer { column += 1 }
-        switch unsafe sqlite3_column_type(statement.handle, column) {
+    func integer(_: Int32, _ column: Int32) throws(StoreFailure) -> Int64? {
+        switch unsafe sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return nil
-        case SQLITE_INTEGER: return unsafe sqlite3_column_int64(statement.handle, column)
+        case SQLITE_INTEGER: return unsafe sqlite3_column_int64(handle, column)
         default: throw .invalidRow
         }
     }
 
-    /// The next column: bytes or NULL; text is returned as UTF-8.
-    mutating func bytes() throws(StoreFailure) -> [UInt8]? {
-        defer { column += 1 }
-        switch unsafe sqlite3_column_type(statement.handle, column) {
+    func bytes(_: Int32, _ column: Int32) throws(StoreFailure) -> [UInt8]? {
+        switch unsafe sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return nil
         case SQLITE_BLOB, SQLITE_TEXT:
             // These calls are in the order that SQLite's manual requires; an empty value has no
             // address.
-            let start = unsafe sqlite3_column_blob(statement.handle, column)
-            let count = Int(unsafe sqlite3_column_bytes(statement.handle, column))
+            let start = unsafe sqlite3_column_blob(handle, column)
+            let count = Int(unsafe sqlite3_column_bytes(handle, column))
             return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
         default: throw .invalidRow
         }

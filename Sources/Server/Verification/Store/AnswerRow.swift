@@ -63,14 +63,14 @@ extension AnswerRow: ColumnRow {
         Column("expires_at") { $0.expiresAt },
     ]
 
-    package init(reading row: inout some RowReader) throws(StoreFailure) {
+    package init(reading row: inout RowReader) throws(StoreFailure) {
         let (key, request): ([UInt8], [UInt8]) = (try row.read(), try row.read())
         let credential: CredentialID? = try row.read()
         let sealed: Sealed?
         switch (try row.read() as KeyID?, try row.read() as [UInt8]?) {
         case (let keyID?, let bytes?): sealed = Sealed(bytes, under: keyID)
         case (nil, nil): sealed = nil
-        default: throw type(of: row).invalidRow
+        default: throw row.invalidRow
         }
         self.init(
             key: key, request: request, credential: credential, sealed: sealed,

@@ -59,7 +59,7 @@ extension ClientRow: ColumnRow {
         Column("subjects", since: 3) { $0.subjects },
     ]
 
-    package init(reading row: inout some RowReader) throws(StoreFailure) {
+    package init(reading row: inout RowReader) throws(StoreFailure) {
         self.init(
             id: try row.read(), version: try row.read(), digest: try row.read(),
             name: try row.read(), scopes: (try row.read() as TextList).texts,

@@ -83,7 +83,7 @@ package protocol ColumnRow: StoredRow {
     static var step: Int { get }
 
     /// Reads the columns in the same order.
-    init(reading row: inout some RowReader) throws(StoreFailure)
+    init(reading row: inout RowReader) throws(StoreFailure)
 }
 
 extension ColumnRow {

@@ -69,7 +69,7 @@ extension CredentialRow: ColumnRow {
         Column("body") { $0.body },
     ]
 
-    package init(reading row: inout some RowReader) throws(StoreFailure) {
+    package init(reading row: inout RowReader) throws(StoreFailure) {
         self.init(
             id: try row.read(), subject: try row.read(), kind: try row.read(),
             state: try row.read(), version: try row.read(), keyID: try row.read(),

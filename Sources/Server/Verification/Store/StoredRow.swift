@@ -88,18 +88,46 @@ public struct SettingRow: StoredRow {
     }
 }
 
+/// The result of a query, whose rows and columns are numbered from 0.
+package protocol QueryResult: AnyObject {
+    /// The failure for a row that this program cannot have written.
+    var invalidRow: StoreFailure { get }
+
+    /// An integer or NULL.
+    func integer(_ row: Int32, _ column: Int32) throws(StoreFailure) -> Int64?
+    /// Bytes or NULL; text is returned as UTF-8.
+    func bytes(_ row: Int32, _ column: Int32) throws(StoreFailure) -> [UInt8]?
+}
+
 /// Reads one row of a query's result, column by column from left to right.
 ///
 /// Only this program writes to its databases, so a row that does not decode or is not authentic is
 /// damaged.
-package protocol RowReader {
+package struct RowReader {
+    private let result: any QueryResult
+    private let row: Int32
+    private var column: Int32
+
+    package init(_ result: any QueryResult, row: Int32 = 0, from column: Int32 = 0) {
+        self.result = result
+        self.row = row
+        self.column = column
+    }
+
     /// The failure for a row that this program cannot have written.
-    static var invalidRow: StoreFailure { get }
+    var invalidRow: StoreFailure { result.invalidRow }
 
     /// The next column: an integer or NULL.
-    mutating func integer() throws(StoreFailure) -> Int64?
+    package mutating func integer() throws(StoreFailure) -> Int64? {
+        defer { column += 1 }
+        return try result.integer(row, column)
+    }
+
     /// The next column: bytes or NULL; text is returned as UTF-8.
-    mutating func bytes() throws(StoreFailure) -> [UInt8]?
+    package mutating func bytes() throws(StoreFailure) -> [UInt8]? {
+        defer { column += 1 }
+        return try result.bytes(row, column)
+    }
 }
 
 // Whole rows.
@@ -122,7 +150,7 @@ extension RowReader {
         guard try start.bytes() != id.bytes else { return try row(key) }
         do throws(StoreFailure) {
             _ = try row(key) as CredentialRow
-        } catch  where error == Self.invalidRow {}
+        } catch  where error == invalidRow {}
         return nil
     }
 
@@ -133,7 +161,7 @@ extension RowReader {
         let code = try requiredBytes()
         guard let key else { return row }
         let isAuthentic = key.isAuthentic(row, by: code)
-        guard isAuthentic else { throw Self.invalidRow }
+        guard isAuthentic else { throw invalidRow }
         return row
     }
 
@@ -141,7 +169,7 @@ extension RowReader {
     package func audited<Row: ColumnRow>(_ key: AuditKey) throws(StoreFailure) -> AuditedRow<Row> {
         var (whole, damaged) = (self, self)
         do throws(StoreFailure) { return .whole(try whole.row(key)) } catch {
-            guard error == Self.invalidRow else { throw error }
+            guard error == invalidRow else { throw error }
             return .damaged(key: try damaged.requiredBytes())
         }
     }
@@ -204,7 +232,7 @@ extension RowReader {
     package mutating func requiredText() throws(StoreFailure) -> String { try read() }
 
     private func value<Value>(_ read: Value?) throws(StoreFailure) -> Value {
-        guard let read else { throw Self.invalidRow }
+        guard let read else { throw invalidRow }
         return read
     }
 }

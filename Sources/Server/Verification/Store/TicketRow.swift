@@ -52,7 +52,7 @@ extension TicketRow: ColumnRow {
         Column("expires_at") { $0.expiresAt },
     ]
 
-    package init(reading row: inout some RowReader) throws(StoreFailure) {
+    package init(reading row: inout RowReader) throws(StoreFailure) {
         self.init(
             digest: try row.read(), purpose: try row.read(), credential: try row.read(),
             subject: try row.read(), verification: try row.read(), createdAt: try row.read(),
