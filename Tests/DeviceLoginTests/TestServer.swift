@@ -80,8 +80,8 @@ struct TestServer: RequestSender {
         case .login(let login):
             arrived.append(login)
             answer = decide(login, request.fallback)
-        case .keyRegistration, .keyActivation, .challenge, .signature:
-            preconditionFailure("a server for enrolled secrets got a request for a device key")
+        case .keyRegistration, .keyActivation, .challenge, .signature, .application:
+            preconditionFailure("a server for enrolled secrets got another request")
         }
         // Denials are not recorded: the same cause denies a repeated request again.
         if case .denied = answer { return answer }
@@ -135,7 +135,7 @@ extension HelperRequest {
     fileprivate var fallback: Token {
         switch operation {
         case .login(let login): login.credential
-        case .enrolment, .keyRegistration, .keyActivation, .challenge, .signature:
+        case .enrolment, .keyRegistration, .keyActivation, .challenge, .signature, .application:
             Token("cr_test") ?? { preconditionFailure("cr_test is a valid token") }()
         }
     }
