@@ -1,13 +1,14 @@
-import Courier
-import DeviceLogin
+import Devices
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
 import WatchwordCryptography
-import WatchwordSystem
 
 @testable import Agent
+@testable import Courier
+@testable import DeviceLogin
+@testable import WatchwordSystem
 
 /// What a presence check for the next change of an entry allows, and a further proof of what opens
 /// the vault.
@@ -125,6 +126,70 @@ struct ClientProofsTests {
             Issue.record("told after the lock")
             return
         }
+    }
+
+    /// Adds a device key of this server, which requires no check, to a vault.
+    private func addKey(of server: ServerAddress, to vault: UnlockedVault) throws -> RecordID {
+        let signer = try SoftwareSigner.make()
+        let key = EnrolledKey(
+            server: TrustedServer(server), credential: Token("cr_1"), changed: 0,
+            point: signer.point, ticketDigest: [UInt8](repeating: 7, count: 32),
+            holding: signer.holding, registration: nil)
+        let access = AccessControl(presence: .perUnlock, onFailure: .lockOut)
+        return try vault.update { changes throws(VaultError) in
+            try changes.add(
+                .enrolledSecret(issuer: "Mill", account: "bob", value: key.form()),
+                accessControl: access, now: 0)
+        }
+    }
+
+    @Test(
+        "a device key's ticket is told only if the vault is still held", arguments: [true, false])
+    func ticket(isHeld: Bool) throws {
+        // What the supervisor and the courier answer is there before the requests.
+        let supervisor = try SocketPair()
+        let courier = try SocketPair()
+        try courier.first.setBlocking(false)
+        try supervisor.second.send(
+            HelperChannel.courier, with: courier.first.duplicate(), courier.first.duplicate())
+        let accepted = HelperResponse.AcceptedSignature(
+            verification: try #require(Token("vf_1")), login: SecretBytes(text: "wwl_1"),
+            expiresAt: PlainText(showing: "soon"))
+        try FrameWriter(ResponseFrame(.success(.signed(accepted)))).write(to: courier.second)
+        // The machine is suspended once the courier has the request.
+        let asked = Polling.Interest.reading(courier.second)
+        @Sendable func clock() -> AgentClock {
+            let now = AgentClock.now()
+            let isAsked = ifPossible(try Polling.ready(of: [asked], timeout: .zero)) == [true]
+            let suspended = isAsked && !isHeld ? Duration.seconds(3600) : .zero
+            return AgentClock(sinceBoot: now.sinceBoot + suspended, awake: now.awake)
+        }
+        let vaults = HeldVaults(clock: clock)
+        let vault = try Vault.unlock(
+            at: place.path, with: .passphrase(SecretBytes(text: "pass")))
+        let server = try #require(ServerAddress("https://login.example"))
+        let id = try addKey(of: server, to: vault)
+        #expect(vaults.hold(HeldVault(vault), for: .standard, vaults.beginUnlocking(place)))
+        let service = AgentServices(
+            vaults: vaults, reach: self.service.reach, limitsFiles: false,
+            helpers: HelperChannel(try supervisor.first.duplicate()), stop: try WakeSignal())
+        let request = HeldRequest(
+            service: service, use: try vaults.use(place), place: place, presence: .none,
+            person: person, proofs: ClientProofs())
+        let challenge = "wwx_" + String(repeating: "A", count: 43)
+        let text = try #require(KeyConfirmation(parsing: "\(challenge)\n1\nPay\n"))
+        let task = LoginRequest.key(.confirm(id, text, SigningOrder(for: server, in: .standard)))
+        var isTold: Bool?
+        switch request.response(to: .login(place, try SecretBytes(encoding: task), .none)) {
+        case .login(let encoded, _):
+            let answer = try encoded.withBytes { try LoginResponse(parsing: $0) }
+            if case .ticket = answer { isTold = true }
+        case .notHeld: isTold = false
+        default: break
+        }
+        #expect(isTold == isHeld)
+        withExtendedLifetime(supervisor) {}
+        withExtendedLifetime(courier) {}
     }
 
     @Test("an entry that changes without a check is not kept for the next edit")

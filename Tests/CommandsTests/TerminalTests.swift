@@ -59,6 +59,19 @@ struct TerminalTests {
         #expect(try terminal.settings().echoes)
     }
 
+    @Test("a signal that is ignored, as nohup does, ends the command at the passphrase prompt")
+    func ignored() throws {
+        let terminal = try PseudoTerminal(
+            "trap '' HUP; echo $$; exec watchword list", in: folderWithVault())
+        try terminal.waitFor("Passphrase: ")
+        let number = terminal.screen.prefix { $0.isNumber }
+        let shell = try #require(ForeignProgram("sh"))
+        #expect(try shell.run(["-c", "kill -HUP \(number)"]).status == 0)
+        #expect(try terminal.end() == 4)
+        #expect(terminal.screen.contains("interrupted; nothing was changed"))
+        #expect(try terminal.settings().echoes)
+    }
+
     @Test("the passphrase prompt appears on the terminal even if standard input is redirected")
     func inputIsData() throws {
         let folder = try folderWithVault()

@@ -228,6 +228,15 @@ struct EncryptedPartTests {
         }
     }
 
+    @Test("OTPClient's newer files open with the whole password, whatever its characters are")
+    func newerOTPClient() throws {
+        let part = try #require(parts["otpclient3"])
+        let file = try #require(SecretBytes(text: part.file).decodedBase64())
+        #expect(try read(file, "p\u{e4}").entries.count == 1)
+        // This has as many characters as the password has bytes.
+        #expect(throws: ExportError.wrongPassword(.otpClient)) { try read(file, "p\u{e4}x") }
+    }
+
     @Test("a database that SQLCipher 3 encrypted becomes a SQLite database")
     func database() throws {
         let part = try #require(parts["database"])

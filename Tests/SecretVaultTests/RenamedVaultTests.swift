@@ -53,6 +53,27 @@ struct RenamedVaultTests {
         #expect(try open(other).entries.map(\.issuer) == ["bob"])
     }
 
+    @Test("O-12 a wipe also erases a generation under a former name that did not require the wipe")
+    func wipedLater() throws {
+        let vault = try TestVault()
+        let open = try vault.unlock()
+        let id = try open.change {
+            try $0.add(.plainSecret(issuer: "alice", account: "", value: secret("x")), now: 0)
+        }
+        let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
+        try open.change { try $0.setAccessControl(of: id, to: access) }
+        // Nothing is recorded under the new name.
+        let path = vault.folder.file("renamed")
+        try FileManager.default.moveItem(atPath: vault.path, toPath: path)
+        #expect(try generations(vault) == [Self.oldPrevious])
+        for _ in 1...3 {
+            #expect(throws: VaultError.wrongPassphrase) {
+                try Vault.unlock(at: path, with: .passphrase(secret("wrong")))
+            }
+        }
+        #expect(try generations(vault) == [])
+    }
+
     @Test("O-12 a purge examines a former name that differs only in its bytes")
     func canonicallyEqual() throws {
         let (vault, path, ids) = try renamed()

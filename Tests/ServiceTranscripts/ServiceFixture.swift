@@ -22,6 +22,7 @@ package final class ServiceFixture: Sendable {
     private final class Dependencies: Sendable {
         let lines = Mutex<[LogLine]>([])
         let readinessChanges = Mutex<[String?]>([])
+        let sprayingNotices = Mutex(0)
         let clockState = Mutex(ClockState.synchronized(maximumError: 1))
     }
 
@@ -67,6 +68,7 @@ package final class ServiceFixture: Sendable {
         replaced.readinessChanged = { failure in
             dependencies.readinessChanges.withLock { $0.append(failure?.cause) }
         }
+        replaced.sprayingNoticed = { dependencies.sprayingNotices.withLock { $0 += 1 } }
         service = Service(verifier: verifier, settings: settings, dependencies: replaced)
         keys = try await Self.makeKeys(verifier)
     }
@@ -93,6 +95,9 @@ package final class ServiceFixture: Sendable {
 
     /// The cause of each readiness change reported so far; `nil` when the server became ready.
     package var readinessChanges: [String?] { dependencies.readinessChanges.withLock { $0 } }
+
+    /// How often the operator was told that codes are denied for many subjects.
+    package var sprayingNotices: Int { dependencies.sprayingNotices.withLock { $0 } }
 
     /// Sets the clock state that the kernel reports.
     package func setClockState(_ state: ClockState) {

@@ -36,7 +36,7 @@ struct GuessingReportTests {
         #expect(denied.count(at: start + .seconds(2_500)) == DeniedSubjects.capacity)
     }
 
-    @Test("slow guessing and spraying appear in the metrics, and unknown subjects count alike")
+    @Test("slow guessing and spraying are reported, and unknown subjects count alike")
     func metrics() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()
@@ -54,6 +54,7 @@ struct GuessingReportTests {
             #"watchword_events_total{kind="locked"} 1"#, "watchword_denied_subjects 50",
             "watchword_spraying_total 1",
         ] { #expect(lines.contains(Substring(line)), "\(line)") }
+        #expect(fixture.sprayingNotices == 1)
     }
 
     @Test("H-13 a token for a device is given once, and lets its codes be checked during a wait")

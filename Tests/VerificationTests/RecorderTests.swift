@@ -252,8 +252,8 @@ struct RecorderTests {
     }
 
     @Test(
-        "O-06 a recorded response restored after confirmation or revocation is not returned",
-        arguments: [Ending.use, .revocation])
+        "O-06 a response restored after its credential is confirmed or ends is not returned",
+        arguments: [Ending.use, .revocation, .failures])
     func rolledBack(_ ending: Ending) async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await enrolCode(fixture)
@@ -265,21 +265,32 @@ struct RecorderTests {
         let confirmation = try await fixture.verifier.confirm(
             id, code: code, recorder: recorder(2) { _ in SecretBytes(text: "confirmed") })
         #expect(confirmation.acceptance != nil)
-        if ending == .revocation { #expect(try await fixture.verifier.revoke(id) == .done) }
+        switch ending {
+        case .revocation: #expect(try await fixture.verifier.revoke(id) == .done)
+        case .failures:
+            let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+            for _ in 0..<fixture.verifier.policy.disablingFailures {
+                _ = try await fixture.verify(wrong)
+                _ = try await fixture.verifier.unlock(id)
+            }
+            #expect(try await fixture.summary(id).state == .disabled)
+        default: break
+        }
         #expect(try await !exists(1, fixture))
         // The response to the confirmation contains no secret and stays.
         #expect(try await exists(2, fixture))
-        fixture.clock.advance(seconds: 80_000)
-        // An event late in that day confirms the clock.
-        _ = try await fixture.verify(try authenticator.wrongCode(at: fixture.clock.now))
-        fixture.clock.advance(seconds: 4 * 3_600)
-        #expect(try await fixture.verifier.prune().answers == 2)
+        // The row that is put back has not expired.
+        let later = fixture.clock.now.adding(seconds: 100_000)
+        #expect(try await fixture.store.prune(Pruning(now: later)).answers == 2)
         #expect(try await fixture.store.commit([.insertAnswer(row)]) == .done)
         let context = await fixture.verifier.context(.unknown)
-        let answer = try #require(
-            try await fixture.verifier.recorded(row.key, until: .confirmation, context))
-        #expect(answer.answer == nil)
-        #expect(answer.request == RecorderTests.request)
+        let ends: [AnswerEnd] = ending == .use ? [.confirmation] : [.confirmation, .use, .end]
+        for end in ends {
+            let answer = try #require(
+                try await fixture.verifier.recorded(row.key, until: end, context))
+            #expect(answer.answer == nil)
+            #expect(answer.request == RecorderTests.request)
+        }
     }
 
     @Test("O-06 recorded recovery codes are deleted on first use or when a new set is enrolled")
