@@ -90,7 +90,7 @@ struct CompletionScriptTests {
             ("watchword-server serve --profile ", ["strict", "rfc", "wide"]),
             ("watchword-server restore cop", ["copy.db"]),
             ("watchword-server restore --ended cop", ["copy.db"]),
-            ("watchword-server audit ", ["verify", "ended"]),
+            ("watchword-server audit ", ["verify", "ended", "follow"]),
             ("watchword-server completions ", ["bash", "zsh", "fish"]),
         ])
     func bash(_ line: String, _ words: [String]) throws {
