@@ -51,7 +51,7 @@ struct PeerCheckTests {
         }
     }
 
-    /// Lends the server's end of a connection to another thread.
+    /// Lends one end of a connection to another thread.
     private final class Connection: Sendable {
         private let file: FileDescriptor
 
@@ -64,6 +64,21 @@ struct PeerCheckTests {
             } catch {
                 return .failure(error)
             }
+        }
+
+        /// What the user's program is told, if the user gives these answers.
+        func answer(_ answers: [String]) throws -> Bool? {
+            try file.setBlocking(false)
+            var rest = answers[...]
+            let relay = try ModuleRelay(file, until: .now + .seconds(60))
+            let told = ifPossible(
+                try relay.verdict(unless: nil) { _ throws(PAMCheckFailure) in
+                } asking: { _, _, _ throws(PAMCheckFailure) in
+                    guard let answer = rest.popFirst() else { throw PAMCheckFailure(.cancelled) }
+                    return SecretBytes(text: answer)
+                })
+            if told == nil { file.shutDown() }
+            return told
         }
     }
 
@@ -82,18 +97,10 @@ struct PeerCheckTests {
     ) async throws -> (server: Result<Bool, PAMCheckFailure>, user: Bool?) {
         let manager = try Manager(stack)
         let pair = try SocketPair()
-        let user = try pair.second.duplicate()
+        let user = Connection(try pair.second.duplicate())
         let server = Connection(pair.takeFirst())
         async let checked = onOwnThread { server.check(manager.path) }
-        var rest = answers[...]
-        let relay = try ModuleRelay(user, until: .now + .seconds(60))
-        let told = ifPossible(
-            try relay.verdict(unless: nil) { _ throws(PAMCheckFailure) in
-            } asking: { _, _, _ throws(PAMCheckFailure) in
-                guard let answer = rest.popFirst() else { throw PAMCheckFailure(.cancelled) }
-                return SecretBytes(text: answer)
-            })
-        if told == nil { user.shutDown() }
+        let told = try await onOwnThread { try user.answer(answers) }
         return (try await checked, told)
     }
 
