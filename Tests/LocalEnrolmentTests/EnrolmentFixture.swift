@@ -99,13 +99,14 @@ final class EnrolmentFixture: Sendable {
         return (authenticator, codes)
     }
 
-    /// The credentials, as the user sees them.
+    /// The credentials that the user sees, authenticators first, by name: the clock stands still
+    /// while they are created, so the program lists them in any order.
     func list() async throws -> [OwnCredential] {
         let program = try await program(.list)
         guard case .credentials(let credentials) = try await program.next(),
             case .done = try await program.next()
         else { throw UnexpectedResponse() }
-        return credentials
+        return credentials.sorted { ($0.kind, $1.name) > ($1.kind, $0.name) }
     }
 
     func events() async throws -> [Event] {
