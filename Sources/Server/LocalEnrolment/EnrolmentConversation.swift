@@ -210,37 +210,11 @@ extension EnrolmentConversation {
     ) throws(EnrolmentEnd) -> Value {
         let origin = Origin(address: "", userAgent: "watchword-enrol (\(account))")
         let verifier = services.verifier
-        let awaited = Awaited<Value>()
-        Task.detached {
-            do throws(VerifierError) {
-                awaited.finish(.success(try await body(verifier, origin)))
-            } catch {
-                awaited.finish(.failure(error))
-            }
-        }
-        do { return try awaited.wait().get() } catch {
+        do throws(VerifierError) {
+            return try waitForTask { () throws(VerifierError) in try await body(verifier, origin) }
+        } catch {
             services.tell(.failed(error))
             throw .refused(.unavailable)
-        }
-    }
-}
-
-/// The result of a task for which a thread waits.
-private final class Awaited<Value: Sendable>: Sendable {
-    private let result = Mutex<Result<Value, VerifierError>?>(nil)
-    private let isThere = Semaphore()
-
-    /// Wakes the thread.
-    func finish(_ result: Result<Value, VerifierError>) {
-        self.result.withLock { $0 = result }
-        isThere.post()
-    }
-
-    /// Waits for the result.
-    func wait() -> Result<Value, VerifierError> {
-        while true {
-            isThere.wait()
-            if let result = result.withLock({ $0 }) { return result }
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// A separate thread for blocking calls, so that they do not occupy Swift's task pool.
 @safe public final class WorkerThread: @unchecked Sendable {
@@ -77,5 +78,40 @@ internal import Glibc
     /// Changes to the system time have no effect; a signal ends the wait early.
     public func wait(timeout: Duration) {
         _ = unsafe linux_wait_for_post(semaphore, Int(timeout.millisecondsRoundedUp))
+    }
+}
+
+/// Runs `body` in a task, while this thread waits for it.
+///
+/// Use it only on a thread of the program's own, or on the main thread of a program that waits for
+/// signals: a task of Swift's would hold up others.
+package func waitForTask<Value: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable () async throws(Failure) -> Value
+) throws(Failure) -> Value {
+    let task = AwaitedTask<Value, Failure>()
+    Task.detached {
+        do throws(Failure) {
+            task.end(.success(try await body()))
+        } catch {
+            task.end(.failure(error))
+        }
+    }
+    return try task.wait().get()
+}
+
+private final class AwaitedTask<Value: Sendable, Failure: Error>: Sendable {
+    private let result = Mutex<Result<Value, Failure>?>(nil)
+    private let hasEnded = Semaphore()
+
+    func end(_ result: Result<Value, Failure>) {
+        self.result.withLock { $0 = result }
+        hasEnded.post()
+    }
+
+    func wait() -> Result<Value, Failure> {
+        while true {
+            hasEnded.wait()
+            if let result = result.withLock({ $0 }) { return result }
+        }
     }
 }

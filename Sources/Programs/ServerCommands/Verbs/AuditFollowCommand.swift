@@ -13,7 +13,9 @@ enum AuditFollowCommand {
     private static let journal = "/run/systemd/journal/socket"
 
     /// Runs on the main thread, so that signals wait until a batch is complete.
-    @MainActor static func run(_ session: ServerSession) async throws -> ExitCode {
+    ///
+    /// It never gives up the thread, on which Swift would then unblock the signals.
+    @MainActor static func run(_ session: ServerSession) throws -> ExitCode {
         let arguments = session.arguments
         try arguments.forbid(.journal, .output)
         let signals = try SignalQueue([.terminate, .interrupt, .hangUp])
@@ -29,22 +31,24 @@ enum AuditFollowCommand {
         let verifier = context.verifier
         let (kept, written) = (try record.read(), try file?.last())
         if let kept {
-            try await check(kept.position, of: record.path, in: verifier) {
+            try check(kept.position, of: record.path, in: verifier) {
                 PositionFile.Place($0) == kept
             }
         }
         if let file, let written {
-            try await check(written.position, of: file.path, in: verifier) { written.matches($0) }
+            try check(written.position, of: file.path, in: verifier) { written.matches($0) }
         }
         var position = max(kept?.position ?? 0, written?.position ?? 0)
-        let deleted = try await lastDeleted(verifier)
+        let deleted = try lastDeleted(verifier)
         if position > 0, deleted > position {
             session.printer.warn(
                 "the events after position \(position), up to \(deleted), were deleted before they "
                     + "were passed on; see --keep-events")
         }
         while true {
-            let events = try await verifier.events(after: position, limit: batch)
+            let events = try waitForTask { [position] in
+                try await verifier.events(after: position, limit: batch)
+            }
             var last: ChainedEvent?
             let passing = Result { try sink.pass(events, noting: &last) }
             // Also after a failure: the next run must not pass these events on again.
@@ -64,19 +68,23 @@ enum AuditFollowCommand {
     /// Requires that an event that was passed on can be the one at its position in this database.
     private static func check(
         _ position: UInt64, of path: String, in verifier: Verifier,
-        _ matches: @Sendable (ChainedEvent) -> Bool
-    ) async throws {
-        let end = try await verifier.chains().map(\.headPosition).max() ?? 0
+        _ matches: (ChainedEvent) -> Bool
+    ) throws {
+        let end = try waitForTask { try await verifier.chains() }.map(\.headPosition).max() ?? 0
         guard end >= position else { throw ServerFailure.otherEvents(path) }
-        let next = try await verifier.events(after: position - 1, limit: 1).first
+        let next = try waitForTask {
+            try await verifier.events(after: position - 1, limit: 1).first
+        }
         // The event itself may have been deleted since.
         guard let next, next.position == position else { return }
         guard matches(next) else { throw ServerFailure.otherEvents(path) }
     }
 
     /// The position of the last event that was deleted because of its age; 0 if there is none.
-    private static func lastDeleted(_ verifier: Verifier) async throws -> UInt64 {
-        try await verifier.chains().filter { $0.start.pruning != nil }.map(\.start.position).max()
+    private static func lastDeleted(_ verifier: Verifier) throws -> UInt64 {
+        try waitForTask { try await verifier.chains() }.filter { $0.start.pruning != nil }.map(
+            \.start.position
+        ).max()
             ?? 0
     }
 }
