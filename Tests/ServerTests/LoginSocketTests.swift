@@ -33,15 +33,15 @@ struct LoginSocketTests {
         let key = try await state.makeKey()
         let server = try await server()
         let asker = try Asker(server.port, key: key)
-        let alice = try await EnrolledSubject("unix:mill:alice", asker)
-        for ahead in 1...2 {
-            let message = LoginMessage(verifying: alice.code(ahead), of: "alice")
+        for user in ["alice", "bob"] {
+            let subject = try await EnrolledSubject("unix:mill:\(user)", asker)
+            let message = LoginMessage(verifying: subject.code(), of: user)
             let accepted = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in 0..<50 {
                     group.addTask {
                         number.isMultiple(of: 2)
                             ? try await ask(message) == "accepted"
-                            : try await asker.verify(alice.name, alice.code(ahead))?
+                            : try await asker.verify(subject.name, subject.code())?
                                 .texts["result"] == "accepted"
                     }
                 }
@@ -49,6 +49,8 @@ struct LoginSocketTests {
             }
             #expect(accepted == 1)
         }
+        let carol = try await EnrolledSubject("unix:mill:carol", asker)
+        #expect(try await ask(LoginMessage(verifying: carol.code(), of: "carol")) == "accepted")
         let metrics = try await Asker(server.operationsPort).ask("GET", "/metrics")?.text
         #expect(metrics?.contains(#"{operation="pam",status="200",outcome="accepted"}"#) == true)
         #expect(try server.logged().contains(#""sockets":"pam","realm":"mill""#))
