@@ -75,6 +75,13 @@ struct AuditFollowTests {
 
         func send(_ signal: Int32) { _ = kill(process.processIdentifier, signal) }
 
+        private func blocksTerminate() throws -> Bool {
+            let status = try String(
+                contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+            let mask = try #require(status.firstMatch(of: /SigBlk:\t([0-9a-f]+)/)?.1)
+            return try #require(UInt64(mask, radix: 16)) & 1 << (SIGTERM - 1) != 0
+        }
+
         /// Waits, without a time limit, until the process has done something.
         func wait(until isDone: () throws -> Bool) async throws {
             while try !isDone() {
@@ -85,6 +92,8 @@ struct AuditFollowTests {
 
         /// Ends the process; returns its exit status or the negative number of the signal.
         func end(_ signal: Int32 = SIGTERM) async throws -> Int32 {
+            // Until the program blocks it, the signal ends the program at once.
+            if signal == SIGTERM { try await wait { try blocksTerminate() } }
             send(signal)
             return try await onOwnThread { [process] in
                 process.waitUntilExit()
@@ -203,7 +212,8 @@ struct AuditFollowTests {
                 "audit", "follow", record, "--store", "sqlite:\(other.database)")
             #expect(outcome.status == 3 && outcome.output == [], "\(count) events")
             #expect(String(decoding: outcome.errors, as: UTF8.self).contains("another database"))
-            #expect(try await other.run("client", "add", "b", "--scope", "verify").status == 0)
+            let name = "b\(count)"
+            #expect(try await other.run("client", "add", name, "--scope", "verify").status == 0)
         }
         // Without the position, the file tells.
         let before = try state.folder.bytes(of: "events.json")
