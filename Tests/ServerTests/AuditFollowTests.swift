@@ -75,11 +75,14 @@ struct AuditFollowTests {
 
         func send(_ signal: Int32) { _ = kill(process.processIdentifier, signal) }
 
-        private func blocksTerminate() throws -> Bool {
-            let status = try String(
-                contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
-            let mask = try #require(status.firstMatch(of: /SigBlk:\t([0-9a-f]+)/)?.1)
-            return try #require(UInt64(mask, radix: 16)) & 1 << (SIGTERM - 1) != 0
+        /// Whether the program reads signals from a file, and is no longer ended by them.
+        private func readsSignals() throws -> Bool {
+            let folder = "/proc/\(process.processIdentifier)/fd"
+            return try FileManager.default.contentsOfDirectory(atPath: folder).contains { name in
+                let file = try? FileManager.default.destinationOfSymbolicLink(
+                    atPath: "\(folder)/\(name)")
+                return file == "anon_inode:[signalfd]"
+            }
         }
 
         /// Waits, without a time limit, until the process has done something.
@@ -92,8 +95,7 @@ struct AuditFollowTests {
 
         /// Ends the process; returns its exit status or the negative number of the signal.
         func end(_ signal: Int32 = SIGTERM) async throws -> Int32 {
-            // Until the program blocks it, the signal ends the program at once.
-            if signal == SIGTERM { try await wait { try blocksTerminate() } }
+            if signal == SIGTERM { try await wait { try readsSignals() } }
             send(signal)
             return try await onOwnThread { [process] in
                 process.waitUntilExit()
