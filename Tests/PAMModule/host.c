@@ -3,9 +3,9 @@
 //     host FOLDER SERVICE USER [ANSWER…]
 //
 // FOLDER has the service files. The answers are for the module's prompts, in order; a few are not answers:
-// @null, @error, @left, @again, @long, @empty. The output has one line for each prompt, message and line of the log,
-// the result, and each surprise. With HOST_ALARM=1, signals interrupt the module all the time, and with
-// HOST_REPEATS=N, everything happens N times.
+// @null, @none, @error, @left, @again, @long, @empty, @items. The output has one line for each prompt, message and
+// line of the log, the result, and each surprise. With HOST_ALARM=1, signals interrupt the module all the time, and
+// with HOST_REPEATS=N, everything happens N times.
 #include <dirent.h>
 #include <errno.h>
 #include <security/pam_appl.h>
@@ -21,6 +21,7 @@
 
 static char **answers;
 static int answer_count, next_answer;
+static pam_handle_t *pam;
 static volatile sig_atomic_t children;
 
 static void child_ended(int signal) {
@@ -62,6 +63,11 @@ static int answer(char **place) {
         return PAM_CONV_ERR;
     }
     if (strcmp(text, "@again") == 0) return PAM_CONV_AGAIN;
+    if (strcmp(text, "@items") == 0) {
+        pam_set_item(pam, PAM_USER, "another");
+        pam_set_item(pam, PAM_RHOST, "another");
+        text = "123456";
+    }
     if (strcmp(text, "@empty") == 0) text = "";
     if (strcmp(text, "@long") == 0) {
         *place = malloc(100001);
@@ -82,6 +88,11 @@ static int converse(
         bool asks = style == PAM_PROMPT_ECHO_OFF || style == PAM_PROMPT_ECHO_ON;
         printf("%s: %s\n", asks ? "prompt" : style == PAM_ERROR_MSG ? "error" : "info", messages[index]->msg);
         if (!asks) continue;
+        if (next_answer < answer_count && strcmp(answers[next_answer], "@none") == 0) {
+            free(*responses);
+            *responses = NULL;
+            return PAM_SUCCESS;
+        }
         int result = answer(&(*responses)[index].resp);
         if (result == PAM_SUCCESS) continue;
         // A careless program leaves the answers behind.
@@ -103,7 +114,7 @@ static int open_files(void) {
 
 static void authenticate(const char *folder, const char *service, const char *user) {
     struct pam_conv conversation = {converse, NULL};
-    pam_handle_t *pam = NULL;
+    pam = NULL;
     int result = pam_start_confdir(service, user, &conversation, folder, &pam);
     if (result == PAM_SUCCESS) {
         const char *host = getenv("HOST_REMOTE");

@@ -92,7 +92,14 @@ class AnswerTests(ModuleTestCase):
         self.assertEqual(self.sign_in("@error").result, "conversation error")
         self.assertEqual(self.sign_in("@left").result, "conversation error")
         self.assertEqual(self.sign_in("@null").result, "conversation error")
+        self.assertEqual(self.sign_in("@none").result, "conversation error")
         self.assertEqual(self.sign_in("@again").result, "incomplete")
+
+    def test_items(self):
+        """A conversation function that replaces the user's name does not change who is asked about."""
+        server = self.serve()
+        outcome = self.sign_in("@items", user="nobody-of-that-name", settings={"HOST_REMOTE": "192.0.2.1"})
+        self.assertEqual((outcome.result, server.requests[0]["user"]), ("success", "nobody-of-that-name"))
 
     def test_user_name(self):
         """A name that no account can have is refused without asking."""

@@ -20,6 +20,8 @@ struct login {
     pam_handle_t *pam;
     struct options options;
     struct request request;
+    /// A copy: while the program asks the person, it may replace the texts of the transaction.
+    char user[longest_user + 1];
     bool is_silent;
 };
 
@@ -33,6 +35,8 @@ static const char *item(pam_handle_t *pam, int type) {
 static struct response ask(struct login *login) {
     struct response response = {verdict_unavailable, reason_none, 0};
     struct complaint complaint = {"the server cannot decide now"};
+    login->request.service = login->options.service ? login->options.service : item(login->pam, PAM_SERVICE);
+    login->request.host = item(login->pam, PAM_RHOST);
     if (!exchange(&login->options, &login->request, &response, &complaint))
         response = (struct response){verdict_unavailable, reason_none, 0};
     if (response.verdict == verdict_unavailable) pam_syslog(login->pam, LOG_ERR, "%s", complaint.text);
@@ -134,12 +138,11 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pam, int flags, int count, const 
     const struct passwd *account = pam_modutil_getpwnam(pam, user);
     if (account) user = account->pw_name;
     if (!is_possible_name(user)) return PAM_USER_UNKNOWN;
+    strcpy(login.user, user);
     login.request = (struct request){
         .operation = operation_status,
         .wants_reasons = login.options.reasons,
-        .service = login.options.service ? login.options.service : item(pam, PAM_SERVICE),
-        .user = user,
-        .host = item(pam, PAM_RHOST),
+        .user = login.user,
         .code = "",
     };
     if (login.options.nullok) {
