@@ -230,7 +230,7 @@ struct SystemAgentAttackTests {
             os.closerange(3, 100)
             os.fork(), os.fork()
             held, count = [], 0
-            while not os.path.exists("over"):
+            while os.path.exists("going"):
                 client = socket.socket(socket.AF_UNIX)
                 client.setblocking(False)
                 count += 1
@@ -242,10 +242,11 @@ struct SystemAgentAttackTests {
                     continue
                 held = held[-200:] + [client]
             END
+            touch going
             python3 flood.py >/dev/null 2>&1 &
             while [ ! -e begun ]; do :; done
             """, as: .games)
-        defer { do { try agent.shell("touch over", as: .games) } catch { Issue.record(error) } }
+        defer { do { try agent.shell("rm going", as: .games) } catch { Issue.record(error) } }
         for verb in ["agent status", "lock"] {
             try agent.run(verb, as: .man)
         }
