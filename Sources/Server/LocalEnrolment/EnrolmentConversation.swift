@@ -1,5 +1,4 @@
 internal import LocalSockets
-internal import Synchronization
 internal import Verification
 internal import WatchwordCryptography
 internal import WatchwordSystem

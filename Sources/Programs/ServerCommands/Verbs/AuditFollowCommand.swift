@@ -82,9 +82,8 @@ enum AuditFollowCommand {
 
     /// The position of the last event that was deleted because of its age; 0 if there is none.
     private static func lastDeleted(_ verifier: Verifier) throws -> UInt64 {
-        try waitForTask { try await verifier.chains() }.filter { $0.start.pruning != nil }.map(
-            \.start.position
-        ).max()
-            ?? 0
+        let pruned = try waitForTask { try await verifier.chains() }
+            .filter { $0.start.pruning != nil }
+        return pruned.map(\.start.position).max() ?? 0
     }
 }
