@@ -234,6 +234,11 @@ extension ServerMessages {
 
 // What `init` and `status` say.
 extension ServerMessages {
+    static func clientIsThere(named name: String) -> String {
+        "There is a client named \(name) already, which stays as it is; for a new API key, run "
+            + "watchword-server client renew"
+    }
+
     /// What to do after `init`.
     static func nextSteps(keys: String, settings: String?) -> [String] {
         let start =

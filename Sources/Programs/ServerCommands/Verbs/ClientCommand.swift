@@ -11,19 +11,22 @@ enum ClientCommand {
         let client = try NewClient(named: session.operand, session.arguments)
         let context = try ServerContext.open(ServerPaths(session.arguments), making: true)
         defer { context.close() }
-        try await add(client, context, session)
+        guard try await add(client, context, session) else { throw ServerFailure.clientNameTaken }
         return .done
     }
 
     /// Adds a client and prints its API key.
+    ///
+    /// - Returns: `false` if another client has the name.
     static func add(
         _ client: NewClient, _ context: ServerContext, _ session: ServerSession
-    ) async throws {
+    ) async throws -> Bool {
         let added = try await context.verifier.addClient(
             named: client.name, scopes: client.scopes.map(\.rawValue),
             limitedTo: client.subjects)
-        guard let added else { throw ServerFailure.clientNameTaken }
+        guard let added else { return false }
         try show(added.key, of: added.client, session)
+        return true
     }
 
     static func renew(_ session: ServerSession) async throws -> ExitCode {

@@ -19,7 +19,10 @@ enum InitCommand {
         let settings = try writeSettings(arguments)
         let context = try ServerContext.open(places, making: true)
         defer { context.close() }
-        if let client { try await ClientCommand.add(client, context, session) }
+        if let client, try await !ClientCommand.add(client, context, session) {
+            session.printer.note(
+                ServerMessages.clientIsThere(named: client.name).visibleOnTerminal)
+        }
         try report(places, settings, session)
         return .done
     }
