@@ -203,6 +203,26 @@ struct EnrolmentDeskTests {
         #expect(fixture.world.changes.last == .removed("phone"))
     }
 
+    @Test("of two programs that may remove one of two authenticators each, one does")
+    func twoRemovals() async throws {
+        let fixture = try EnrolmentFixture()
+        let (_, codes) = try await fixture.enrolFirst()
+        let adding = try await fixture.program(.add(name: "tablet"))
+        try await adding.answer(codes[0].text, to: .code)
+        _ = try await adding.confirmKey(at: fixture.world.now)
+        guard case .done = try await adding.next() else { throw UnexpectedResponse() }
+        let list = try await fixture.list()
+        let first = try await fixture.program(.remove(list[0].id))
+        let second = try await fixture.program(.remove(list[1].id))
+        #expect(try await first.question()?.0 == .code)
+        #expect(try await second.question()?.0 == .code)
+        try await first.answer(codes[1].text)
+        guard case .done = try await first.next() else { throw UnexpectedResponse() }
+        try await second.answer(codes[2].text)
+        #expect(try await second.refusal() == .lastAuthenticator)
+        #expect(try await fixture.list().map(\.kind) == ["totp", "recovery"])
+    }
+
     @Test("a credential of another user is unknown")
     func foreignCredential() async throws {
         let fixture = try EnrolmentFixture()

@@ -27,6 +27,24 @@ extension StoreContract {
             try expectEqual(try await subject.store.events(after: 0, limit: 100).count, 5)
             try expectEqual(try await audit(subject), [])
         },
+        Rule("of fifty commits that end one of two rows and keep the other, one wins") { subject in
+            let stores = [subject.store, subject.second]
+            _ = try await subject.store.commit([
+                .insertCredential(.sample(1)), .insertCredential(.sample(2)),
+            ])
+            let outcomes = try await race(50) { index in
+                let (changed, kept) = index % 2 == 0 ? (1, 2) : (2, 1)
+                return try await stores[index / 2 % 2].commit([
+                    .updateCredential(.sample(changed, state: .revoked, version: 2)),
+                    .updateCredential(.sample(kept, version: 2)), .appendEvent(.sample(index)),
+                ])
+            }
+            try expectEqual(outcomes.count { $0 == .done }, 1)
+            let alice = Verification.Subject.sample("alice")
+            let alive = try await subject.second.credentials(.alive(of: alice), limit: 3)
+            try expectEqual(alive.count, 1)
+            try expectEqual(try await audit(subject), [])
+        },
         Rule("fifty writers that retry after losing a race each write exactly once") { subject in
             let stores = [subject.store, subject.second]
             _ = try await subject.store.commit([.insertCredential(.sample(1, body: 0))])

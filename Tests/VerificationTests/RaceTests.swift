@@ -150,6 +150,42 @@ struct RaceTests {
         }
     }
 
+    @Test("N-33 of 20 credentials that are confirmed as the first one concurrently, one is")
+    func firstOnes() async throws {
+        let (fixture, store) = try fixture()
+        var pending: [TestAuthenticator] = []
+        for _ in 0..<20 { pending.append(try await fixture.enrol()) }
+        let authenticators = pending
+        let verifiers = [fixture.verifier, fixture.anotherVerifier()]
+        let outcomes = try await race(20, on: store) { index in
+            let one = authenticators[index]
+            return try await verifiers[index % 2].confirmFirst(
+                one.credential, of: fixture.alice, code: one.code(at: fixture.clock.now))
+        }
+        #expect(outcomes.count { $0.acceptance != nil } == 1)
+        #expect(outcomes.count { $0.denial == .unknown } == 19)
+        #expect(try await fixture.count(.enrolled) == 1)
+        // The others are still pending: an administrator may have issued them.
+        let states = try await fixture.verifier.credentials(of: fixture.alice).credentials
+            .map(\.state)
+        #expect(states.count { $0 == .active } == 1 && states.count { $0 == .pending } == 19)
+    }
+
+    @Test("of six authenticators that are removed concurrently, the last one stays")
+    func removals() async throws {
+        let (fixture, store) = try fixture()
+        var enrolled: [TestAuthenticator] = []
+        for _ in 0..<6 { enrolled.append(try await fixture.enrolled()) }
+        let authenticators = enrolled
+        let outcomes = try await race(6, on: store) { index in
+            try await fixture.verifier.revoke(
+                authenticators[index].credential, keepingAuthenticatorOf: fixture.alice)
+        }
+        #expect(outcomes.count { $0 == .done } == 5)
+        #expect(outcomes.count { $0 == .refused } == 1)
+        #expect(try await fixture.count(.revoked) == 5)
+    }
+
     @Test("T-04 a key enrolled 20 times concurrently is accepted once")
     func oneKey() async throws {
         let (fixture, store) = try fixture()

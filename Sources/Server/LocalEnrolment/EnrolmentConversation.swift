@@ -92,12 +92,13 @@ extension EnrolmentConversation {
         try connection.send(.key(grant.uri))
         try connection.ask(.firstCode) { answer throws(EnrolmentEnd) in
             guard let code = ifPossible(try PresentedCode(answer)) else { return false }
-            // Of two programs that know the password, both may succeed in the same moment; the user
-            // is told about both.
-            if onlyAsFirst { try requireNeverConfirmed() }
             let outcome = try decide { verifier, origin throws(VerifierError) in
-                try await verifier.confirm(grant.credential, code: code, origin: origin)
+                try await onlyAsFirst
+                    ? verifier.confirmFirst(
+                        grant.credential, of: subject, code: code, origin: origin)
+                    : verifier.confirm(grant.credential, code: code, origin: origin)
             }
+            if onlyAsFirst, !outcome.isAccepted { try requireNeverConfirmed() }
             return outcome.isAccepted
         }
         tell(.added(name))
@@ -115,10 +116,14 @@ extension EnrolmentConversation {
         guard authenticators != [credential] else { throw .refused(.lastAuthenticator) }
         try proveByCode()
         let outcome = try decide { verifier, origin throws(VerifierError) in
-            try await verifier.revoke(credential.id, origin: origin)
+            try await verifier.revoke(
+                credential.id, keepingAuthenticatorOf: subject, origin: origin)
         }
-        guard outcome == .done else { throw .refused(.unknownCredential) }
-        tell(.removed(credential.name))
+        switch outcome {
+        case .done: tell(.removed(credential.name))
+        case .refused: throw .refused(.lastAuthenticator)
+        case .unknown: throw .refused(.unknownCredential)
+        }
     }
 
     /// Issues recovery codes, which replace earlier ones.

@@ -96,8 +96,15 @@ extension Verifier {
     ///
     /// The rows of ended recovery codes are deleted in time (``Policy/endedSetLifetime``).
     package func hasEverConfirmed(_ subject: Subject) async throws(VerifierError) -> Bool {
-        var hasConfirmed = try await records(of: subject).contains { $0.confirmedAt != nil }
-        // A credential that is revoked from now on was among those.
+        try await hasEverConfirmed(subject, among: records(of: subject))
+    }
+
+    /// - Parameter records: the subject's credentials that are not revoked.
+    func hasEverConfirmed(
+        _ subject: Subject, among records: [CredentialRecord]
+    ) async throws(VerifierError) -> Bool {
+        var hasConfirmed = records.contains { $0.confirmedAt != nil }
+        // A credential that was revoked after they were read is among them.
         var before: UnixTime? = UnixTime(milliseconds: .max)
         while !hasConfirmed, let time = before {
             let (rows, next) = try await revoked(of: subject, before: time, limit: 100)
