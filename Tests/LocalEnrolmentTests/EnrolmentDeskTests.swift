@@ -80,7 +80,7 @@ struct EnrolmentDeskTests {
             #expect(question?.0 == .firstCode && question?.1 == (attempt > 0))
             try await program.answer(attempt == 1 ? "not a code" : "000000")
         }
-        #expect(try await program.refusal() == .denied)
+        #expect(try await program.refusal() == .notConfirmed)
         #expect(try await fixture.verifier.hasEverConfirmed(fixture.subject) == false)
         #expect(fixture.world.changes == [])
     }
@@ -171,6 +171,28 @@ struct EnrolmentDeskTests {
         else { throw UnexpectedResponse() }
         #expect(fixture.world.checks == 1)
         #expect(fixture.world.changes.suffix(2) == [.added("new phone"), .recoveryCodes])
+    }
+
+    @Test("an authenticator that takes the last place is enrolled without recovery codes")
+    func noRoom() async throws {
+        let fixture = try EnrolmentFixture()
+        let phone = try await fixture.enrolFirst().authenticator
+        let all = try await fixture.verifier.credentials(of: fixture.subject).credentials
+        let recovery = try #require(all.first { $0.kind == .recovery })
+        #expect(try await fixture.verifier.revoke(recovery.id) == .done)
+        for number in 10..<(8 + Policy.standard.maximumCredentials) {
+            let outcome = try await fixture.verifier.importOneTimePassword(
+                OneTimePasswordImport(
+                    key: SecretBytes(text: "sixteen bytes \(number)"),
+                    factor: .time(period: 30, lastUsedStep: nil), isConfirmed: true),
+                for: fixture.subject)
+            guard case .imported = outcome else { throw UnexpectedResponse() }
+        }
+        let program = try await fixture.program(.add(name: "tablet"))
+        try await program.answer(phone.code(at: fixture.world.now), to: .code)
+        _ = try await program.confirmKey(at: fixture.world.now)
+        #expect(try await program.refusal() == .noRecoveryCodes)
+        #expect(fixture.world.changes.last == .added("tablet"))
     }
 
     @Test("another user's ticket is denied")
@@ -324,9 +346,9 @@ struct EnrolmentConversationTests {
             id: "cr_", kind: "totp", state: "active", name: "", createdAt: "2026", lastUsedAt: nil,
             remaining: 3)
         let refusals: [TaskRefusal] = [
-            .otherVersion, .busy, .noName, .denied, .notEnrolled, .mustWait(seconds: 7),
-            .needsTicket, .noPasswordCheck, .tooMany, .unknownCredential, .lastAuthenticator,
-            .unavailable,
+            .otherVersion, .busy, .noName, .denied, .notConfirmed, .notEnrolled,
+            .mustWait(seconds: 7), .needsTicket, .noPasswordCheck, .tooMany, .noRecoveryCodes,
+            .unknownCredential, .lastAuthenticator, .unavailable,
         ]
         let responses: [EnrolmentResponse] =
             EnrolmentQuestion.allCases.map { .asks($0, isRepeated: true) }

@@ -184,6 +184,7 @@ struct OwnEnrolmentTests {
         try again.waitFor("Code that the app shows now: ")
         try again.type("\u{4}")
         #expect(try again.end() == 4)
+        #expect(again.screen.contains("the authenticator is not enrolled"))
         let account = try #require(UserDatabase.name(of: getuid()))
         #expect(credential.account == account && credential.issuer == "mill.example")
         let mails = await machine.notices.see(2)

@@ -34,9 +34,11 @@ extension ExitCode {
         self =
             switch failure {
             case .refused(.unknownCredential): .no
-            case .refused(.denied), .refused(.mustWait), .terminal, .noAnswer: .presence
+            case .refused(.denied), .refused(.notConfirmed), .refused(.mustWait), .terminal,
+                .noAnswer:
+                .presence
             case .refused(.notEnrolled), .refused(.needsTicket), .refused(.noPasswordCheck),
-                .refused(.tooMany), .refused(.lastAuthenticator):
+                .refused(.tooMany), .refused(.noRecoveryCodes), .refused(.lastAuthenticator):
                 .refused
             case .refused(.otherVersion), .refused(.busy), .refused(.noName),
                 .refused(.unavailable), .socket, .notTheServer, .standardOutput:
@@ -101,6 +103,9 @@ enum EnrolMessages {
         case .busy: "too many programs are enrolling now; end the others, or try again later"
         case .noName: "your user ID has no name on this system"
         case .denied: "not accepted; nothing was changed"
+        case .notConfirmed:
+            "no first code was accepted, so the authenticator is not enrolled; start again, with a new "
+                + "ticket if you used one"
         case .notEnrolled: "you have no authenticator yet; watchword-enrol add adds one"
         case .mustWait(let seconds):
             "too many attempts in a short time; try again in \(seconds) seconds"
@@ -111,6 +116,9 @@ enum EnrolMessages {
             "the system cannot check your login password here; ask the administrator for a ticket, and "
                 + "use watchword-enrol add --ticket"
         case .tooMany: "you have as many credentials as the server allows; remove one first"
+        case .noRecoveryCodes:
+            "the authenticator is enrolled, but no recovery codes were issued; run watchword-enrol "
+                + "recovery-codes"
         case .unknownCredential: "you have no credential with this ID; see watchword-enrol list"
         case .lastAuthenticator:
             "this is your last authenticator; add another one first, or ask the administrator"

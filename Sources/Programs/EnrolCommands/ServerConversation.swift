@@ -98,6 +98,8 @@ final class ServerConversation {
     private func answer(to question: EnrolmentQuestion, isRepeated: Bool) throws -> SecretBytes {
         var outcome = Terminal.PromptOutcome.timedOut
         let text = EnrolMessages.prompt(for: question, isRepeated: isRepeated)
+        // A ticket is spent by then.
+        let unconfirmed = question == .firstCode ? EnrolFailure.refused(.notConfirmed) : nil
         let answer: SecretBytes
         do {
             let terminal = try Terminal()
@@ -109,10 +111,13 @@ final class ServerConversation {
                     into: &output)
             }
         } catch {
-            throw EnrolFailure.terminal(error)
+            guard let unconfirmed, [.ended, .interrupted].contains(error) else {
+                throw EnrolFailure.terminal(error)
+            }
+            throw unconfirmed
         }
         // The server does not wait any longer.
-        guard case .answered = outcome else { throw EnrolFailure.noAnswer }
+        guard case .answered = outcome else { throw unconfirmed ?? .noAnswer }
         return answer
     }
 

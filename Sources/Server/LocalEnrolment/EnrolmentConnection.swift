@@ -58,7 +58,7 @@ final class EnrolmentConnection: Sendable {
             }
             if try isRight(answer) { return }
         }
-        throw .refused(.denied)
+        throw .refused(question == .firstCode ? .notConfirmed : .denied)
     }
 
     /// Lends the connection to the check of the login password.

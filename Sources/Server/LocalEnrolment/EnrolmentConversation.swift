@@ -102,8 +102,12 @@ extension EnrolmentConversation {
             return outcome.isAccepted
         }
         tell(.added(name))
-        if try !credentials().contains(where: { $0.kind == .recovery && $0.state == .active }) {
-            try issueRecoveryCodes()
+        do throws(EnrolmentEnd) {
+            if try !credentials().contains(where: { $0.kind == .recovery && $0.state == .active }) {
+                try issueRecoveryCodes()
+            }
+        } catch .refused {
+            throw .refused(.noRecoveryCodes)
         }
     }
 

@@ -77,6 +77,8 @@ package enum TaskRefusal: Hashable, Sendable {
     case noName
     /// The user did not prove who they are.
     case denied
+    /// No first code of the new authenticator was accepted; a ticket for it is spent.
+    case notConfirmed
     /// The user has no authenticator yet.
     case notEnrolled
     /// The next code is checked after this many seconds.
@@ -88,6 +90,8 @@ package enum TaskRefusal: Hashable, Sendable {
     case noPasswordCheck
     /// The user has as many credentials as the server allows.
     case tooMany
+    /// The authenticator is enrolled, but no recovery codes were issued.
+    case noRecoveryCodes
     /// The user has no such credential.
     case unknownCredential
     /// It is the user's last authenticator.
@@ -208,8 +212,9 @@ extension EnrolmentQuestion: Transferable {}
 
 extension TaskRefusal: Transferable {
     private enum Kind: UInt8, Transferable {
-        case otherVersion, busy, noName, denied, notEnrolled, mustWait, needsTicket, noPasswordCheck
-        case tooMany, unknownCredential, lastAuthenticator, unavailable
+        case otherVersion, busy, noName, denied, notConfirmed, notEnrolled, mustWait, needsTicket
+        case noPasswordCheck, tooMany, noRecoveryCodes, unknownCredential, lastAuthenticator
+        case unavailable
     }
 
     package func write(to output: FrameWriter) {
@@ -218,11 +223,13 @@ extension TaskRefusal: Transferable {
         case .busy: output.append(Kind.busy)
         case .noName: output.append(Kind.noName)
         case .denied: output.append(Kind.denied)
+        case .notConfirmed: output.append(Kind.notConfirmed)
         case .notEnrolled: output.append(Kind.notEnrolled)
         case .mustWait(let seconds): output.append(Kind.mustWait, seconds)
         case .needsTicket: output.append(Kind.needsTicket)
         case .noPasswordCheck: output.append(Kind.noPasswordCheck)
         case .tooMany: output.append(Kind.tooMany)
+        case .noRecoveryCodes: output.append(Kind.noRecoveryCodes)
         case .unknownCredential: output.append(Kind.unknownCredential)
         case .lastAuthenticator: output.append(Kind.lastAuthenticator)
         case .unavailable: output.append(Kind.unavailable)
@@ -235,11 +242,13 @@ extension TaskRefusal: Transferable {
         case .busy: self = .busy
         case .noName: self = .noName
         case .denied: self = .denied
+        case .notConfirmed: self = .notConfirmed
         case .notEnrolled: self = .notEnrolled
         case .mustWait: self = try fields.make(Self.mustWait, from: bytes)
         case .needsTicket: self = .needsTicket
         case .noPasswordCheck: self = .noPasswordCheck
         case .tooMany: self = .tooMany
+        case .noRecoveryCodes: self = .noRecoveryCodes
         case .unknownCredential: self = .unknownCredential
         case .lastAuthenticator: self = .lastAuthenticator
         case .unavailable: self = .unavailable
