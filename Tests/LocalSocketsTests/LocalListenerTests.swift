@@ -10,6 +10,9 @@ import WatchwordSystem
 /// The requests that arrived, and how many were answered at the same time.
 private final class Record: Sendable {
     private let state = Mutex<(requests: [[UInt8]], running: Int, most: Int)>(([], 0, 0))
+    private let closings = Mutex<[ClosingCause]>([])
+
+    var closed: [ClosingCause] { closings.withLock { $0 } }
 
     var requests: [[UInt8]] { state.withLock { $0.requests } }
     var most: Int { state.withLock { $0.most } }
@@ -22,6 +25,8 @@ private final class Record: Sendable {
             state.most = max(state.most, state.running)
         }
     }
+
+    func close(_ cause: ClosingCause) { closings.withLock { $0.append(cause) } }
 
     func end() { state.withLock { $0.running -= 1 } }
 
@@ -62,7 +67,9 @@ struct LocalListenerTests {
             return bytes.count == 4 ? bytes.reversed() : nil
         }
         return try #require(
-            try LocalListener.start([LocalEntrance(endpoint, admitting: admits, for: use)]))
+            try LocalListener.start([
+                LocalEntrance(endpoint, admitting: admits, for: use) { record.close($0) }
+            ]))
     }
 
     @Test("a request gets one response, and the connection is closed")
@@ -141,7 +148,7 @@ struct LocalListenerTests {
         await gate.open()
         #expect(try await first.awaitAnswer() == [1, 1, 1, 1])
         #expect(await listener.stop(grace: .seconds(60)))
-        #expect(record.requests == [[1, 1, 1, 1]])
+        #expect(record.requests == [[1, 1, 1, 1]] && record.closed == [.tooMany])
     }
 
     @Test("connections beyond the limit wait, and are accepted as soon as there is room")
@@ -162,8 +169,8 @@ struct LocalListenerTests {
     func refused() async throws {
         let listener = try start(on: endpoint(), admitting: { $0.user != geteuid() })
         #expect(try await LocalClient(path, sending: [1, 2, 3, 4]).awaitAnswer() == [])
-        #expect(record.requests == [])
         #expect(await listener.stop(grace: .seconds(60)))
+        #expect(record.requests == [] && record.closed == [.foreignUser])
     }
 
     @Test("stopping completes the responses to requests that have arrived, and closes the socket")
@@ -188,7 +195,8 @@ struct LocalListenerTests {
             found.yield(peer)
             do { _ = try file.writeAvailable([7].span) } catch {}
         }
-        let entrance = LocalEntrance(try endpoint(), admitting: { _ in true }, for: use)
+        let entrance = LocalEntrance(
+            try endpoint(), admitting: { _ in true }, for: use, noteClosed: { _ in })
         let listener = try #require(try LocalListener.start([entrance]))
         #expect(try await LocalClient(path).awaitAnswer() == [7])
         let peer = await peers.first { _ in true }

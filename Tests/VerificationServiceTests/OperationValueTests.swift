@@ -119,12 +119,14 @@ struct OperationValueTests {
         }
         metrics.begin()
         metrics.spraying()
+        metrics.close(operation: "self", outcome: "foreign-user")
         let lines = lines(of: metrics)
         for line in [
             #"watchword_requests_total{operation="verify",status="200",outcome="accepted"} 1"#,
             #"watchword_requests_total{operation="verify",status="200",outcome="wrong"} 2"#,
             "watchword_requests_in_flight 1", "watchword_limited_addresses 4",
             "watchword_denied_subjects 7", "watchword_spraying_total 1",
+            #"watchword_closed_connections_total{operation="self",outcome="foreign-user"} 1"#,
             #"watchword_events_total{kind="locked"} 2"#,
             #"watchword_events_total{kind="guessing"} 0"#,
             #"watchword_build_info{version="\#(ProgramVersion.text)"} 1"#,

@@ -59,15 +59,18 @@ package struct LocalEntrance: Sendable {
     let use: Use
     /// Whether a process may connect; if not, its connection is closed at once.
     let admits: @Sendable (LocalSocket.Peer) -> Bool
+    /// Learns of each connection that is closed before anything is read; it must not block.
+    let noteClosed: @Sendable (ClosingCause) -> Void
     let occupancy: Occupancy
 
     package init(
         _ endpoint: LocalEndpoint, admitting admits: @escaping @Sendable (LocalSocket.Peer) -> Bool,
-        for use: Use
+        for use: Use, noteClosed: @escaping @Sendable (ClosingCause) -> Void
     ) {
         self.endpoint = endpoint
         self.admits = admits
         self.use = use
+        self.noteClosed = noteClosed
         switch use {
         case .exchange(let limits, _):
             occupancy = Occupancy(
@@ -76,6 +79,14 @@ package struct LocalEntrance: Sendable {
         case .conversation: occupancy = Occupancy(limit: .max, limitPerUser: .max)
         }
     }
+}
+
+/// Why a connection is closed before anything is read; the raw value appears in metrics.
+package enum ClosingCause: String, Sendable {
+    /// The user may not use the socket.
+    case foreignUser = "foreign-user"
+    /// The user has too many connections.
+    case tooMany = "too-many-connections"
 }
 
 /// Limits for the clients of a socket on which one request is answered per connection.

@@ -81,11 +81,17 @@ package final class LocalListener: Sendable {
             do throws(SystemCallFailure) {
                 let file = try LocalSocket.accept(from: entrance.endpoint.file)
                 let peer = try LocalSocket.peer(of: file)
-                guard entrance.admits(peer) else { continue }
+                guard entrance.admits(peer) else {
+                    entrance.noteClosed(.foreignUser)
+                    continue
+                }
                 switch entrance.use {
                 case .conversation(let receiver): receiver(file, peer)
                 case .exchange(let limits, let responder):
-                    guard entrance.occupancy.enter(peer.user) else { continue }
+                    guard entrance.occupancy.enter(peer.user) else {
+                        entrance.noteClosed(.tooMany)
+                        continue
+                    }
                     let connection = ExchangeConnection(file, peer, entrance.occupancy, waking)
                     let request = try IncomingRequest(connection, limits, responder)
                     if let request = advance(request) { incoming.append(request) }

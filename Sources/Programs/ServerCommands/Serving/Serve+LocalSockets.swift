@@ -14,23 +14,24 @@ extension Serve {
         _ desk: EnrolmentDesk?
     ) throws -> LocalListener? {
         var entrances: [LocalEntrance] = []
-        if let endpoint = endpoints[.pam] {
+        func add(
+            _ socket: LocalSocketOptions.Socket, for use: LocalEntrance.Use,
+            admitting admits: @escaping @Sendable (LocalSocket.Peer) -> Bool
+        ) {
+            guard let endpoint = endpoints[socket] else { return }
             entrances.append(
-                LocalEntrance(endpoint, admitting: { $0.user == 0 }, for: logins(.pam, service)))
+                LocalEntrance(endpoint, admitting: admits, for: use) {
+                    service.noteClosed($0, on: socket.rawValue)
+                })
         }
         // The kernel shows users of other namespaces by these IDs.
         let strangers = UserDatabase.overflowUsers()
-        if let endpoint = endpoints[.own] {
-            entrances.append(
-                LocalEntrance(
-                    endpoint, admitting: { !strangers.contains($0.user) },
-                    for: logins(.own, service)))
-        }
-        if let endpoint = endpoints[.enrol], let desk {
-            entrances.append(
-                LocalEntrance(
-                    endpoint, admitting: { !strangers.contains($0.user) },
-                    for: .conversation { file, peer in desk.begin(file, peer: peer) }))
+        add(.pam, for: logins(.pam, service)) { $0.user == 0 }
+        add(.own, for: logins(.own, service)) { !strangers.contains($0.user) }
+        if let desk {
+            add(.enrol, for: .conversation { file, peer in desk.begin(file, peer: peer) }) {
+                !strangers.contains($0.user)
+            }
         }
         guard !entrances.isEmpty else { return nil }
         guard let listener = try LocalListener.start(entrances) else {

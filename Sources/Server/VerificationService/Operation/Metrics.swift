@@ -11,6 +11,12 @@ final class Metrics: Sendable {
         var durations: [String: Histogram] = [:]
         var inFlight = 0
         var spraying: UInt64 = 0
+        var closed: [Closed: UInt64] = [:]
+    }
+
+    private struct Closed: Hashable {
+        let operation: String
+        let outcome: String
     }
 
     private struct Request: Hashable {
@@ -38,6 +44,12 @@ final class Metrics: Sendable {
 
     /// Records that codes are denied for many subjects.
     func spraying() { counts.withLock { $0.spraying += 1 } }
+
+    /// Records a connection that was closed before anything was read.
+    func close(operation: String, outcome: String) {
+        let closed = Closed(operation: operation, outcome: outcome)
+        counts.withLock { $0.closed[closed, default: 0] += 1 }
+    }
 
     /// All metrics in Prometheus' text format, version 0.0.4.
     func text(with readings: Readings) -> String {
@@ -70,6 +82,15 @@ final class Metrics: Sendable {
                 "watchword_spraying_total", .counter,
                 "Periods of ten minutes in which codes were denied for many subjects.",
                 "\(counts.spraying)"),
+            Family(
+                "watchword_closed_connections_total", .counter,
+                "Local connections that were closed before anything was read.",
+                counts.closed.sorted {
+                    ($0.key.operation, $0.key.outcome) < ($1.key.operation, $1.key.outcome)
+                }.map { closed, count in
+                    Sample(
+                        [("operation", closed.operation), ("outcome", closed.outcome)], "\(count)")
+                }),
         ]
         return (families + readings.families).map(\.text).joined()
     }

@@ -1,4 +1,4 @@
-internal import LocalSockets
+package import LocalSockets
 internal import Verification
 package import WatchwordCryptography
 internal import WatchwordSystem
@@ -65,6 +65,13 @@ extension Service {
         } catch {
             return endLogin(exchange, error)
         }
+    }
+
+    /// Counts a connection of a program on this machine that was closed before anything was read.
+    ///
+    /// - Parameter socket: the name of its socket.
+    package func noteClosed(_ cause: ClosingCause, on socket: String) {
+        metrics.close(operation: socket, outcome: cause.rawValue)
     }
 
     /// Limits what the programs of a user may do.
