@@ -12,12 +12,19 @@ struct UserFileTests {
     private static let limit = 100
 
     private func bytes(_ path: String, of owner: UserAccount = own) throws -> [UInt8] {
-        try UserFile.open(path, of: owner, limit: Self.limit).bytes(atMost: 2 * Self.limit)
+        let bytes = try UserFile.read(
+            path, of: owner, limit: Self.limit, timeout: .seconds(60)
+        ) { file throws(FileError) in
+            try FileError.system(in: file.bytes(atMost: 2 * Self.limit))
+        }
+        return try #require(bytes)
     }
 
     private func error(_ path: String, of owner: UserAccount = own) -> FileError? {
         do throws(FileError) {
-            _ = try UserFile.open(path, of: owner, limit: Self.limit)
+            _ = try UserFile.read(
+                path, of: owner, limit: Self.limit, timeout: .seconds(60)
+            ) { _ throws(FileError) in }
             return nil
         } catch {
             return error
@@ -63,10 +70,26 @@ struct UserFileTests {
         #expect(try bytes(file) == [7])
     }
 
+    @Test("a file that cannot be read in time is given up")
+    func timeout() throws {
+        let path = try TemporaryFolder().write([7], to: "file")
+        let (answer, end) = (Semaphore(), Semaphore())
+        let value = try UserFile.read(
+            path, of: Self.own, limit: Self.limit, timeout: .milliseconds(20)
+        ) { _ throws(FileError) in
+            answer.wait()
+            end.post()
+            return 7
+        }
+        #expect(value == nil)
+        answer.post()
+        end.wait()
+    }
+
     @Test("the user database lists this process's user")
     func accounts() throws {
         let name = try #require(UserDatabase.name(of: geteuid()))
         #expect(
-            UserDatabase.accounts().contains { $0.name == name && $0.user == geteuid() })
+            try UserDatabase.accounts().contains { $0.name == name && $0.user == geteuid() })
     }
 }

@@ -45,6 +45,8 @@ enum ServerFailure: ProgramFailure {
     case notAServerFile(String, ExportFormat)
     /// The file of a PAM module has another module's format.
     case otherFormat(String, ExportFormat)
+    /// The file system does not answer.
+    case slowFile(String)
     /// Only root can read the files of all users.
     case needsRoot
     /// The file does not name its user.
@@ -159,7 +161,7 @@ extension ExitCode {
                 if case .system = error { .system } else { .badInput }
             case .socket(_, .exposed): .badInput
             case .listener, .socket(_, .system), .tooFewFiles, .journal,
-                .standardOutput:
+                .standardOutput, .slowFile:
                 .system
             }
     }

@@ -1,6 +1,5 @@
 internal import CLinux
 internal import Glibc
-internal import Synchronization
 
 /// A user of this system.
 public struct UserAccount: Hashable, Sendable {
@@ -29,11 +28,19 @@ extension UserDatabase {
     /// All users whom the database lists; a directory service may list none of its users.
     ///
     /// Users whose name or folder is not UTF-8 are left out. Only one thread may call it.
-    public static func accounts() -> [UserAccount] {
+    public static func accounts() throws(SystemCallFailure) -> [UserAccount] {
         setpwent()
         defer { endpwent() }
         var accounts: [UserAccount] = []
-        while let entry = unsafe getpwent() {
+        while true {
+            errno = 0
+            guard let entry = unsafe getpwent() else {
+                // Some databases end with an error number that says that there is no more.
+                guard errno == 0 || errno == ENOENT else {
+                    throw SystemCallFailure(call: "getpwent", number: errno)
+                }
+                return accounts
+            }
             guard let name = unsafe text(entry.pointee.pw_name),
                 let home = unsafe text(entry.pointee.pw_dir)
             else { continue }
@@ -42,7 +49,6 @@ extension UserDatabase {
                     name: name, user: unsafe entry.pointee.pw_uid,
                     group: unsafe entry.pointee.pw_gid, home: home))
         }
-        return accounts
     }
 
     private static func text(_ text: UnsafeMutablePointer<CChar>?) -> String? {
@@ -56,17 +62,49 @@ extension UserDatabase {
 /// The user decides where the folders and links on the way lead, and must not have root read what
 /// the user cannot read.
 public enum UserFile {
-    /// Opens the regular file at `path`, which belongs to `owner`.
+    /// Opens the regular file at `path`, which belongs to `owner`, and reads it with `body`.
     ///
     /// The file itself may not be a symbolic link.
     ///
+    /// - Returns: `nil` if that takes longer than `timeout`: a network file system may not answer. A
+    ///   thread then waits for it until the process ends.
     /// - Throws: ``FileError/missing``, ``FileError/symbolicLink``, ``FileError/notAFile``,
     ///   ``FileError/otherOwner(_:)``, ``FileError/tooLarge(limit:)`` or a failed system call.
-    public static func open(
+    public static func read<Value: Sendable>(
+        _ path: String, of owner: UserAccount, limit: Int, timeout: Duration,
+        _ body: @escaping @Sendable (borrowing FileDescriptor) throws(FileError) -> Value
+    ) throws(FileError) -> Value? {
+        let awaited = AwaitedResult<Value, FileError>()
+        let thread = WorkerThread {
+            awaited.end(
+                Result { () throws(FileError) in
+                    let file = try open(path, of: owner, limit: limit)
+                    return try body(file)
+                })
+        }
+        guard let thread else {
+            throw .system(SystemCallFailure(call: "pthread_create", number: EAGAIN))
+        }
+        guard let result = awaited.wait(timeout: timeout) else {
+            thread.detach()
+            return nil
+        }
+        thread.join()
+        return try result.get()
+    }
+
+    /// Opens the file in this thread, which takes the owner's rights for good.
+    private static func open(
         _ path: String, of owner: UserAccount, limit: Int
     ) throws(FileError) -> FileDescriptor {
         let number: Int32
-        do { number = try attempt(path, of: owner).get() } catch {
+        do throws(SystemCallFailure) {
+            if owner.user != geteuid() {
+                try call("setfsuid") { linux_access_files_as(owner.user, owner.group) }
+            }
+            let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
+            number = try call("open", retrying: true) { unsafe Glibc.open(path, flags) }
+        } catch {
             throw error.isMissing ? .missing : FileError(openingPrivate: error)
         }
         let file = FileDescriptor(owning: number)
@@ -75,38 +113,5 @@ public enum UserFile {
         guard facts.st_uid == owner.user else { throw .otherOwner(facts.st_uid) }
         guard facts.st_size <= limit else { throw .tooLarge(limit: limit) }
         return file
-    }
-
-    /// Opens the file in a thread that takes the owner's rights and then ends.
-    private static func attempt(
-        _ path: String, of owner: UserAccount
-    ) -> Result<Int32, SystemCallFailure> {
-        let outcome = Outcome()
-        let thread = WorkerThread {
-            outcome.set(
-                Result { () throws(SystemCallFailure) in
-                    if owner.user != geteuid() {
-                        try call("setfsuid") { linux_access_files_as(owner.user, owner.group) }
-                    }
-                    let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
-                    return try call("open", retrying: true) { unsafe Glibc.open(path, flags) }
-                })
-        }
-        guard let thread else {
-            return .failure(SystemCallFailure(call: "pthread_create", number: EAGAIN))
-        }
-        thread.join()
-        return outcome.value
-    }
-
-    private final class Outcome: Sendable {
-        private let result = Mutex<Result<Int32, SystemCallFailure>>(
-            .failure(SystemCallFailure(call: "open", number: ECANCELED)))
-
-        var value: Result<Int32, SystemCallFailure> { result.withLock { $0 } }
-
-        func set(_ outcome: Result<Int32, SystemCallFailure>) {
-            result.withLock { $0 = outcome }
-        }
     }
 }

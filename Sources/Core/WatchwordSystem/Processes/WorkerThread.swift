@@ -88,7 +88,7 @@ internal import Synchronization
 package func waitForTask<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) throws(Failure) -> Value {
-    let task = AwaitedTask<Value, Failure>()
+    let task = AwaitedResult<Value, Failure>()
     Task.detached {
         do throws(Failure) {
             task.end(.success(try await body()))
@@ -99,7 +99,8 @@ package func waitForTask<Value: Sendable, Failure: Error>(
     return try task.wait().get()
 }
 
-private final class AwaitedTask<Value: Sendable, Failure: Error>: Sendable {
+/// A result that another thread, or a task, provides.
+final class AwaitedResult<Value: Sendable, Failure: Error>: Sendable {
     private let result = Mutex<Result<Value, Failure>?>(nil)
     private let hasEnded = Semaphore()
 
@@ -112,6 +113,16 @@ private final class AwaitedTask<Value: Sendable, Failure: Error>: Sendable {
         while true {
             hasEnded.wait()
             if let result = result.withLock({ $0 }) { return result }
+        }
+    }
+
+    /// Waits for the result; `nil` if there is none within `timeout`.
+    func wait(timeout: Duration) -> Result<Value, Failure>? {
+        let deadline = Moment.now + timeout
+        while true {
+            if let result = result.withLock({ $0 }) { return result }
+            guard deadline.timeRemaining > .zero else { return nil }
+            hasEnded.wait(timeout: deadline.timeRemaining)
         }
     }
 }

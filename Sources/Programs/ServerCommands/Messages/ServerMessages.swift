@@ -53,6 +53,9 @@ enum ServerMessages {
                 + "google-authenticator or PSKC file"
         case .otherFormat(let path, let format):
             "\(path): \(ExportMessages.noun(for: format)), which is not expected there"
+        case .slowFile(let path):
+            "\(path): the file system does not answer; nothing was imported; repeat the command when it "
+                + "does"
         case .needsRoot:
             "only root can read the files of all users; run the command with sudo"
         case .needsSubject(let path): "\(path): the file does not name its user; use --subject NAME"

@@ -83,6 +83,8 @@ struct PAMFiles: Sendable {
     private static let largestUserFile = 64 << 10
     /// The largest file of all users, in bytes.
     private static let largestUsersFile = 64 << 20
+    /// How long opening and reading a file may take.
+    private static let timeout = Duration.seconds(20)
 
     /// Reads the files of these users, each with its owner's rights, and the file of all users.
     ///
@@ -123,6 +125,9 @@ struct PAMFiles: Sendable {
                 return row
             }
         } catch let failure as ServerFailure {
+            // The thread that waits for the file would keep the process from giving up root's
+            // rights.
+            if case .slowFile = failure { throw failure }
             unread.append(
                 UnreadFile(path: path, sentence: ServerMessages.sentence(for: failure)))
         }
@@ -134,12 +139,16 @@ struct PAMFiles: Sendable {
         _ path: String, of owner: UserAccount, limit: Int
     ) throws -> SecretBytes? {
         do throws(FileError) {
-            return try InputBytes.rest(
-                of: UserFile.open(path, of: owner, limit: limit), limit: limit)
+            let content = try UserFile.read(path, of: owner, limit: limit, timeout: timeout) {
+                file throws(FileError) in
+                try InputBytes.rest(of: file, limit: limit)
+            }
+            if let content { return content }
         } catch .missing {
             return nil
         } catch {
             throw ServerFailure.input(path, error)
         }
+        throw ServerFailure.slowFile(path)
     }
 }
