@@ -26,15 +26,8 @@ struct TerminalTranscriptTests {
         for step in try Transcript(named: name).steps {
             let place = "\(name), line \(step.line): \(step.command)"
             let terminal = try PseudoTerminal(step.command, in: folder, environment: environment)
-            var shown = ""
-            for question in step.questions {
-                try terminal.waitFor(question.text)
-                shown += terminal.screen
-                terminal.clear()
-                try terminal.type(question.answer + "\n")
-            }
-            #expect(try terminal.end() == step.status, "\(place)")
-            shown = (shown + terminal.screen).replacing("\r\n", with: "\n")
+            let (status, shown) = try step.run(on: terminal)
+            #expect(status == step.status, "\(place)")
             #expect(
                 Transcript.matches(Array(shown.utf8), step.output), "\(place)\nshowed:\n\(shown)")
         }

@@ -163,15 +163,18 @@ struct OwnEnrolmentTests {
         return credential.generator().code(at: step).text
     }
 
+    private static func isRecoveryCode(_ text: String) -> Bool {
+        text.split(separator: "-").map(\.count) == [4, 4, 4, 4]
+    }
+
     @Test("a user enrols on a terminal, gets recovery codes, and is notified")
     func first() async throws {
         let machine = try await Machine()
         let (credential, terminal) = try machine.enrolFirst()
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.contains("█") && !terminal.screen.contains("right"))
-        let codes = terminal.screen.split(whereSeparator: \.isNewline).filter {
-            $0.split(separator: "-").map(\.count) == [4, 4, 4, 4]
-        }
+        let codes = terminal.screen.split(whereSeparator: \.isNewline).map(String.init)
+            .filter(Self.isRecoveryCode)
         #expect(codes.count == 10)
         let list = try machine.run("list", "--json")
         #expect(list.status == 0)
@@ -180,7 +183,7 @@ struct OwnEnrolmentTests {
         // The password does not help any more.
         let again = try machine.terminal("add")
         try again.waitFor("or a recovery code: ")
-        try again.type(String(codes[0]) + "\n")
+        try again.type(codes[0] + "\n")
         try again.waitFor("Code that the app shows now: ")
         try again.type("\u{4}")
         #expect(try again.end() == 4)
@@ -219,6 +222,45 @@ struct OwnEnrolmentTests {
         #expect(String(decoding: outcome.errors, as: UTF8.self).contains("add --ticket"))
         try await machine.server.stop()
         #expect(try machine.server.logged().contains("password-not-checked"))
+    }
+
+    @Test("each command asks and prints on a terminal as in the transcript")
+    func transcript() async throws {
+        let machine = try await Machine()
+        let folder = machine.server.state.folder
+        let environment = [
+            "SOCKET": "--socket \(machine.socket)", "XDG_STATE_HOME": folder.path,
+        ]
+        let name = "machine/enrol.transcript"
+        var (before, used) = ("", 0)
+        for step in try Transcript(named: name).steps {
+            let terminal = try PseudoTerminal(step.command, in: folder, environment: environment)
+            let (status, shown) = try step.run(on: terminal) { question, text in
+                guard question.answer == "…" else { return question.answer }
+                let words = (before + text).split(whereSeparator: \.isWhitespace).map(String.init)
+                if question.text.contains("recovery code") {
+                    used += 1
+                    return words.filter(Self.isRecoveryCode)[used - 1]
+                }
+                let isTicket = question.text.contains("Ticket")
+                let word = try #require(
+                    words.last { $0.hasPrefix(isTicket ? "wwt_" : "otpauth://") })
+                return try isTicket
+                    ? word
+                    : Self.code(
+                        KeyURI(parsing: Array(word.utf8).span, reading: .strict).credential)
+            }
+            before += shown
+            let place = "\(name), line \(step.line): \(step.command)"
+            #expect(status == step.status, "\(place)")
+            // Each line of a QR code begins with its colours.
+            let lines = shown.split(separator: "\n", omittingEmptySubsequences: false)
+                .filter { !$0.hasPrefix("\u{1B}[") }
+            #expect(
+                Transcript.matches(Array(lines.joined(separator: "\n").utf8), step.output),
+                "\(place)\nshowed:\n\(shown)")
+        }
+        try await machine.server.stop()
     }
 
     @Test("a server that stops ends the conversations, and does not wait for the people")

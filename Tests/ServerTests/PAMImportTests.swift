@@ -70,13 +70,20 @@ struct PAMImportTests {
             try #require(unsafe chown(homes.file(name), number, number) == 0)
         }
 
+        /// The variables with which a program sees these users.
+        var wrapper: [String: String] {
+            get throws {
+                [
+                    "LD_PRELOAD": try #require(UserDatabaseWrapper.path),
+                    "NSS_WRAPPER_PASSWD": homes.file("passwd"),
+                    "NSS_WRAPPER_GROUP": homes.file("group"),
+                ]
+            }
+        }
+
         /// Imports the users' keys.
         func run(_ arguments: [String] = []) async throws -> (Int32, String) {
-            let library = try #require(UserDatabaseWrapper.path)
-            let environment = state.environment.merging([
-                "LD_PRELOAD": library, "NSS_WRAPPER_PASSWD": homes.file("passwd"),
-                "NSS_WRAPPER_GROUP": homes.file("group"),
-            ]) { $1 }
+            let environment = try state.environment.merging(wrapper) { $1 }
             let outcome = try await onOwnThread {
                 try ForeignProgram(path: BuiltProgram.path("watchword-server"))
                     .run(
@@ -164,6 +171,15 @@ struct PAMImportTests {
             lines.first?.contains(
                 #""file":"HOMES/bob/.google_authenticator","result":"unread""#) == true)
         #expect(lines.last?.contains(#""unread":1"#) == true)
+    }
+
+    @Test("the import prints what the transcript shows")
+    func transcript() async throws {
+        let system = try await System(["alice", "bob"])
+        try await ServerTranscriptTests.run(
+            "machine/import-pam.transcript", in: system.homes,
+            environment: system.wrapper.merging(["XDG_STATE_HOME": system.state.folder.path]) { $1 }
+        )
     }
 
     @Test("--pam takes no FILE, and no user's name")

@@ -4,7 +4,7 @@ import Testing
 
 /// The transcripts of `watchword-server`.
 struct ServerTranscriptTests {
-    private func run(
+    static func run(
         _ name: String, in folder: TemporaryFolder, environment: [String: String] = [:]
     ) async throws {
         for step in try Transcript(named: name).steps {
@@ -28,7 +28,7 @@ struct ServerTranscriptTests {
     func transcript(_ name: String) async throws {
         let folder = try TemporaryFolder()
         // Without it, root's commands would be about the server that is installed here, if any.
-        try await run(
+        try await Self.run(
             name, in: folder, environment: ["XDG_STATE_HOME": folder.file(".local/state")])
     }
 
@@ -37,7 +37,7 @@ struct ServerTranscriptTests {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
         try state.folder.write(Array(try await state.makeKey().utf8), to: "desk.key")
-        try await run(
+        try await Self.run(
             "server/help-desk.transcript", in: state.folder,
             environment: [
                 "XDG_STATE_HOME": state.folder.path,

@@ -152,3 +152,26 @@ public struct Transcript: Sendable {
         return rest.hasSuffix(parts[parts.count - 1])
     }
 }
+
+extension Transcript.Step {
+    /// Runs the command on a terminal and types the answers.
+    ///
+    /// - Parameter answer: what to type, given the question and what was shown before the answer.
+    /// - Returns: the exit status, and everything that the terminal showed.
+    public func run(
+        on terminal: PseudoTerminal,
+        answering answer: (Transcript.Question, String) throws -> String = { question, _ in
+            question.answer
+        }
+    ) throws -> (status: Int32, shown: String) {
+        var shown = ""
+        for question in questions {
+            try terminal.waitFor(question.text)
+            shown += terminal.screen
+            terminal.clear()
+            try terminal.type(answer(question, shown) + "\n")
+        }
+        let status = try terminal.end()
+        return (status, (shown + terminal.screen).replacing("\r\n", with: "\n"))
+    }
+}
