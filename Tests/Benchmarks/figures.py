@@ -18,6 +18,7 @@ class Place:
     def __init__(self, folder):
         self.folder = os.path.abspath(folder)
         self.python = os.path.join(self.folder, "python", "bin", "python")
+        self.module = os.path.join(self.folder, "pam_watchword.so")
 
     def shipped(self, name):
         return os.path.join(self.folder, "shipped", "bin", name)

@@ -22,6 +22,7 @@ import time
 
 import agent
 import decisions
+import logins
 import passkeys
 import postgresql
 import programs
@@ -43,6 +44,7 @@ PARTS = {
     "postgresql": ("Decisions on PostgreSQL", postgresql.measure),
     "scale-sqlite": ("Up to a million credentials on SQLite", scale.measure_sqlite),
     "scale-postgresql": ("Up to a million credentials on PostgreSQL", scale.measure_postgresql),
+    "logins": ("Logins through PAM", logins.measure),
     "http": ("HTTP", services.measure),
     "memory": ("Memory", services.measure_memory),
 }

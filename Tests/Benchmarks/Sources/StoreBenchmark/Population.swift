@@ -5,14 +5,15 @@ import WatchwordCryptography
 
 /// Credentials with known keys, so that each has a correct code at any time.
 struct Population: Sendable {
-    /// The number of credentials; their subjects are `subject-0` and so on.
+    /// The number of credentials; their subjects are `subject-0` and so on, with another `prefix`.
     let count: Int
+    var prefix = "subject-"
 
     /// When the credentials were enrolled.
     static let start: Int64 = 1_790_000_010
     static let period: Int64 = 30
     func subject(_ number: Int) throws -> Subject {
-        guard let subject = Subject("subject-\(number)") else { throw BenchmarkError.refused }
+        guard let subject = Subject("\(prefix)\(number)") else { throw BenchmarkError.refused }
         return subject
     }
 

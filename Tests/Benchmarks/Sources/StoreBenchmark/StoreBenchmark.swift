@@ -6,7 +6,8 @@ import WatchwordCryptography
 
 /// Measures the verifier on a store; prints lines “NAME NUMBER”.
 ///
-///     fill STORE KEYS COUNT       enrols COUNT credentials with the keys that `bodies` uses
+///     fill STORE KEYS COUNT [PREFIX]  enrols COUNT credentials with the keys that `bodies` uses;
+///                                 PREFIX is that of the subjects
 ///     fill-passkeys STORE KEYS COUNT  registers COUNT passkeys, which `assertions` and
 ///                                 `sign` use
 ///     assertions KEYS EPOCH COUNT STORE…  nanoseconds per assertion, and per code and bare
@@ -30,14 +31,16 @@ enum StoreBenchmark {
     static func main() async throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
         switch (arguments.first, arguments.count) {
-        case ("fill", 4), ("fill-passkeys", 4):
+        case ("fill", 4...5), ("fill-passkeys", 4):
             let place = Place(arguments[1], keys: try Place.ring(arguments[2]))
             let store = try place.open()
             // SQLite has no timeouts except for locks.
             let batch = store is SQLiteVerificationStore ? 48_000 : 480
             let count = try count(arguments[3])
             if arguments[0] == "fill" {
-                try await Population(count: count).fill(store, keys: place.keys, batch: batch)
+                var population = Population(count: count)
+                if arguments.count > 4 { population.prefix = arguments[4] }
+                try await population.fill(store, keys: place.keys, batch: batch)
             } else {
                 try await PasskeyPopulation(count: count)
                     .fill(store, keys: place.keys, batch: batch)
