@@ -59,13 +59,13 @@ class ModuleTestCase(unittest.TestCase):
         if not file.exists() or file.read_text() != stack:
             file.write_text(stack)
 
-    def sign_in(self, *answers, options="", user="root", stack=None, settings=None, identity=None):
-        """Runs the host; `stack` replaces the service file, in which MODULE is the module's path, and `identity` are
-        setpriv's options."""
+    def sign_in(self, *answers, options="", user="root", stack=None, settings=None, identity=None, under=()):
+        """Runs the host, perhaps under another command; `stack` replaces the service file, in which MODULE is the
+        module's path, and `identity` are setpriv's options."""
         stack = stack or f"auth required MODULE socket={self.socket} {options}"
         module = BUILT / "pam_watchword.so"
         self.write(stack.replace("MODULE", str(module)) + "\n")
-        command = [BUILT / "host", self.folder, "service", user, *answers]
+        command = [*under, BUILT / "host", self.folder, "service", user, *answers]
         if identity:
             command = ["setpriv", *identity, *command]
         run = subprocess.run(

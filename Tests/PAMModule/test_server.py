@@ -1,0 +1,267 @@
+"""The module with the real server: people who sign in, and what can happen to the machine meanwhile."""
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import unittest
+
+from programs import ALICE, PASSWORD, PORT, ManualTestCase, ProgramTestCase, SSHTestCase
+from real_server import PROGRAMS, PostgreSQL, RealServer, code, needs_postgresql, needs_server, wrong_codes
+
+SUDO = shutil.which("sudo")
+
+
+class ServerTestCase(ProgramTestCase):
+    """Tests with a server whose sockets are where the module expects them."""
+
+    def setUp(self):
+        super().setUp()
+        place = pathlib.Path("/run/watchword")
+        place.mkdir()
+        self.addCleanup(shutil.rmtree, place)
+        self.socket = f"{place}/pam"
+        self.state = self.folder / "state"
+        self.state.mkdir()
+
+    def start_server(self, *sockets, users=("alice",)):
+        self.server = RealServer(self, self.state, "pam", *sockets)
+        self.server.enrol(*users)
+        self.assertTrue(self.server.start())
+
+    def log_in_as(self, user, text, **options):
+        """Returns only the result."""
+        return self.sign_in(text, user=user, **options).result
+
+    def unavailable(self, text, user="alice"):
+        self.assertEqual(self.log_in_as(user, text, options="timeout=2"), "unavailable")
+
+    def at_once(self, attempts):
+        """Signs in with all pairs of a user and a code at the same time; returns the results."""
+        self.sign_in("@error")  # writes the service file
+        with concurrent.futures.ThreadPoolExecutor(len(attempts)) as pool:
+            return list(pool.map(lambda attempt: self.log_in_as(*attempt), attempts))
+
+
+@needs_server
+class LoginTests(ServerTestCase):
+    def test_lock_out(self):
+        """After some wrong codes the right one is denied, and a recovery code is not; the help desk ends the wait."""
+        self.start_server()
+        recovery, other = self.server.recovery_codes("alice")[:2]
+        for text in wrong_codes("alice", 10):
+            self.assertEqual(self.log_in_as("alice", text), "denied")
+        denied = self.sign_in(code("alice"), user="alice", options="reasons")
+        self.assertEqual(denied.result, "denied")
+        self.assertRegex(denied.of("error")[0], "several wrong codes; try again in [0-9]+ seconds")
+        self.assertEqual(self.log_in_as("alice", recovery), "success")
+        self.assertEqual(self.log_in_as("alice", recovery), "denied")
+        self.server.run("subject", "unlock", self.server.subject("alice"), settings={"SUDO_USER": "rescue"})
+        self.assertEqual(self.log_in_as("alice", code("alice")), "success")
+        self.assertEqual(self.log_in_as("alice", code("alice")), "denied")
+        events = self.server.run("events", "--subject", self.server.subject("alice"), "--json")
+        self.assertIn("watchword-server (rescue)", events)
+        self.assertNotIn(other, events)
+
+    def test_many(self):
+        """200 people sign in at once; of 50 programs that have the same code, one does."""
+        users = [f"user{number}" for number in range(200)]
+        self.start_server(users=[*users, "alice"])
+        self.assertEqual(self.at_once([(user, code(user)) for user in users]), 200 * ["success"])
+        text = code("alice")
+        self.assertEqual(sorted(self.at_once(50 * [("alice", text)])), 49 * ["denied"] + ["success"])
+
+    def test_screen_locker(self):
+        """A program of a user may ask about that user, where the administrator permits it."""
+        locker = "auth required MODULE forward_pass\nauth required pam_unix.so use_first_pass"
+        self.start_server(users=("alice", "rescue"))
+        both = PASSWORD + code("alice")
+        off = self.sign_in(both, user="alice", stack=locker, identity=ALICE)
+        self.assertEqual((off.result, off.log), ("unavailable", ["/run/watchword/self: No such file or directory"]))
+        self.server.stop()
+        self.server = RealServer(self, self.state, "pam", "self")
+        self.assertTrue(self.server.start())
+        for text, user in (("wrong" + code("alice"), "alice"), (code("rescue"), "rescue")):
+            self.assertEqual(self.sign_in(text, user=user, stack=locker, identity=ALICE).result, "denied")
+        # The code was right, so it is spent.
+        self.assertEqual(self.sign_in(both, user="alice", stack=locker, identity=ALICE).result, "denied")
+        both = PASSWORD + code("alice", 1)
+        self.assertEqual(self.sign_in(both, user="alice", stack=locker, identity=ALICE).result, "success")
+        self.assertEqual(self.log_in_as("rescue", code("rescue")), "success")
+
+    def test_malware(self):
+        """A program of a user that saw the password and a code changes no second factor, and asks about nobody."""
+        self.start_server("enrol")
+        seen = code("alice")
+        self.assertEqual(self.log_in_as("alice", seen), "success")
+        shown = self.server.run("subject", "show", self.server.subject("alice"), "--json")
+        for task in ("add", "recovery-codes"):
+            command = f"setpriv {' '.join(ALICE)} {PROGRAMS}/watchword-enrol {task}"
+            status, screen = self.on_terminal(command, *3 * [("recovery code: ", seen)])
+            self.assertEqual(status, 4, screen)
+            self.assertNotIn("otpauth:", screen)
+            # The password is no code, and nothing asks for it.
+            status, screen = self.on_terminal(command, *3 * [("recovery code: ", PASSWORD)])
+            self.assertEqual(status, 4, screen)
+            self.assertNotIn("Password:", screen)
+        outcome = self.sign_in(seen, user="alice", identity=ALICE)
+        self.assertEqual((outcome.result, outcome.log), ("unavailable", [f"{self.socket}: Permission denied"]))
+        self.assertEqual(self.server.run("subject", "show", self.server.subject("alice"), "--json"), shown)
+
+
+@needs_server
+class FailureTests(ServerTestCase):
+    def test_stopped(self):
+        """A server that hangs, was killed or was stopped lets nobody in, and spends no code."""
+        self.start_server(users=("alice", "rescue"))
+        text = code("alice")
+        self.server.process.send_signal(signal.SIGSTOP)
+        self.unavailable(text)
+        self.server.process.send_signal(signal.SIGCONT)
+        # The server takes connections in their order.
+        self.assertEqual(self.log_in_as("rescue", code("rescue")), "success")
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            self.server.stop(number)
+            self.unavailable(text)
+            self.assertTrue(self.server.start())
+        self.assertEqual(self.log_in_as("alice", text), "success")
+        self.server.stop(signal.SIGKILL)
+        self.assertTrue(self.server.start())
+        self.assertEqual(self.log_in_as("alice", text), "denied")
+
+    def test_full_disk(self):
+        """While the disk is full, nobody gets in with a code that could not be spent."""
+        users = [f"user{number}" for number in range(100)]
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", self.state], check=True)
+        self.addCleanup(subprocess.run, ["umount", self.state], check=True)
+        self.start_server(users=users)
+        with open(self.state / "rest", "wb", buffering=0) as rest, self.assertRaises(OSError):
+            while True:
+                rest.write(bytes(4096))
+        spent = {}
+        for user in users:
+            text = code(user)
+            result = self.log_in_as(user, text)
+            if result != "success":
+                break
+            spent[user] = text
+        self.assertEqual(result, "unavailable")
+        os.unlink(self.state / "rest")
+        self.assertEqual(self.log_in_as(user, text), "success")
+        self.server.stop(signal.SIGKILL)
+        self.assertTrue(self.server.start())
+        for user, text in spent.items():
+            self.assertEqual(self.log_in_as(user, text), "denied")
+
+    def test_read_only(self):
+        """The module needs no file that it can write; a server does, and lets nobody in without one."""
+        self.start_server()
+        read_only = ["unshare", "--mount", "sh", "-ec", """
+            for folder in / /run; do mount -o remount,bind,ro $folder; done
+            ! touch /run/file 2> /dev/null
+            exec "$@" """, "sh"]
+        self.assertEqual(self.log_in_as("alice", code("alice"), under=read_only), "success")
+        self.server.stop()
+        subprocess.run(["mount", "--bind", "-o", "ro", self.state, self.state], check=True)
+        self.assertFalse(self.server.start(), self.server.log.read_text())
+        text = code("alice", 1)
+        self.unavailable(text)
+        subprocess.run(["umount", self.state], check=True)
+        self.assertTrue(self.server.start())
+        self.assertEqual(self.log_in_as("alice", text), "success")
+
+
+@needs_server
+class BreakGlassTests(ManualTestCase, ServerTestCase):
+    def test_break_glass(self):
+        """Only while there is no server, a code in root's file lets one account in."""
+        self.start_server(users=("alice", "rescue"))
+        codes = self.break_glass()
+        self.assertEqual(self.sign_in_with_stack(codes[0]), "denied")
+        self.server.stop()
+        self.assertEqual(self.sign_in_with_stack(code("rescue"), codes[0]), "success")
+        self.assertEqual(self.sign_in_with_stack(code("alice"), codes[1], user="alice"), "denied")
+        self.assertTrue(self.server.start())
+        self.assertEqual(self.sign_in_with_stack(codes[1]), "denied")
+        self.assertEqual(self.sign_in_with_stack(code("rescue")), "success")
+
+
+@needs_server
+class ProgramTests(ServerTestCase):
+    STACK = ("auth requisite pam_unix.so", "auth required MODULE reasons")
+
+    @unittest.skipUnless(SUDO, "sudo is not installed; 'Scripts/setup test' installs it")
+    def test_sudo(self):
+        """sudo asks for the password and the code of the user who calls it."""
+        (self.folder / "sudoers").write_text("alice ALL=(ALL) ALL\n")
+        (self.folder / "sudoers").chmod(0o440)
+        subprocess.run(["mount", "--bind", self.folder / "sudoers", "/etc/sudoers"], check=True)
+        self.addCleanup(subprocess.run, ["umount", "/etc/sudoers"], check=True)
+        self.service("sudo", *self.STACK)
+        self.start_server()
+
+        def sudo(text):
+            return self.run_program("setpriv", *ALICE, SUDO, "-k", "-S", "id", "-un", typed=f"{PASSWORD}\n{text}\n")
+
+        text = code("alice")
+        self.assertEqual(sudo(wrong_codes("alice", 1)[0]).stdout, "")
+        accepted = sudo(text)
+        self.assertEqual(accepted.stdout, "root\n", accepted.stderr)
+        again = sudo(text)
+        self.assertEqual(again.stdout, "")
+        # sudo wants its modules to be silent, so that it does not show the reason.
+        self.assertIn("One-time code: Sorry, try again.", again.stderr)
+
+    def test_login(self):
+        """login asks for both, also a user without a home."""
+        self.service("login", *self.STACK)
+        self.start_server()
+        text = code("alice")
+        answers = ("Password: ", PASSWORD), ("One-time code: ", text)
+        _, shown = self.on_terminal("login alice", *answers, ("$ ", "id -un; exit"))
+        self.assertIn("\nalice\r\n", shown)
+        self.assertIn("No directory", shown)
+        _, shown = self.on_terminal("login alice", *answers, ("Login incorrect", None))
+        self.assertIn("This code was used already", shown)
+        self.assertNotIn("$ ", shown)
+
+
+@needs_server
+@needs_postgresql
+class TwoMachinesTests(SSHTestCase, ServerTestCase):
+    """Two machines with one database: each has its own sshd, its own server and its own folder for sockets."""
+
+    def start_machine(self, number):
+        place, state = self.folder / f"sockets{number}", self.folder / f"state{number}"
+        for folder in (place, state):
+            folder.mkdir()
+        server = RealServer(self, state, "pam", place=place, store=self.database.url)
+        if number == 0:
+            server.enrol("alice")
+        else:
+            shutil.copytree(self.folder / "state0/watchword", state / "watchword")
+        self.assertTrue(server.start())
+        self.start("publickey,keyboard-interactive:pam", port=PORT + number, under=[
+            "unshare", "--mount", "sh", "-ec", 'mount --bind "$0" /run/watchword; exec "$@"', place])
+        return server
+
+    def test_one_database(self):
+        """A code that was used on one machine is refused on the other; without the database, nobody gets in."""
+        self.database = PostgreSQL(self)
+        self.service("sshd", "auth required MODULE timeout=5")
+        _, second = [self.start_machine(number) for number in range(2)]
+        text = code("alice")
+        accepted = self.log_in(text)
+        self.assertEqual(accepted.stdout, "alice\n", accepted.stderr + self.log().read_text())
+        for port in (PORT + 1, PORT):
+            self.assertEqual(self.log_in(text, port=port).stdout, "")
+        text = code("alice", 1)
+        self.database.stop()
+        self.assertEqual(self.log_in(text, port=PORT + 1).stdout, "")
+        self.database.start()
+        self.assertTrue(second.is_ready())
+        # Each of the server's connections may have to be opened again, which the person notices; no code is spent.
+        results = [self.log_in(text, port=PORT + 1).stdout for _ in range(5)]
+        self.assertEqual([result for result in results if result], ["alice\n"], second.log.read_text())
+        self.assertEqual(self.log_in(text).stdout, "")
