@@ -102,11 +102,8 @@ extension EnrolmentConversation {
             return outcome.isAccepted
         }
         tell(.added(name))
-        do throws(EnrolmentEnd) {
-            if try !credentials().contains(where: { $0.kind == .recovery && $0.state == .active }) {
-                try issueRecoveryCodes()
-            }
-        } catch .refused {
+        let hasCodes = try credentials().contains { $0.kind == .recovery && $0.state == .active }
+        guard hasCodes || ifPossible(try issueRecoveryCodes()) != nil else {
             throw .refused(.noRecoveryCodes)
         }
     }
