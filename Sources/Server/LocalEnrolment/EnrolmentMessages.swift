@@ -18,7 +18,7 @@ package enum EnrolmentRequest: Sendable {
     /// The answer to the server's question.
     case answer(SecretBytes)
 
-    package static let version: UInt8 = 1
+    package static let version: UInt8 = 2
     /// The maximum size of a frame in bytes.
     static let largest = 4_096
 }
