@@ -12,10 +12,13 @@ import unittest
 
 from support import BUILT, ModuleTestCase
 
+SOURCES = pathlib.Path(__file__).parents[2] / "Sources"
 SSHD = shutil.which("sshd", path=os.environ["PATH"] + ":/usr/sbin")
 PORT = 2022
 PASSWORD = "correct horse"
 ALICE = ["--reuid=65001", "--regid=65534", "--clear-groups"]
+# As the kernel shows users of other user namespaces.
+NOBODY = ["--reuid=65534", "--regid=65534", "--clear-groups"]
 ACCOUNTS = """alice:x:65001:65534::/missing:/bin/sh
 rescue:x:65003:65534::/:/bin/sh
 sshd:x:65002:65534::/run/sshd:/bin/false
@@ -92,8 +95,8 @@ class ManualTestCase(ProgramTestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        page = pathlib.Path(__file__).parents[2] / "Sources/Programs/pam_watchword/pam_watchword.8"
-        cls.examples = re.findall(r"^\.Bd -literal.*\n((?:(?!\.Ed).*\n)*)\.Ed", page.read_text(), re.M)
+        cls.page = (SOURCES / "Programs/pam_watchword/pam_watchword.8").read_text()
+        cls.examples = re.findall(r"^\.Bd -literal.*\n((?:(?!\.Ed).*\n)*)\.Ed", cls.page, re.M)
 
     def example(self, text):
         found, = (example for example in self.examples if text in example)

@@ -86,19 +86,27 @@ class RealServer:
             time.sleep(0.02)
         return False
 
-    def ask(self, part, method, target, body=None, secret=None):
-        """Sends a request to one of the addresses in the log."""
+    def address(self, part):
+        """One of the addresses in the log."""
         line = next(line for line in self.log.read_text().splitlines() if '"listening"' in line)
+        return json.loads(line)[part]
+
+    def ask(self, part, method, target, body=None, secret=None):
+        """Sends a request, which must succeed, to one of the addresses; returns the content."""
         request = urllib.request.Request(
-            f"http://{json.loads(line)[part]}{target}", method=method, data=body and json.dumps(body).encode(),
+            f"http://{self.address(part)}{target}", method=method, data=body and json.dumps(body).encode(),
             headers={"Content-Type": "application/json"} | ({"Authorization": f"Bearer {secret}"} if secret else {}))
         with urllib.request.urlopen(request, timeout=30) as answer:
-            return json.load(answer) if secret else answer.status
+            return answer.read().decode()
+
+    def client(self, name, scope, *options):
+        """Adds an API client; returns its key."""
+        return self.run("client", "add", name, "--scope", scope, *options).strip()
 
     def recovery_codes(self, user):
-        secret = self.run("client", "add", "tests", "--scope", "enrol").strip()
-        return self.ask("service", "POST", f"/v1/subjects/{self.subject(user)}/credentials", {"type": "recovery"},
-                        secret)["codes"]
+        answer = self.ask("service", "POST", f"/v1/subjects/{self.subject(user)}/credentials", {"type": "recovery"},
+                          self.client("tests", "enrol"))
+        return json.loads(answer)["codes"]
 
     def stop(self, number=signal.SIGTERM):
         if self.process:

@@ -1,6 +1,9 @@
 """The module in sshd and su, with a server that a script plays."""
+import os
+import re
+
 from login_server import response
-from programs import PASSWORD, ManualTestCase, ProgramTestCase, SSHTestCase
+from programs import PASSWORD, SOURCES, ManualTestCase, ProgramTestCase, SSHTestCase
 from support import ACCEPTED, OTHER_USER
 
 
@@ -53,6 +56,39 @@ class ManualTests(ManualTestCase):
         for line in lines:
             stack = line.replace("pam_watchword.so", "MODULE")
             self.assertNotEqual(self.sign_in("123456", stack=stack).result, "service error", line)
+
+    def test_documented(self):
+        """The manual describes each option of the module, and no other one."""
+        table = (SOURCES / "Programs/pam_watchword/options.c").read_text()
+        options = re.findall(r'^    \{"(\w+)", kind_', table, re.M)
+        self.assertGreater(len(options), 6)
+        self.assertEqual(sorted(re.findall(r"^\.It Cm (\w+)", self.page, re.M)), sorted(options))
+
+
+class NoticeTests(ProgramTestCase):
+    def test_terminals(self):
+        """The script in Operations.md writes a notice to all terminals of its recipient, and nowhere else."""
+        page = (SOURCES / "Programs/ServerCommands/Operations.md").read_text()
+        script = re.search(r"^```sh\n(#!/bin/sh\n# Writes the text of the mail.*?)^```", page, re.M | re.S)[1]
+        terminals = [os.openpty() for _ in range(3)]
+        for file in sum(terminals, ()):
+            self.addCleanup(os.close, file)
+            os.set_blocking(file, False)
+        names = [os.ttyname(inner).removeprefix("/dev/") for _, inner in terminals]
+        outside = self.folder / "outside"
+        (self.folder / "who").write_text("#!/bin/sh\n" + "".join(
+            f"echo '{user} {place} 2026-11-29 10:00 (192.0.2.1)'\n" for user, place in (
+                ("alice", names[0]), ("alice", ":0"), ("alice", f"pts/0/../../..{outside}"), ("bob", names[1]),
+                ("alice", names[2]))))
+        (self.folder / "who").chmod(0o755)
+        notice = "An authenticator was added to your account.\n\nTo: bob\n"
+        run = self.run_program("sh", "-c", script, typed=f"To: alice\nSubject: x\n\n{notice}",
+                               settings={"PATH": f"{self.folder}:{os.environ['PATH']}"})
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
+        shown = ("\n" + notice).replace("\n", "\r\n").encode()
+        self.assertEqual([os.read(terminals[number][0], 4096) for number in (0, 2)], 2 * [shown])
+        self.assertRaises(BlockingIOError, os.read, terminals[1][0], 4096)
+        self.assertFalse(outside.exists())
 
 
 class SSHTests(SSHTestCase):

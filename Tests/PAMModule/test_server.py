@@ -7,8 +7,8 @@ import signal
 import subprocess
 import unittest
 
-from programs import ALICE, PASSWORD, PORT, ManualTestCase, ProgramTestCase, SSHTestCase
-from real_server import PROGRAMS, PostgreSQL, RealServer, code, needs_postgresql, needs_server, wrong_codes
+from programs import ALICE, NOBODY, PASSWORD, PORT, ManualTestCase, ProgramTestCase, SSHTestCase
+from real_server import PROGRAMS, REALM, PostgreSQL, RealServer, code, needs_postgresql, needs_server, wrong_codes
 
 SUDO = shutil.which("sudo")
 
@@ -89,6 +89,34 @@ class LoginTests(ServerTestCase):
         both = PASSWORD + code("alice", 1)
         self.assertEqual(self.sign_in(both, user="alice", stack=locker, identity=ALICE).result, "success")
         self.assertEqual(self.log_in_as("rescue", code("rescue")), "success")
+
+    def test_nullok(self):
+        """With nullok, only who never had a second factor needs no code."""
+        self.start_server()
+        self.server.run("subject", "enrol", self.server.subject("rescue"), "--ticket")
+
+        def log_in(user, *answers):
+            outcome = self.sign_in(
+                *answers, user=user, stack="auth required MODULE nullok\nauth required pam_permit.so")
+            return outcome.result, len(outcome.of("prompt"))
+
+        self.assertEqual(log_in("rescue"), ("success", 0))
+        for user in ("alice", "nobody-of-that-name"):
+            for text in wrong_codes("alice", 10):
+                self.assertEqual(log_in(user, text), ("denied", 1))
+        self.server.run("subject", "revoke", self.server.subject("alice"))
+        self.assertEqual(log_in("alice", code("alice")), ("denied", 1))
+
+    def test_strangers(self):
+        """Users of other user namespaces may not ask, and nobody but root may ask about everybody."""
+        self.start_server("self", users=("alice", "nobody"))
+        pathlib.Path(self.socket).chmod(0o666)
+        for user, name, identity in (("nobody", "self", NOBODY), ("alice", "pam", ALICE)):
+            text, stack = code(user), f"auth required MODULE socket=/run/watchword/{name}"
+            self.assertEqual(self.sign_in(text, user=user, stack=stack, identity=identity).result, "unavailable")
+            self.assertEqual(self.log_in_as(user, text), "success")
+            metric = f'watchword_closed_connections_total{{operation="{name}",outcome="foreign-user"}} 1\n'
+            self.assertIn(metric, self.server.ask("operations", "GET", "/metrics"))
 
     def test_malware(self):
         """A program of a user that saw the password and a code changes no second factor, and asks about nobody."""
@@ -226,6 +254,50 @@ class ProgramTests(ServerTestCase):
         _, shown = self.on_terminal("login alice", *answers, ("Login incorrect", None))
         self.assertIn("This code was used already", shown)
         self.assertNotIn("$ ", shown)
+
+
+@needs_server
+class RemoteTests(ServerTestCase):
+    def test_remote(self):
+        """Over TLS, with an API key that is limited to the machine's realm, the module does the same."""
+        place = pathlib.Path("/usr/libexec/watchword")
+        place.mkdir(exist_ok=True)
+        (place / "watchword-pam-remote").symlink_to(PROGRAMS / "watchword-pam-remote")
+        self.addCleanup((place / "watchword-pam-remote").unlink)
+        certificate, secret = self.folder / "certificate", self.folder / "secret"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
+             "/CN=mill", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", self.folder / "tls", "-out", certificate],
+            check=True, capture_output=True)
+        self.server = RealServer(self, self.state)
+        self.server.options += ["--tls-certificate", certificate, "--tls-key", self.folder / "tls"]
+        self.server.enrol("alice")
+        self.assertTrue(self.server.start(), self.server.log.read_text())
+        secret.touch(0o600)
+        secret.write_text(self.server.client("mill", "verify,read,reasons", "--subjects", self.server.subject("")))
+        remote = f"auth required MODULE server=https://{self.server.address('service')} key={secret} ca={certificate}"
+
+        def log_in(user, *answers, realm=REALM, options=""):
+            return self.sign_in(*answers, user=user, stack=f"{remote} realm={realm} {options}")
+
+        text = code("alice")
+        # It would be somebody else's.
+        self.assertEqual(log_in("alice", text, realm="other").result, "unavailable")
+        accepted = log_in("alice", text)
+        self.assertEqual((accepted.result, accepted.log), ("success", []))
+        again = log_in("alice", text, options="reasons")
+        self.assertEqual((again.result, again.of("error")),
+                         ("denied", ["This code was used already; wait for the next one."]))
+        self.assertEqual(log_in("rescue", options="nullok\nauth required pam_permit.so").lines, ["result: 0 Success"])
+        text = code("alice", 1)
+        self.assertEqual(log_in("alice", text, options="nullok").result, "success")
+        secret.chmod(0o640)
+        open_to_others = log_in("alice", text)
+        self.assertEqual((open_to_others.result, open_to_others.log), (
+            "unavailable", [f"key={secret}: not a file of root that nobody else can read or write"]))
+        secret.chmod(0o600)
+        self.server.stop()
+        self.assertEqual(log_in("alice", text).result, "unavailable")
 
 
 @needs_server
