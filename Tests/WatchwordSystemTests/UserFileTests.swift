@@ -72,7 +72,8 @@ struct UserFileTests {
 
     @Test("a file that cannot be read in time is given up")
     func timeout() throws {
-        let path = try TemporaryFolder().write([7], to: "file")
+        let folder = try TemporaryFolder()
+        let path = try folder.write([7], to: "file")
         let (answer, end) = (Semaphore(), Semaphore())
         let value = try UserFile.read(
             path, of: Self.own, limit: Self.limit, timeout: .milliseconds(20)
@@ -84,6 +85,7 @@ struct UserFileTests {
         #expect(value == nil)
         answer.post()
         end.wait()
+        withExtendedLifetime(folder) {}
     }
 
     @Test("the user database lists this process's user")
