@@ -101,6 +101,8 @@ struct RefusalTests {
         let most = String(repeating: line, count: 200_000)
         #expect(try read(most).entries.count == 200_000)
         #expect(error(most + line) == .overLimit(.uriList, .rows, found: 200_001, allowed: 200_000))
+        let users = String(repeating: "HOTP/T30 ann - 31323334353637383930\n", count: 20_001)
+        #expect(try read(users).entries.count == 20_001)
         let rows = String(repeating: "ann:AAISEM2EKVTHPCEZ\n", count: 20_001)
         #expect(error(rows) == .overLimit(.gauth, .rows, found: 20_001, allowed: 20_000))
         let raised = try readExport(

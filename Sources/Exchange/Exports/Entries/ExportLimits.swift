@@ -47,9 +47,10 @@ public struct ExportLimits: Hashable, Sendable {
 
     /// The maximum number of rows of a file in `format`.
     ///
-    /// The limit for a list of key URIs is the same as without a helper process.
+    /// The limit for a list of key URIs is the same as without a helper process. An OATH users file
+    /// has the keys of all users of a server.
     public func rows(of format: ExportFormat) -> Int {
-        format == .uriList ? Self.longestList : 20_000 * rowFactor
+        [.uriList, .oathUsersFile].contains(format) ? Self.longestList : 20_000 * rowFactor
     }
 
     /// The maximum parallelism of scrypt.
