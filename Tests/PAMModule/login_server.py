@@ -17,6 +17,13 @@ def text(message, offset):
     return message[offset + 1:offset + 1 + message[offset]].decode()
 
 
+def request(user, code):
+    """Returns the message of a request to verify a code."""
+    fields = ((b"sshd", 32), (user, 128), (b"192.0.2.1", 128), (code, 64))
+    texts = b"".join(struct.pack(f"B{size}s", len(text), text) for text, size in fields)
+    return (b"WWP1\1\0" + texts).ljust(REQUEST, b"\0")
+
+
 def parsed(message):
     """Returns what a request says."""
     return {"operation": {1: "verify", 2: "status"}[message[4]], "reasons": message[5] == 1, "service": text(message, 6),

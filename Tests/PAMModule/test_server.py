@@ -4,13 +4,24 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
+import time
 import unittest
 
+from login_server import RESPONSE, VERDICTS, request
 from programs import ALICE, NOBODY, PASSWORD, PORT, ManualTestCase, ProgramTestCase, SSHTestCase
 from real_server import PROGRAMS, REALM, PostgreSQL, RealServer, code, needs_postgresql, needs_server, wrong_codes
 
 SUDO = shutil.which("sudo")
+
+
+def superiority(left, right):
+    """The probability that a value of one list is larger than one of the other (Mann and Whitney's U by the number of
+    pairs): one half if both come from one distribution."""
+    ranked = sorted([(value, True) for value in left] + [(value, False) for value in right])
+    ranks = sum(rank for rank, (_, is_left) in enumerate(ranked, 1) if is_left)
+    return (ranks - len(left) * (len(left) + 1) / 2) / (len(left) * len(right))
 
 
 class ServerTestCase(ProgramTestCase):
@@ -117,6 +128,37 @@ class LoginTests(ServerTestCase):
             self.assertEqual(self.log_in_as(user, text), "success")
             metric = f'watchword_closed_connections_total{{operation="{name}",outcome="foreign-user"}} 1\n'
             self.assertIn(metric, self.server.ask("operations", "GET", "/metrics"))
+
+    def test_time(self):
+        """V-06 an unknown user and a text that is not a code take as long as a wrong code."""
+        count = 2000
+        # 4.9 standard deviations for equal distributions; bursts of other load do not come twice.
+        tolerance = 4.9 * ((2 * count + 1) / (12 * count**2))**0.5
+        # Four wrong codes of a user cause no wait.
+        users = [f"user{number:04}" for number in range(count // 2)]
+        self.start_server(users=users)
+
+        def took(user, text):
+            message, start = request(user.encode(), text.encode()), time.perf_counter()
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.connect(self.socket)
+                connection.sendall(message)
+                self.assertEqual(connection.recv(RESPONSE)[4], VERDICTS["denied"])
+            return time.perf_counter() - start
+
+        measures = []
+        for some in (users[::2], users[1::2]):
+            wrong, times = [wrong_codes(user, 1)[0] for user in some], ([], [], [])
+            for number in range(count):
+                user, text = some[number % len(some)], wrong[number % len(some)]
+                attempts = [(user, text), (f"none{number:04}", text), (user, "?")]
+                # In each of the six orders, because one attempt may affect the next one.
+                for kind in ((number + place * (-1)**number) % 3 for place in range(3)):
+                    times[kind].append(took(*attempts[kind]))
+            measures.append([superiority(times[0], other) for other in times[1:]])
+            if all(abs(measure - 0.5) <= tolerance for measure in measures[-1]):
+                return
+        self.fail(measures)
 
     def test_malware(self):
         """A program of a user that saw the password and a code changes no second factor, and asks about nobody."""
