@@ -10,6 +10,7 @@ import time
 import unittest
 
 from login_server import LoginServer, response
+from real_server import PROGRAMS
 from support import ACCEPTED, BUILT, OTHER_USER, ModuleTestCase
 
 DENIED = response("denied")
@@ -359,15 +360,20 @@ class PlaceTests(ModuleTestCase):
 
 class ShippedTests(unittest.TestCase):
     """The module as it is shipped: any program that signs people in may load it."""
+    # Also as the packages have it, if it was built.
+    MODULES = [BUILT / "shipped.so", *PROGRAMS.glob("pam_watchword.so")]
 
     def shown(self, *command):
-        return subprocess.run([*command, BUILT / "shipped.so"], check=True, capture_output=True, text=True).stdout
+        return [subprocess.run([*command, module], check=True, capture_output=True, text=True).stdout
+                for module in self.MODULES]
 
     def test_libraries(self):
         """It brings no library but libpam and the C library."""
-        self.assertEqual(set(re.findall(r"NEEDED +(\S+)", self.shown("objdump", "-p"))), {"libc.so.6", "libpam.so.0"})
+        for text in self.shown("objdump", "-p"):
+            self.assertEqual(set(re.findall(r"NEEDED +(\S+)", text)), {"libc.so.6", "libpam.so.0"})
 
     def test_functions(self):
         """It exports only what libpam calls."""
-        names = {line.split()[-1] for line in self.shown("nm", "--dynamic", "--defined-only").splitlines()}
-        self.assertEqual(names, {"pam_sm_authenticate", "pam_sm_setcred"})
+        for text in self.shown("nm", "--dynamic", "--defined-only"):
+            names = {line.split()[-1] for line in text.splitlines()}
+            self.assertEqual(names, {"pam_sm_authenticate", "pam_sm_setcred"})
