@@ -120,7 +120,7 @@ class LoginTests(ServerTestCase):
 
     def test_strangers(self):
         """Users of other user namespaces may not ask, and nobody but root may ask about everybody."""
-        self.start_server("self", users=("alice", "nobody"))
+        self.start_server("self", "enrol", users=("alice", "nobody"))
         pathlib.Path(self.socket).chmod(0o666)
         for user, name, identity in (("nobody", "self", NOBODY), ("alice", "pam", ALICE)):
             text, stack = code(user), f"auth required MODULE socket=/run/watchword/{name}"
@@ -128,6 +128,10 @@ class LoginTests(ServerTestCase):
             self.assertEqual(self.log_in_as(user, text), "success")
             metric = f'watchword_closed_connections_total{{operation="{name}",outcome="foreign-user"}} 1\n'
             self.assertIn(metric, self.server.ask("operations", "GET", "/metrics"))
+        enrol = self.run_program("setpriv", *NOBODY, PROGRAMS / "watchword-enrol", "list")
+        self.assertEqual((enrol.returncode, enrol.stdout), (6, ""))
+        enrol = self.run_program("setpriv", *ALICE, PROGRAMS / "watchword-enrol", "list")
+        self.assertEqual((enrol.returncode, "totp, active" in enrol.stdout), (0, True))
 
     def test_time(self):
         """V-06 an unknown user and a text that is not a code take as long as a wrong code."""
