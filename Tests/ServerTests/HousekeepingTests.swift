@@ -1,3 +1,4 @@
+import LocalSockets
 import StoreContract
 import Synchronization
 import TestSupport
@@ -50,6 +51,24 @@ struct HousekeepingTests {
         func days() async -> [Int64] {
             await store.events(after: 0, limit: 10_000).compactMap { $0.event?.number }
         }
+    }
+
+    @Test("a realm without users is reported once if another realm has some")
+    func renamed() async throws {
+        let house = House()
+        var housekeeper = house.housekeeper(keepingEventsFor: nil)
+        for (realm, isReported) in [("new", false), ("old", false), ("new", true)] {
+            housekeeper.realm = Realm(realm)
+            await housekeeper.tidy()
+            await housekeeper.tidy()
+            #expect(house.said.count == (isReported ? 1 : 0))
+            _ = await house.store.commit([
+                .insertCredential(.sample(1, subject: "unix:old:ann"))
+            ])
+        }
+        #expect(
+            try #require(house.said.first).hasPrefix(
+                "realm-without-users no account of the realm new"))
     }
 
     @Test("expired challenges are deleted after a minute, even if nothing confirms the clock")

@@ -8,6 +8,9 @@ package struct Realm: Hashable, Sendable {
     /// The maximum number of characters.
     package static let maximumCount = 63
 
+    /// How the subjects of all realms begin.
+    package static let beginning = "unix:"
+
     /// Returns `nil` for any other text.
     package init?(_ text: String) {
         let isAllowed = { (byte: UInt8) in
@@ -36,7 +39,7 @@ package struct Realm: Hashable, Sendable {
     }
 
     /// The subject of the local account with this name.
-    package func subject(of account: String) -> String { "unix:\(text):\(account)" }
+    package func subject(of account: String) -> String { "\(Self.beginning)\(text):\(account)" }
 
     /// The subject of an account that cannot exist, because its name is empty.
     package var nobody: String { subject(of: "") }

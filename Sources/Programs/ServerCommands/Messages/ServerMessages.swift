@@ -1,6 +1,7 @@
 import CommandLineInterface
 import Exports
 import HTTPListener
+import LocalSockets
 import OneTimePassword
 import Verification
 import VerificationService
@@ -124,6 +125,12 @@ enum ServerMessages {
             "the first code was wrong too often; run watchword-server subject enrol again for a new key"
         case .terminal(let error): sentence(for: error)
         }
+    }
+
+    static func renamed(_ realm: Realm) -> String {
+        "no account of the realm \(realm.text) has a second factor, but accounts of other realms have; if "
+            + "this machine was renamed, set WATCHWORD_REALM to the earlier name, or a PAM module "
+            + "with nullok lets everybody in without a code"
     }
 
     static func shortage(of room: ConnectionLimit) -> String {

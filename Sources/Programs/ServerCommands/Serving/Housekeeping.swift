@@ -1,3 +1,4 @@
+import LocalSockets
 import Synchronization
 import Verification
 import WatchwordSystem
@@ -16,6 +17,8 @@ struct Housekeeping: Sendable {
     /// Why the clock cannot be trusted at a given time; `nil` if it can.
     let complaint: @Sendable (UnixTime) -> String?
     let say: @Sendable (String, [(String, String)]) -> Void
+    /// The realm of this machine's accounts, until it was checked; `nil` if there is none.
+    var realm: Realm?
     /// Why old events were kept in the last run; a cause is logged once.
     private(set) var cause: String?
 
@@ -36,6 +39,7 @@ struct Housekeeping: Sendable {
                 _ = try await store.pruneAll(Pruning(now: nil, challengesAt: horizon))
             }
             note(areEventsAltered ? "events-altered" : hasOldEvents ? doubt : nil)
+            try await checkRealm()
         } catch {
             say("pruning-failed", [("cause", "\(error.kind.rawValue) \(error.code)")])
         }
@@ -45,6 +49,21 @@ struct Housekeeping: Sendable {
         guard let eventLifetime, let oldest = try await store.events(after: 0, limit: 1).first
         else { return false }
         return oldest.time < now.adding(milliseconds: -eventLifetime)
+    }
+
+    /// Reports that only other realms have users with credentials, as after renaming the machine.
+    private mutating func checkRealm() async throws(StoreFailure) {
+        guard let realm else { return }
+        let hasUsers = try await hasSubjects(beginningWith: realm.nobody)
+        if !hasUsers, try await hasSubjects(beginningWith: Realm.beginning) {
+            say("realm-without-users", [("advice", ServerMessages.renamed(realm))])
+        }
+        self.realm = nil
+    }
+
+    private func hasSubjects(beginningWith text: String) async throws(StoreFailure) -> Bool {
+        let query = CredentialQuery.aliveBySubject(beginning: Array(text.utf8), after: nil)
+        return try await !store.credentials(query, limit: 1).isEmpty
     }
 
     /// Logs once why old events are kept.

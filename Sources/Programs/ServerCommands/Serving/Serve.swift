@@ -185,7 +185,7 @@ enum Serve {
             store: context.store, key: context.keys.ring().auditKey,
             eventLifetime: settings.eventLifetime, now: ServerContext.now,
             complaint: { now in clock.complaint(now: now, state: .current())?.rawValue },
-            say: { event, facts in log.say(event, facts) })
+            say: { event, facts in log.say(event, facts) }, realm: settings.sockets.realm)
         var problem: String?
         while true {
             // Also run at startup: a server may be restarted before the interval ends.
