@@ -387,9 +387,9 @@ let package = Package(
         tests("LocalSocketsTests", "LocalSockets", "WatchwordCryptography", "WatchwordSystem"),
         tests(
             "ServerTests", "CommandLineInterface", "WatchwordCryptography", "DeviceLogin",
-            "Devices", "HTTPListener", "WatchwordCoding", "JSONReading", "OneTimePassword",
-            "PasskeyVerification", "PostgreSQLServer", "PostgreSQLStore", "SecretVault",
-            "ServerCommands", "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
-            "VerificationService", "WatchwordSystem"),
+            "Devices", "Exports", "HTTPListener", "WatchwordCoding", "JSONReading",
+            "OneTimePassword", "PasskeyVerification", "PostgreSQLServer", "PostgreSQLStore",
+            "SecretVault", "ServerCommands", "ServiceTranscripts", "SQLiteStore", "StoreContract",
+            "Verification", "VerificationService", "WatchwordSystem"),
     ]
 )

@@ -171,13 +171,13 @@ struct ImportTests {
     func fullDisk() async throws {
         let state = try ServerProcess.State()
         _ = try await state.makeKey()
-        let rows = (1...40).map { number in
+        let rows = (1...400).map { number in
             "HOTP user\(number) - \(String(repeating: "\(number + 100)", count: 14).prefix(40))\n"
         }
         let path = try state.folder.write(Array(rows.joined().utf8), to: "import")
         let program = BuiltProgram.path("watchword-server")
         let environment = state.environment
-        // At most 600 blocks of 512 bytes per file: about 20 rows fit.
+        // At most 600 blocks of 512 bytes per file: not all rows fit.
         let failed = try await onOwnThread {
             try #require(ForeignProgram("sh")).run(
                 ["-c", "ulimit -f 600; exec \"$0\" import \"$1\" --json", program, path],

@@ -33,55 +33,6 @@ enum ImportCommand {
     }
 }
 
-/// Imports rows, one commit each, so that an interrupted import can be repeated.
-struct KeyImporter {
-    let verifier: Verifier
-    let origin: Origin
-    /// Whether to change nothing, and to tell what would happen.
-    let isRehearsal: Bool
-
-    /// - Parameter finished: called with the result of each row.
-    func run(
-        _ rows: [ImportRow], _ finished: (ImportRow, ImportRow.Result) throws -> Void
-    ) async throws -> [ImportRow.Result] {
-        guard !isRehearsal else {
-            let results = try await rehearse(rows)
-            for (row, result) in zip(rows, results) { try finished(row, result) }
-            return results
-        }
-        var results: [ImportRow.Result] = []
-        for row in rows {
-            let result: ImportRow.Result
-            switch row.content {
-            case .key(let given, let subject):
-                result = ImportRow.Result(
-                    try await verifier.importOneTimePassword(
-                        given, for: subject, origin: origin))
-            case .refused(let reason): result = .refused(reason)
-            }
-            results.append(result)
-            try finished(row, result)
-        }
-        return results
-    }
-
-    private func rehearse(_ rows: [ImportRow]) async throws -> [ImportRow.Result] {
-        var given: [(given: OneTimePasswordImport, subject: Subject)] = []
-        for row in rows {
-            if case .key(let key, let subject) = row.content {
-                given.append((given: key, subject: subject))
-            }
-        }
-        let imports = given
-        let outcomes = try await verifier.rehearse(imports)
-        var rest = outcomes[...]
-        return rows.compactMap { row in
-            if case .refused(let reason) = row.content { return .refused(reason) }
-            return rest.popFirst().map { ImportRow.Result($0) }
-        }
-    }
-}
-
 /// Prints the result of each row, and a summary.
 struct RowReport {
     private let session: ServerSession
@@ -227,6 +178,14 @@ struct ImportRow: Sendable {
     /// Whether the key has fewer than 128 bits.
     var hasShortKey: Bool {
         if case .key(let given, _) = content { given.hasShortKey } else { false }
+    }
+
+    /// Whether the results depend on which of the two rows is imported first.
+    func competes(with other: ImportRow) -> Bool {
+        guard case .key(let given, let subject) = content,
+            case .key(let otherGiven, let otherSubject) = other.content
+        else { return false }
+        return subject == otherSubject || given.key == otherGiven.key
     }
 
     /// Checks an entry.

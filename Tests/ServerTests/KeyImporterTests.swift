@@ -1,0 +1,44 @@
+import Exports
+import OneTimePassword
+import StoreContract
+import TestSupport
+import Testing
+import Verification
+import WatchwordCryptography
+
+@testable import ServerCommands
+
+struct KeyImporterTests {
+    @Test("rows are imported together, but those of one subject or with one key in their order")
+    func together() async throws {
+        let keys = try KeyRing.make()
+        let store = BarrierStore(
+            MemoryStore(node: [UInt8](repeating: 1, count: 16), key: keys.auditKey))
+        let verifier = Verifier(
+            store: store, keys: keys, policy: try Policy(maximumCredentials: 1),
+            clock: { ServerContext.now() })
+        let importer = KeyImporter(verifier: verifier, origin: .unknown, isRehearsal: false)
+        // The second row of each pair is refused: its user has a credential, or its key is in use.
+        let rows = try (0..<400).map { number in
+            let names = ["the number of pair \(number / 2)", "the number of row \(number)"]
+            let isOneUser = number % 4 < 2
+            let credential = try Credential(
+                issuer: "", account: names[isOneUser ? 0 : 1],
+                key: SecretBytes(text: names[isOneUser ? 1 : 0]))
+            return ImportRow(
+                number, ExportedEntry(content: .oneTimePassword(credential)), of: nil, in: nil,
+                allowsShortKeys: false)
+        }
+        // Whoever looks up the first key waits until somebody looks up another one.
+        await store.gather(2, reading: .fingerprint)
+        let importing = Task { try await importer.run(rows) { _, _ in }.map(\.word) }
+        let deadline = ContinuousClock.now + .seconds(30)
+        while await store.awaited > 0, ContinuousClock.now < deadline { await Task.yield() }
+        if await store.awaited > 0 {
+            Issue.record("one row waits for the other")
+            _ = try await store.credential(fingerprint: [])
+        }
+        let words = rows.map { $0.number.isMultiple(of: 2) ? "imported" : "refused" }
+        #expect(try await importing.value == words)
+    }
+}
