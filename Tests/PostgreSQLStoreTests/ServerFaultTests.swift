@@ -1,3 +1,4 @@
+import Foundation
 import PostgreSQLServer
 import PostgreSQLStore
 import StoreContract
@@ -28,6 +29,34 @@ struct ServerFaultTests {
         // The database was down or starting; there must be no other failures.
         #expect(ledger.kinds.isSubset(of: [.unavailable, .busy]), "\(ledger.failures)")
         try await ledger.expectKept(in: open(database), key: database.keys.auditKey)
+    }
+
+    @Test("idle connections that the server has closed are replaced before the next call")
+    func closed() async throws {
+        let server = try await onOwnThread { try PostgreSQLServer.start() }
+        let database = try TestDatabase(on: server)
+        let store = try database.open()
+        let sessions = "FROM pg_stat_activity WHERE usename = 'watchword'"
+        func decide(_ number: Int) async throws {
+            #expect(try await store.commit([.insertCredential(.sample(number))]) == .done)
+            #expect(try await store.credential(.sample(number)) == .sample(number))
+        }
+        try await decide(1)
+        _ = try await onOwnThread {
+            try server.query("SELECT pg_terminate_backend(pid, 60000) \(sessions)")
+        }
+        try await decide(2)
+        try await onOwnThread { try server.restart() }
+        try await decide(3)
+        // After the crash of a process, the server closes all connections without an error.
+        try await onOwnThread {
+            let writer = try server.query(
+                "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'")
+            kill(try #require(Int32(writer)), SIGKILL)
+            while (try? server.query("SELECT count(*) \(sessions)")) != "0" {}
+        }
+        try await decide(4)
+        #expect(try database.audit().findings == [])
     }
 
     @Test("nothing is lost when a synchronous standby replaces the primary under load")

@@ -107,6 +107,8 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     /// Runs or refuses `jobs`, and returns the connection that the thread has afterwards.
     private func perform(_ jobs: [Job], on standing: Held?) -> Held? {
         var held = standing
+        // Another connection is safe here, because nothing has been sent. If a connection is lost
+        // after that, a commit may have taken effect, so it is not repeated.
         if let idle = standing, !work.stands(idle.connected) {
             held = nil
             lose()

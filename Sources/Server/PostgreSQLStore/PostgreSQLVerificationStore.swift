@@ -11,10 +11,10 @@ internal import WatchwordSystem
 /// chains comes from one row, so the transactions of all processes become durable one after the
 /// other; group commits make up for that cost.
 ///
-/// A broken connection is reopened. If no connection can be opened, calls fail immediately, and the
-/// store retries at growing intervals. If the database comes back without events that it
-/// acknowledged to this process, the process stops using it, because such a database would accept
-/// spent codes again.
+/// A broken connection is reopened; if the server closed it while it was idle, before the next call
+/// uses it. If no connection can be opened, calls fail immediately, and the store retries at growing
+/// intervals. If the database comes back without events that it acknowledged to this process, the
+/// process stops using it, because such a database would accept spent codes again.
 public final class PostgreSQLVerificationStore: Sendable {
     let key: AuditKey
     /// What all sessions have in common, except the clock.

@@ -46,13 +46,16 @@ internal import WatchwordSystem
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Whether the connection is open, as far as is known; a server that has shut down has closed
-    /// it.
+    /// Whether the connection is open, as far as is known.
+    ///
+    /// A server that shuts down first sends the reason, so this reads everything that has arrived.
     var stands: Bool {
-        guard unsafe PQstatus(handle) == CONNECTION_OK else { return false }
-        var request = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)
-        guard unsafe poll(&request, 1, 0) > 0 else { return true }
-        return unsafe PQconsumeInput(handle) == 1 && PQstatus(handle) == CONNECTION_OK
+        while unsafe PQstatus(handle) == CONNECTION_OK {
+            var request = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&request, 1, 0) > 0 else { return true }
+            guard unsafe PQconsumeInput(handle) == 1 else { return false }
+        }
+        return false
     }
 
     /// A setting that the server reports on its own.
