@@ -115,7 +115,7 @@ class RealServer:
 
 
 class PostgreSQL:
-    """A database server for one test."""
+    """A database server for one test; its Unix socket is only for the system's user nobody."""
     url = "postgresql://watchword@127.0.0.1:5433/postgres"
 
     def __init__(self, case):
@@ -123,6 +123,9 @@ class PostgreSQL:
         self.folder.mkdir()
         os.chown(self.folder, *self.owner())
         self.run("initdb", "--no-sync", "--encoding=UTF8", "--auth=trust", "--username=watchword")
+        (self.folder / "data/pg_hba.conf").write_text(
+            "local all all peer map=server\nhost all all 127.0.0.1/32 trust\n")
+        (self.folder / "data/pg_ident.conf").write_text("server nobody watchword\n")
         case.addCleanup(self.stop, check=False)
         self.start()
 
@@ -138,7 +141,7 @@ class PostgreSQL:
 
     def start(self):
         self.run("pg_ctl", "start", "--wait", f"--log={self.folder}/log",
-                 "--options=-c listen_addresses=127.0.0.1 -c port=5433 -c unix_socket_directories=")
+                 f"--options=-c listen_addresses=127.0.0.1 -c port=5433 -c unix_socket_directories={self.folder}")
 
     def stop(self, check=True):
         self.run("pg_ctl", "stop", "--wait", "--mode=immediate", check=check)

@@ -12,6 +12,7 @@ import unittest
 from login_server import RESPONSE, VERDICTS, request
 from programs import ALICE, NOBODY, PASSWORD, PORT, ManualTestCase, ProgramTestCase, SSHTestCase
 from real_server import PROGRAMS, REALM, PostgreSQL, RealServer, code, needs_postgresql, needs_server, wrong_codes
+from support import ModuleTestCase
 
 SUDO = shutil.which("sudo")
 
@@ -344,6 +345,31 @@ class RemoteTests(ServerTestCase):
         secret.chmod(0o600)
         self.server.stop()
         self.assertEqual(log_in("alice", text).result, "unavailable")
+
+
+@needs_server
+@needs_postgresql
+class InstalledServerTests(ModuleTestCase):
+    def test_peer(self):
+        """Root's commands reach a database that only the server's user may use, even without keys."""
+        database = PostgreSQL(self)
+        commands = subprocess.run(
+            ["unshare", "--mount", "bash", "-c", """
+                for folder in /etc /var/lib; do mount -t tmpfs -o mode=755 tmpfs $folder; done
+                mkdir /etc/watchword
+                install -d -o 65534 -g 65534 -m 700 /var/lib/watchword
+                (umask 077 && echo "WATCHWORD_STORE=$1" > /etc/watchword/server.conf)
+                "$0" status
+                "$0" --quiet init; echo $?
+                stat -c '%u %a' /etc/watchword/keys
+                "$0" client list; echo $?
+                rm /etc/watchword/keys
+                "$0" init; echo $?""",
+             PROGRAMS / "watchword-server", f"postgresql://watchword@/postgres?host={database.folder}&port=5433"],
+            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, timeout=60)
+        status = "No server answers at 127.0.0.1:8421: there are no keys and no database yet; run watchword-server init"
+        self.assertEqual(commands.stdout.splitlines(), [status, "0", "0 600", "0", "3"], commands.stderr)
 
 
 @needs_server

@@ -58,6 +58,17 @@ public enum CurrentProcess {
         try call("setgid") { setgid(facts.st_gid) }
         try call("setuid") { setuid(facts.st_uid) }
     }
+
+    /// Runs `body` with the owner of the folder at `path` as the effective user of all threads; then
+    /// root continues.
+    public static func asOwner<Value>(of path: String, _ body: () throws -> Value) throws -> Value {
+        var facts = stat()
+        try call("stat") { unsafe stat(path, &facts) }
+        try call("seteuid") { seteuid(facts.st_uid) }
+        let result = Result(catching: body)
+        try call("seteuid") { seteuid(0) }
+        return try result.get()
+    }
 }
 
 /// The process's command-line arguments.

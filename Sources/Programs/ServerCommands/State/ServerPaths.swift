@@ -119,7 +119,9 @@ enum DatabaseURL: Sendable {
         switch self {
         case .sqlite(let path): FileStamp(of: path) != nil
         case .postgreSQL(let address):
-            try naming(PostgreSQLVerificationStore.exists(address)) { .database(self, $0) }
+            try SystemInstallation.asServer {
+                try naming(PostgreSQLVerificationStore.exists(address)) { .database(self, $0) }
+            }
         }
     }
 }

@@ -38,7 +38,16 @@ enum SystemInstallation {
     /// Continues as the user of the installed server, if root runs a command about it, so that the
     /// server can use what the command writes.
     static func becomeServer() throws {
-        guard isMeant, CurrentProcess.user == 0, FileStamp(of: stateFolder) != nil else { return }
-        try CurrentProcess.becomeOwner(of: stateFolder)
+        if needsServer { try CurrentProcess.becomeOwner(of: stateFolder) }
+    }
+
+    /// Runs `body` as the user of the installed server, for whom alone a database may be open.
+    static func asServer<Value>(_ body: () throws -> Value) throws -> Value {
+        try needsServer ? CurrentProcess.asOwner(of: stateFolder, body) : body()
+    }
+
+    /// Whether root still runs a command about the installed server.
+    private static var needsServer: Bool {
+        isMeant && CurrentProcess.user == 0 && FileStamp(of: stateFolder) != nil
     }
 }

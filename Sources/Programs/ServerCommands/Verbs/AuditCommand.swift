@@ -113,8 +113,10 @@ enum AuditEndedCommand {
     /// Prints the credentials that ended.
     static func write(_ session: ServerSession) throws -> ExitCode {
         let places = try ServerPaths(session.arguments)
-        // A lost database may lie where only root can read it.
-        if session.arguments.given(.store) == nil { try SystemInstallation.becomeServer() }
+        // A lost file may lie where only root can read it.
+        if session.arguments.given(.store) == nil || !places.database.isFile {
+            try SystemInstallation.becomeServer()
+        }
         let found: EndedCredentials
         switch places.database {
         case .sqlite(let path):
