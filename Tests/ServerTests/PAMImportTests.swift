@@ -161,9 +161,8 @@ struct PAMImportTests {
         let system = try await System(["alice"])
         try system.write(Self.file, for: "alice")
         let folder = try TemporaryFolder()
-        let lines = ["alice - 31323334353637383930", "bob - 30393837363534333231"].map {
-            "HOTP/T30/6 \($0)3132333435363738393031\n"
-        }
+        let keys = ["alice - 31323334353637383930", "bob - 30393837363534333231"]
+        let lines = keys.map { "HOTP/T30/6 \($0)3132333435363738393031\n" }
         let report = """
             HOMES/alice/.google_authenticator: row 1: unix:mill.example:alice: already present
             /etc/users.oath: row 1: unix:mill.example:alice: imported
@@ -176,9 +175,7 @@ struct PAMImportTests {
         #expect(try await system.run(adding: folder.path) == (0, report))
         // Another user's file is not believed.
         try #require(unsafe chown(folder.file("users.oath"), 4_000, 4_000) == 0)
-        #expect(
-            try await system.run(adding: folder.path).1.contains(
-                "/etc/users.oath: the file belongs to another user (ID 4000)"))
+        #expect(try await system.run(adding: folder.path).1.contains("another user (ID 4000)"))
     }
 
     @Test("N-33 a file in a home folder adds nothing to a second factor; see the transcript")
