@@ -1,5 +1,6 @@
 """Compares decisions on a temporary PostgreSQL server with pgbench running the same UPDATE."""
 import contextlib
+import glob
 import os
 import pwd
 import shutil
@@ -9,7 +10,7 @@ import tempfile
 import decisions
 from figures import Failure, keep, least, run
 
-PROGRAMS = "/usr/lib/postgresql/15/bin"
+PROGRAMS = max(glob.glob("/usr/lib/postgresql/*/bin"), default="")
 SECONDS = 3
 ROUNDS = 2
 ROWS = 1_000

@@ -50,7 +50,7 @@ enum PostgreSQLPrograms {
 
 /// Why a test server is missing or did not work.
 public enum PostgreSQLServerError: Error {
-    /// Debian's `postgresql-15` is not installed.
+    /// Debian's `postgresql` is not installed.
     case missing
     /// A program or the server failed with this message.
     case failed(String)

@@ -6,7 +6,7 @@ import TestSupport
 ///
 /// It ends with its last owner, or with the test process, however that ends. Skip the test if
 /// PostgreSQL is not installed:
-/// `@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))`.
+/// `@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))`.
 public final class PostgreSQLServer: Sendable {
     /// Whether PostgreSQL's programs are installed.
     public static let isInstalled = PostgreSQLPrograms.folder != nil

@@ -6,7 +6,7 @@ import Verification
 @testable import PostgreSQLStore
 
 /// Reads that the server aborts in favour of another transaction.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct AbortedReadTests {
     /// A database whose table is behind a view that fails with `code` the first `count` times.
     private func database(failing count: Int, with code: String) async throws -> (

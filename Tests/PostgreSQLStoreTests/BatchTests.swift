@@ -6,7 +6,7 @@ import Verification
 @testable import PostgreSQLStore
 
 /// Which commits share a transaction, and how a member's failure affects the others.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct BatchTests {
     @Test(
         "commits share transactions as the store contract says", arguments: StoreContract.groupRules

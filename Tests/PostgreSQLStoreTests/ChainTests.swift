@@ -8,7 +8,7 @@ import Verification
 @testable import PostgreSQLStore
 
 /// Event chains: one for each writer, continued by later writers, never forked, and audited.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct ChainTests {
     private func count(_ database: TestDatabase) throws -> String {
         try database.query("SELECT count(*) FROM watchword.chains")

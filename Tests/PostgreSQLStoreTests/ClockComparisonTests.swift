@@ -9,7 +9,7 @@ import WatchwordSystem
 @testable import PostgreSQLStore
 
 /// A machine whose clock differs from the database's does not use the database.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct ClockComparisonTests {
     /// The clock of this machine, which is also the database's, with an error that a test sets.
     private final class ShiftedClock: Sendable {

@@ -10,7 +10,7 @@ import Verification
 /// One connection gets an acknowledgement while another waits for an answer about the chains' ends.
 ///
 /// The answer is out of date when it arrives, but no event is missing.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct ConcurrentAcknowledgementTests {
     /// The operation that asks for the chains' ends.
     enum Question: CaseIterable { case compare, lease }

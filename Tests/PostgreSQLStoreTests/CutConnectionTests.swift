@@ -6,7 +6,7 @@ import Testing
 import Verification
 
 /// Connections that break or stall in every state of the protocol.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"), .serialized)
 struct CutConnectionTests {
     @Test("a connection cut after any byte of a decision loses no acknowledged decision")
     func decisions() async throws {

@@ -6,7 +6,7 @@ import Testing
 import Verification
 
 /// Rows that were changed by an attacker who can write the database and has no key.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct EditedRowTests {
     @Test(
         "O-01 O-02 O-03 changes made without the key are reported as damage or found by an audit",

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests the proxy used by the other test suites, with PostgreSQL's own clients.
 @Suite(
-    .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
+    .enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"), .serialized)
 struct FaultyProxyTests {
     /// A table into which a client inserts through a proxy, with pgbench's prepared statements.
     final class Fixture: Sendable {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests that the server used by the other test suites fails and recovers on request.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct PostgreSQLServerTests {
     @Test("a new database is empty, has the right owner, uses UTF-8 and flushes commits to disk")
     func database() async throws {

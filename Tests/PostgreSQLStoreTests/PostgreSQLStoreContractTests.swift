@@ -6,7 +6,7 @@ import Verification
 
 /// Runs the contract against one store, against two stores on one database, and against stores with
 /// several writers.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"), .serialized)
 struct PostgreSQLStoreContractTests {
     @Test("a store satisfies the store contract", arguments: StoreContract.rules)
     func alone(rule: StoreContract.Rule) async throws {

@@ -6,7 +6,7 @@ import Verification
 @testable import PostgreSQLStore
 
 /// Two processes that prune and write at the same time.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct PruningTests {
     @Test("concurrent pruning by two stores deletes each row once, and the chains stay valid")
     func together() async throws {

@@ -9,7 +9,7 @@ import WatchwordCryptography
 @testable import PostgreSQLStore
 
 /// A database that was rolled back to an earlier state: detected, refused, and recovered.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct RollbackTests {
     private static let tables = [
         "events", "chains", "counter", "tickets", "challenges", "clients",

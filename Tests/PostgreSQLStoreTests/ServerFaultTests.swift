@@ -8,7 +8,7 @@ import Verification
 
 /// A database that is killed, restarted, replaced or locked under load: nothing is accepted twice,
 /// no acknowledged decision is lost, and the stores recover on their own.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"), .serialized)
 struct ServerFaultTests {
     private static let connections = PostgreSQLVerificationStore.Connections(reading: 1, writing: 3)
 

@@ -7,7 +7,7 @@ import Verification
 @testable import PostgreSQLStore
 
 /// Reads that one statement answers: each gets the same rows as it would alone.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct SharedReadTests {
     /// The results of several reads, by index.
     private final class Answers: Sendable {

@@ -9,7 +9,7 @@ import WatchwordCryptography
 @testable import PostgreSQLStore
 
 /// Which databases are opened, even by several processes at once, and which are refused.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct StartTests {
     /// The number of schema steps that were applied to the database.
     private func taken(_ database: TestDatabase) throws -> Int? {

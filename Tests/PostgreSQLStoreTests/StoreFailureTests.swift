@@ -7,7 +7,7 @@ import Verification
 @testable import PostgreSQLStore
 
 /// How a store reports a database that aborts, blocks or disconnects, and how it recovers.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct StoreFailureTests {
     /// Makes the first `count` insertions of tickets run `statement`, which disturbs them.
     private func spoil(_ database: TestDatabase, _ count: Int, _ statement: String) throws {

@@ -8,7 +8,7 @@ import Verification
 @testable import PostgreSQLStore
 
 /// Which servers a store connects to, according to the connection string.
-@Suite(.enabled(if: PostgreSQLServer.canSpeakTLS, "postgresql-15 or openssl is missing"))
+@Suite(.enabled(if: PostgreSQLServer.canSpeakTLS, "postgresql or openssl is missing"))
 struct TLSTests {
     @Test("a TLS server is accepted with the right certificate and refused with another one")
     func verified() async throws {

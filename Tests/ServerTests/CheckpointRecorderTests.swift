@@ -70,7 +70,7 @@ struct CheckpointRecorderTests {
 
     @Test(
         "after a kill, a restarted server detects a database that lacks its last thousand events",
-        .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+        .enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
     func killed() async throws {
         let (database, url) = try await onOwnThread {
             let server = try PostgreSQLServer.shared()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Servers with one PostgreSQL database that is killed, restarted, replaced or cut off under load.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"), .serialized)
 struct DatabaseFaultTests {
     @Test(
         "T-10 no code is accepted twice by two servers if the database is killed under load and restarted"

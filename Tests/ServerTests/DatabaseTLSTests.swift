@@ -6,7 +6,7 @@ import Testing
 @testable import ServerCommands
 
 /// The server program with a PostgreSQL database that accepts only TLS.
-@Suite(.enabled(if: PostgreSQLServer.canSpeakTLS, "postgresql-15 or openssl is missing"))
+@Suite(.enabled(if: PostgreSQLServer.canSpeakTLS, "postgresql or openssl is missing"))
 struct DatabaseTLSTests {
     /// The URL for the role whose password is in a file.
     private func guarded(_ url: String, authority: String) -> String {

@@ -25,7 +25,7 @@ enum TestedStore: String, CaseIterable {
 struct DeviceKeyTests {
     @Test(
         "K-15 of a hundred answers at once to one challenge, on two servers, one is accepted",
-        .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+        .enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
     func race() async throws {
         let state = try await TestedStore.postgreSQL.state()
         let audience = ["--audience", SampleDeviceKey.audience]

@@ -84,7 +84,7 @@ struct SeedStorageTests {
 
     @Test(
         "H-15 T-07 PostgreSQL's files, a dump and both logs contain no seed; no core file is left",
-        .enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+        .enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
     func postgreSQL() async throws {
         // Use a separate PostgreSQL server, because all of its files are searched, including its
         // write-ahead log.

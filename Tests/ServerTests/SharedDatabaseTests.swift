@@ -5,7 +5,7 @@ import Testing
 
 /// Servers on several machines that share one PostgreSQL database: their keys, and a database that
 /// was replaced by an older state.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct SharedDatabaseTests {
     /// A machine with its own key file.
     private func machine(_ url: String, keysOf other: ServerProcess.State? = nil) throws

@@ -9,7 +9,7 @@ import Verification
 import WatchwordCryptography
 
 /// The transcripts, with the requests answered in turn by several processes that share a database.
-@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct SharedTranscriptTests {
     @Test(
         "processes that share a PostgreSQL database answer as the transcript specifies",
