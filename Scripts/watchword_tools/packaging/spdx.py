@@ -7,12 +7,14 @@ FOLDER/PACKAGE holds the files of a package. The document's time is $SOURCE_DATE
 import datetime
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
 
-# Debian packages with the static libraries that Scripts/build-release links into every program in Swift, and into one.
-IN_ALL = ("libgcc-12-dev", "libstdc++-12-dev")
+# Debian packages with the static libraries that Scripts/build-release links into every program in Swift (the braces
+# stand for GCC's version), and into one.
+IN_ALL = ("libgcc-{}-dev", "libstdc++-{}-dev")
 IN_ONE = {"watchword-reader": ("libzbar-dev",)}
 NEEDED = re.compile(r"\(NEEDED\).*\[([^]]+)\]")
 
@@ -42,13 +44,13 @@ def shared(paths):
     return {line.split(":")[0] for line in owners if re.search(r": (/usr)?/lib/[^/]+-linux-gnu/[^/]+$", line)}
 
 
-def static(paths):
+def static(paths, gcc):
     """Returns the Debian packages of the static libraries in programs, and whether any is in Swift."""
     swift = [os.path.basename(path) for path in paths if not path.endswith(".so")]
-    return {package for name in swift for package in IN_ALL + IN_ONE.get(name, ())}, bool(swift)
+    return {package.format(gcc) for name in swift for package in IN_ALL + IN_ONE.get(name, ())}, bool(swift)
 
 
-def document(package, version, libraries, time):
+def document(package, version, libraries, time, distribution):
     """Returns an SPDX document; `libraries` are triples of a name, a version and how the package links it."""
     def element(name, version, *purl):
         return {
@@ -60,7 +62,7 @@ def document(package, version, libraries, time):
         }
 
     def debian(name, version):
-        return f"pkg:deb/debian/{name.replace('+', '%2B')}@{version.replace('+', '%2B')}?distro=bookworm"
+        return f"pkg:deb/debian/{name.replace('+', '%2B')}@{version.replace('+', '%2B')}?distro={distribution}"
 
     own = element(package, version)
     linked = [(element(name, release, *([] if name == "swift" else [debian(name, release)])), link)
@@ -81,12 +83,15 @@ def document(package, version, libraries, time):
 
 
 def main(folder, version, swift):
+    # Scripts/build-release leaves a link to the library that it linked.
+    gcc = os.path.basename(os.path.dirname(os.path.realpath(".build/linked-in/libstdc++.a")))
+    distribution = platform.freedesktop_os_release()["VERSION_CODENAME"]
     time = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), datetime.timezone.utc)
     for package in sorted(os.listdir(folder)):
         paths = programs(os.path.join(folder, package)) if os.path.isdir(os.path.join(folder, package)) else []
         if not paths:
             continue
-        inside, is_swift = static(paths)
+        inside, is_swift = static(paths, gcc)
         libraries = {(name, output("dpkg-query", "--show", "--showformat=${Version}", name), link)
                      for names, link in ((shared(paths), "DYNAMIC_LINK"), (inside, "STATIC_LINK")) for name in names}
         if is_swift:
@@ -94,7 +99,7 @@ def main(folder, version, swift):
         path = os.path.join(folder, package, "usr/share/doc", package, f"{package}.spdx.json")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
-            json.dump(document(package, version, libraries, time), file, indent=1)
+            json.dump(document(package, version, libraries, time, distribution), file, indent=1)
             file.write("\n")
 
 

@@ -59,7 +59,7 @@ class SPDXTests(unittest.TestCase):
     def test_a_document_describes_the_package_and_what_it_links(self):
         time = datetime.datetime(2026, 11, 29, 10, 0, 0, tzinfo=datetime.timezone.utc)
         found = spdx.document("one", "1~git2", {("libc6", "2.36-9+deb12u14", "DYNAMIC_LINK"),
-                                                ("swift", "6.3.1", "STATIC_LINK")}, time)
+                                                ("swift", "6.3.1", "STATIC_LINK")}, time, "bookworm")
         self.assertEqual(found["creationInfo"]["created"], "2026-11-29T10:00:00Z")
         self.assertEqual([package["name"] for package in found["packages"]], ["one", "libc6", "swift"])
         self.assertEqual(
@@ -69,8 +69,9 @@ class SPDXTests(unittest.TestCase):
         self.assertEqual(reference["referenceLocator"], "pkg:deb/debian/libc6@2.36-9%2Bdeb12u14?distro=bookworm")
 
     def test_only_programs_in_swift_contain_its_runtime(self):
-        self.assertEqual(spdx.static(["a/pam_watchword.so"]), (set(), False))
-        self.assertEqual(spdx.static(["a/watchword-reader"]), ({*spdx.IN_ALL, "libzbar-dev"}, True))
+        self.assertEqual(spdx.static(["a/pam_watchword.so"], "14"), (set(), False))
+        self.assertEqual(spdx.static(["a/watchword-reader"], "14"),
+                         ({"libgcc-14-dev", "libstdc++-14-dev", "libzbar-dev"}, True))
 
 
 class ListTests(unittest.TestCase):
