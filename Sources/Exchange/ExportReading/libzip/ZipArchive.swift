@@ -262,6 +262,7 @@ private let trialArchive = """
     private borrowing func read(
         into memory: UnsafeMutableRawPointer?, _ count: Int
     ) throws(ContainerError) -> Int {
+        guard let memory = unsafe memory else { return 0 }
         let read = unsafe zip_fread(handle, memory, UInt64(count))
         guard read >= 0 else {
             let code = unsafe zip_error_code_zip(zip_file_get_error(handle))
