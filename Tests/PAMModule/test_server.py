@@ -351,23 +351,24 @@ class RemoteTests(ServerTestCase):
 @needs_postgresql
 class InstalledServerTests(ModuleTestCase):
     def test_peer(self):
-        """Root's commands reach a database that only the server's user may use, even without keys."""
+        """Root's commands reach a database that only the server's user knows and may use, even without keys."""
         database = PostgreSQL(self)
         commands = subprocess.run(
             ["unshare", "--mount", "bash", "-c", """
                 for folder in /etc /var/lib; do mount -t tmpfs -o mode=755 tmpfs $folder; done
                 mkdir /etc/watchword
                 install -d -o 65534 -g 65534 -m 700 /var/lib/watchword
-                (umask 077 && echo "WATCHWORD_STORE=$1" > /etc/watchword/server.conf)
+                printf '%s\\n' [server] host="$1" port=5433 user=watchword > /var/lib/watchword/.pg_service.conf
+                (umask 077 && echo "WATCHWORD_STORE=postgresql:///postgres?service=server" > /etc/watchword/server.conf)
                 "$0" status
                 "$0" --quiet init; echo $?
                 stat -c '%u %a' /etc/watchword/keys
                 "$0" client list; echo $?
                 rm /etc/watchword/keys
                 "$0" init; echo $?""",
-             PROGRAMS / "watchword-server", f"postgresql://watchword@/postgres?host={database.folder}&port=5433"],
-            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL, capture_output=True,
-            text=True, timeout=60)
+             PROGRAMS / "watchword-server", database.folder],
+            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root"}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=60)
         status = "No server answers at 127.0.0.1:8421: there are no keys and no database yet; run watchword-server init"
         self.assertEqual(commands.stdout.splitlines(), [status, "0", "0 600", "0", "3"], commands.stderr)
 

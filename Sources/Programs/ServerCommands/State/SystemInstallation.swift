@@ -25,14 +25,16 @@ enum SystemInstallation {
         arguments[.settings] ?? (isMeant ? settingsFile : nil)
     }
 
-    /// Sets the variables of the settings file that the environment lacks, so that a command finds
-    /// the server's database.
+    /// Sets the variables of the settings file that the environment lacks, and the home folder of
+    /// the server's user, so that a command finds the server's database as the server does.
     static func adoptSettings(_ arguments: ServerArguments) throws {
         guard let path = settings(for: arguments) else { return }
         for (name, value) in try SettingsFile.existingOrNew(at: path).settings
         where Environment.value(name) == nil {
             try Environment.set(name, to: value)
         }
+        // libpq looks for certificates there, and gives up if only root may look.
+        if isMeant { try Environment.set("HOME", to: stateFolder) }
     }
 
     /// Continues as the user of the installed server, if root runs a command about it, so that the
