@@ -1,3 +1,5 @@
+import Glibc
+import TestSupport
 import Testing
 
 @testable import WatchwordSystem
@@ -18,5 +20,22 @@ struct RunningProgramTests {
         let list = "/bin:.:relative:/\u{301}a::/é/b:\u{301}:/c"
         #expect(RunningProgram.folders(in: list) == ["/bin", "/\u{301}a", "/é/b", "/c"])
         #expect(RunningProgram.folders(in: "").isEmpty)
+    }
+
+    @Test(
+        "root works as a folder's owner, without root's groups, and then as root again",
+        .enabled(if: geteuid() == 0, "only root can become another user"))
+    func owner() async throws {
+        // In a process of its own, because all threads change.
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            try #require(unsafe chown(folder.path, 4_242, 4_243) == 0)
+            let before = [geteuid(), getegid()]
+            let owner = try CurrentProcess.asOwner(of: folder.path) {
+                [geteuid(), getegid(), UInt32(getgroups(0, nil))]
+            }
+            #expect(owner == [4_242, 4_243, 0] && [geteuid(), getegid()] == before)
+            withExtendedLifetime(folder) {}
+        }
     }
 }

@@ -59,14 +59,18 @@ public enum CurrentProcess {
         try call("setuid") { setuid(facts.st_uid) }
     }
 
-    /// Runs `body` with the owner of the folder at `path` as the effective user of all threads; then
-    /// root continues.
+    /// Runs `body` with the owner of the folder at `path` as the effective user of all threads, in the
+    /// folder's group and no other; then root continues, without its further groups.
     public static func asOwner<Value>(of path: String, _ body: () throws -> Value) throws -> Value {
         var facts = stat()
         try call("stat") { unsafe stat(path, &facts) }
+        let group = getegid()
+        try call("setgroups") { setgroups(0, nil) }
+        try call("setegid") { setegid(facts.st_gid) }
         try call("seteuid") { seteuid(facts.st_uid) }
         let result = Result(catching: body)
         try call("seteuid") { seteuid(0) }
+        try call("setegid") { setegid(group) }
         return try result.get()
     }
 }
