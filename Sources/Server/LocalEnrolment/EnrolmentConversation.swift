@@ -102,8 +102,9 @@ extension EnrolmentConversation {
             return outcome.isAccepted
         }
         tell(.added(name))
-        let hasCodes = try credentials().contains { $0.kind == .recovery && $0.state == .active }
-        guard hasCodes || ifPossible(try issueRecoveryCodes()) != nil else {
+        let own = ifPossible(try credentials())
+        let hasCodes = own?.contains { $0.kind == .recovery && $0.state == .active }
+        guard let hasCodes, hasCodes || ifPossible(try issueRecoveryCodes()) != nil else {
             throw .refused(.noRecoveryCodes)
         }
     }
