@@ -59,8 +59,8 @@ enum EnrolMessages {
         case .socket(let path, let failure):
             "\(path): " + HelperMessages.sentence(for: failure)
         case .notTheServer(let path):
-            "\(path): not only root can make a socket there, so somebody else may listen; the folder "
-                + "must belong to root"
+            "\(path): users other than root can create a socket there, so somebody else may be "
+                + "listening; the folder must belong to root"
         case .refused(let refusal): sentence(for: refusal)
         case .terminal(.none): "no terminal to prompt on; run the command on a terminal"
         case .terminal(.ended), .terminal(.interrupted): "no answer; nothing was changed"
@@ -89,7 +89,7 @@ enum EnrolMessages {
         return switch question {
         case .code where isRepeated:
             denial + "Each code is accepted once. Another code, or a recovery code: "
-        case .code: "Code of an authenticator that you have already, or a recovery code: "
+        case .code: "Code of an authenticator that you have, or a recovery code: "
         case .ticket: denial + "Ticket from the administrator: "
         case .firstCode: denial + "Code that the app shows now: "
         }

@@ -66,7 +66,7 @@ final class ServerConversation {
     private func answerModules() throws {
         let deadline = Moment.now + Self.timeoutOfModules
         let terminal = ModuleTerminal(
-            purpose: "Before you add your first authenticator, say who you are.", until: deadline)
+            purpose: "To add your first authenticator, enter your login password.", until: deadline)
         do throws(PAMCheckFailure) {
             _ = try ModuleRelay(file, until: deadline).verdict(unless: nil) {
                 text throws(PAMCheckFailure) in

@@ -18,8 +18,9 @@ package enum HelpPage<Verb: ProgramVerb> {
             lines += columns(options.map { (left(of: $0), help.summary(of: $0, for: entry.name)) })
         }
         if let option = options.first(where: \.isInEnvironment) {
+            let which = options.allSatisfy(\.isInEnvironment) ? "All" : "Some"
             let hint =
-                "Most options can also be set by environment variables: \(option.variable) for "
+                "\(which) options can also be set by environment variables: \(option.variable) for "
                 + "--\(option.name)."
             lines += [""] + wrapped(hint, indent: 0)
         }

@@ -260,7 +260,8 @@ extension ServerMessages {
             }
         return [
             start,
-            "Enrol the first user: watchword-server subject enrol NAME",
+            "Enrol the first user: watchword-server subject enrol NAME (for logins on this machine, NAME is "
+                + "unix:REALM:ACCOUNT)",
             "Copy \(keys) to a safe place, apart from the backups of the database: without it, they are "
                 + "useless, and with it, anybody can open them.",
         ]
