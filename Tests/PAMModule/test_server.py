@@ -348,29 +348,49 @@ class RemoteTests(ServerTestCase):
 
 
 @needs_server
-@needs_postgresql
 class InstalledServerTests(ModuleTestCase):
-    def test_peer(self):
-        """Root's commands reach a database that only the server's user knows and may use, even without keys."""
-        database = PostgreSQL(self)
-        commands = subprocess.run(
-            ["unshare", "--mount", "bash", "-c", """
-                for folder in /etc /var/lib; do mount -t tmpfs -o mode=755 tmpfs $folder; done
-                mkdir /etc/watchword
-                install -d -o 65534 -g 65534 -m 700 /var/lib/watchword
-                printf '%s\\n' [server] host="$1" port=5433 user=watchword > /var/lib/watchword/.pg_service.conf
-                (umask 077 && echo "WATCHWORD_STORE=postgresql:///postgres?service=server" > /etc/watchword/server.conf)
-                "$0" status
-                "$0" --quiet init; echo $?
-                stat -c '%u %a' /etc/watchword/keys
-                "$0" client list; echo $?
-                rm /etc/watchword/keys
-                "$0" init; echo $?""",
-             PROGRAMS / "watchword-server", database.folder],
+    """Root's commands on a machine with an installed server, whose user is nobody here."""
+
+    def run_as_root(self, script, *arguments):
+        """Runs a script with the server's folders, and the command as $0."""
+        folders = """
+            for folder in /etc /var/lib; do mount -t tmpfs -o mode=755 tmpfs $folder; done
+            mkdir /etc/watchword
+            install -d -o 65534 -g 65534 -m 700 /var/lib/watchword
+            touch /etc/watchword/server.conf
+            """
+        return subprocess.run(
+            ["unshare", "--mount", "bash", "-c", folders + script, PROGRAMS / "watchword-server", *arguments],
             env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root"}, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=60)
+
+    @needs_postgresql
+    def test_peer(self):
+        """They reach a database that only the server's user knows and may use, even without keys."""
+        database = PostgreSQL(self)
+        commands = self.run_as_root("""
+            printf '%s\\n' [server] host="$1" port=5433 user=watchword > /var/lib/watchword/.pg_service.conf
+            echo "WATCHWORD_STORE=postgresql:///postgres?service=server" > /etc/watchword/server.conf
+            "$0" status
+            "$0" --quiet init; echo $?
+            stat -c '%u %a' /etc/watchword/keys
+            "$0" client list; echo $?
+            rm /etc/watchword/keys
+            "$0" init; echo $?""", database.folder)
         status = "No server answers at 127.0.0.1:8421: there are no keys and no database yet; run watchword-server init"
         self.assertEqual(commands.stdout.splitlines(), [status, "0", "0 600", "0", "3"], commands.stderr)
+
+    def test_restore(self):
+        """A copy of the database is restored with the keys, which the server's user cannot read."""
+        commands = self.run_as_root("""
+            "$0" --quiet init; echo $?
+            chmod 700 /etc/watchword
+            "$0" backup /var/lib/watchword/copy; echo $?
+            rm /var/lib/watchword/watchword.db*
+            "$0" restore /var/lib/watchword/copy --clock-is-right; echo $?
+            stat -c '%u %a' /var/lib/watchword/watchword.db""")
+        report = "Credentials kept: 0. Ended, to be enrolled again: 0. API keys revoked: 0."
+        self.assertEqual(commands.stdout.splitlines(), ["0", "0", report, "0", "65534 600"], commands.stderr)
 
 
 @needs_server

@@ -40,11 +40,13 @@ struct ServerContext: Sendable {
 
     /// Opens the database and the key file.
     ///
-    /// - Parameter making: whether to create what is missing.
+    /// - Parameters:
+    ///   - opened: the key file, if it is open: the server's user may not be able to open it again.
+    ///   - making: whether to create what is missing.
     static func open(
-        _ places: ServerPaths, policy: Policy = .standard, making: Bool
+        _ places: ServerPaths, _ opened: KeyFile? = nil, policy: Policy = .standard, making: Bool
     ) throws -> ServerContext {
-        let keys = try KeyFile.opening(places, making: making)
+        let keys = try opened ?? KeyFile.opening(places, making: making)
         let store = try places.database.open(places, key: keys.ring().auditKey)
         let agreed = try RegisteredKeys(keys, store, places)
         let verifier = Verifier(store: store, policy: policy, clock: now, keys: { agreed.ring() })

@@ -42,9 +42,10 @@ enum BackupCommand {
     private static func restore(
         _ copy: String, to path: String, _ places: ServerPaths, _ session: ServerSession
     ) async throws -> ExitCode {
-        let (key, options) = try decide(places, session)
+        let (keys, options) = try decide(places, session)
         let report = try naming(
-            SQLiteVerificationStore.restore(from: copy, to: path, key: key, options)
+            SQLiteVerificationStore.restore(
+                from: copy, to: path, key: keys.ring().auditKey, options)
         ) { error in
             // This error concerns the database, not the copy.
             .database(error == .exists ? places.database : .sqlite(path: copy), error)
@@ -63,7 +64,7 @@ enum BackupCommand {
                 DELETE /v1/credentials/ID for each.
                 """)
         }
-        try await warnAboutMissingKeys(places, session)
+        try await warnAboutMissingKeys(places, keys, session)
         return .done
     }
 
@@ -71,9 +72,9 @@ enum BackupCommand {
     private static func settle(
         _ address: PostgreSQLAddress, _ places: ServerPaths, _ session: ServerSession
     ) throws -> ExitCode {
-        let (key, options) = try decide(places, session)
+        let (keys, options) = try decide(places, session)
         let (report, end) = try naming(
-            PostgreSQLVerificationStore.settle(address, key: key, options)
+            PostgreSQLVerificationStore.settle(address, key: keys.ring().auditKey, options)
         ) { .database(places.database, $0) }
         // With the ends recorded before the rollback, the server would reject this database.
         try CheckpointFile(path: places.endsFile).replace(with: end)
@@ -91,17 +92,16 @@ enum BackupCommand {
         return .done
     }
 
-    /// The key of the events, and what the options decide about a restore.
+    /// The keys, and what the options decide about a restore.
     private static func decide(
         _ places: ServerPaths, _ session: ServerSession
-    ) throws -> (key: AuditKey, options: RestoreOptions) {
+    ) throws -> (keys: KeyFile, options: RestoreOptions) {
         let arguments = session.arguments
         let clock = try RestoreClock(arguments)
         // This file may be root's, so it is read before root becomes the server's user.
         let ended = try AuditEndedCommand.named(by: arguments)
-        let keys = try KeyFile.opening(places, making: false)
         return (
-            keys.ring().auditKey,
+            try KeyFile.opening(places, making: false),
             RestoreOptions(
                 now: clock.now, trustsClock: clock.isTrusted,
                 keepsClients: arguments.has(.keepClients), ended: ended ?? [])
@@ -121,9 +121,9 @@ enum BackupCommand {
 
     /// Warns of keys that the copy needs but the key file lacks, because they have been retired.
     private static func warnAboutMissingKeys(
-        _ places: ServerPaths, _ session: ServerSession
+        _ places: ServerPaths, _ keys: KeyFile, _ session: ServerSession
     ) async throws {
-        let context = try ServerContext.open(places, making: false)
+        let context = try ServerContext.open(places, keys, making: false)
         defer { context.close() }
         let known = Set(context.keys.ring().versions.map(\.id))
         let usage = try await context.verifier.keyUsage()
