@@ -212,8 +212,8 @@ private func report(_ found: Found, to context: UnsafeMutableRawPointer?) {
     unsafe context?.assumingMemoryBound(to: Found?.self).pointee = found
 }
 
-/// Swift imports `size_t` as a signed integer.
-private func members(_ count: Int) -> UInt64 { UInt64(UInt(bitPattern: count)) }
+/// The older libcbor's numbers are of type `size_t`, which Swift imports as a signed integer.
+private func members(_ count: some BinaryInteger) -> UInt64 { UInt64(truncatingIfNeeded: count) }
 
 /// The functions that the decoder calls.
 // `@unchecked Sendable`: they are never changed.
@@ -236,8 +236,8 @@ private func members(_ count: Int) -> UInt64 { UInt64(UInt(bitPattern: count)) }
             unsafe report(.head(.negative(argument: UInt64($1))), to: $0)
         }
         unsafe callbacks.negint64 = { unsafe report(.head(.negative(argument: $1)), to: $0) }
-        unsafe callbacks.byte_string = { unsafe report(.head(.bytes(count: $2)), to: $0) }
-        unsafe callbacks.string = { unsafe report(.head(.text(count: $2)), to: $0) }
+        unsafe callbacks.byte_string = { unsafe report(.head(.bytes(count: Int($2))), to: $0) }
+        unsafe callbacks.string = { unsafe report(.head(.text(count: Int($2))), to: $0) }
         unsafe callbacks.array_start = {
             unsafe report(.head(.array(members: members($1))), to: $0)
         }
