@@ -41,7 +41,7 @@ package protocol OpenVault: AnyObject {
     ///
     /// - Parameter person: shows a message or asks a question; returns the answer to a question.
     func send(
-        _ request: AgentRequest, asking person: (AgentResponse) -> AgentRequest?
+        _ request: AgentRequest, asking person: @escaping (AgentResponse) -> AgentRequest?
     ) throws(AgentFailure) -> AgentResponse
     /// Becomes ready when the answer to a question is no longer needed; `nil` if it always is.
     var endOfQuestion: Polling.Interest? { get }

@@ -52,12 +52,9 @@ package final class OwnVault: OpenVault {
     }
 
     package func send(
-        _ request: AgentRequest, asking person: (AgentResponse) -> AgentRequest?
+        _ request: AgentRequest, asking person: @escaping (AgentResponse) -> AgentRequest?
     ) throws(AgentFailure) -> AgentResponse {
-        withoutActuallyEscaping(person) { person in
-            OwnRequest(own: self, presence: request.presence, person: person)
-                .response(to: request)
-        }
+        OwnRequest(own: self, presence: request.presence, person: person).response(to: request)
     }
 
     package func recordUse(of id: RecordID, at time: Int64) { vault.recordUse(of: id, at: time) }
