@@ -188,6 +188,19 @@ struct LocalListenerTests {
         #expect(await listener.stop(grace: .seconds(60)))
     }
 
+    @Test("a request that arrives while the listener stops is answered")
+    func late() async throws {
+        let listener = try start(on: endpoint())
+        let late = try LocalClient(path, sending: [1, 2, 3])
+        // Connections are accepted in order.
+        #expect(try await LocalClient(path, sending: [5, 6, 7, 8]).awaitAnswer() == [8, 7, 6, 5])
+        async let isComplete = listener.stop(grace: .seconds(60))
+        while !listener.isStopping { await Task.yield() }
+        try late.send([4])
+        #expect(try await late.awaitAnswer() == [4, 3, 2, 1])
+        #expect(await isComplete)
+    }
+
     @Test("a conversation is handed over with the process that connected")
     func conversation() async throws {
         let (peers, found) = AsyncStream.makeStream(of: LocalSocket.Peer.self)

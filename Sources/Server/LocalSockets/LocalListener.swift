@@ -8,12 +8,15 @@ package final class LocalListener: Sendable {
     /// Wakes the thread.
     private let waking: Waking
     private let thread = Mutex<WorkerThread?>(nil)
-    private let isStopping = Atomic(false)
+    /// Until when the requests of accepted connections are received; `nil` until it stops.
+    private let lastRequest = Mutex<Moment?>(nil)
     /// The number of requests that have not been answered yet.
     private let begun = Mutex(0)
 
     /// The maximum number of connections that are accepted before the requests of others are read.
     private static let batch = 64
+    /// How long a client may take to send its request when the listener stops; it does so at once.
+    private static let lastRequests = Duration.seconds(2)
     /// How long nothing is accepted after that failed, for example because too many files are open.
     private static let rest = Duration.milliseconds(50)
 
@@ -30,15 +33,19 @@ package final class LocalListener: Sendable {
         return listener
     }
 
+    /// Whether ``stop(grace:)`` was called.
+    var isStopping: Bool { lastRequest.withLock { $0 != nil } }
+
     private init(_ waking: Waking) { self.waking = waking }
 
-    /// Stops accepting connections, closes the sockets and the connections without a complete
-    /// request, and completes the responses to the other requests.
+    /// Stops accepting connections, completes the responses to those that were accepted, and closes
+    /// the sockets.
     ///
-    /// - Parameter grace: how long these responses may still take.
-    /// - Returns: whether all of them were sent.
+    /// - Parameter grace: how long these responses may still take; the requests may take at most two
+    ///   seconds of it.
+    /// - Returns: whether all requests that arrived were answered.
     package func stop(grace: Duration) async -> Bool {
-        isStopping.store(true, ordering: .sequentiallyConsistent)
+        lastRequest.withLock { $0 = .now + min(grace, Self.lastRequests) }
         waking.wake()
         let ending = thread.withLock { thread in
             defer { thread = nil }
@@ -54,12 +61,14 @@ package final class LocalListener: Sendable {
 
     private func run(_ entrances: [LocalEntrance]) {
         var incoming: [IncomingRequest] = []
-        while !isStopping.load(ordering: .sequentiallyConsistent) {
-            let open = entrances.filter(\.occupancy.hasRoom)
+        while true {
+            let end = lastRequest.withLock { $0 }
+            if let end, incoming.isEmpty || end.timeRemaining == .zero { return }
+            let open = end == nil ? entrances.filter(\.occupancy.hasRoom) : []
             let interests =
                 [waking.readable] + open.map { .reading($0.endpoint.file) }
                 + incoming.map { .reading($0.connection.file) }
-            let timeout = incoming.map(\.deadline).min()?.timeRemaining
+            let timeout = (incoming.map(\.deadline) + [end].compactMap { $0 }).min()?.timeRemaining
             guard let ready = ifPossible(try Polling.ready(of: interests, timeout: timeout)) else {
                 Self.pause()
                 continue
