@@ -10,11 +10,13 @@ struct EditRaceTests {
     private func race(
         _ fixture: VaultFixture, _ edit: String, meanwhile: String
     ) throws -> ForeignProgram.Outcome {
-        // Opening the pipe blocks until `watchword`, having unlocked the vault, opens it.
+        // Opening the pipe blocks until `watchword`, having unlocked the vault, opens it; `watchword`
+        // does not wait for a writer, so this must have begun.
         try Transcript.run(
             """
             mkfifo pipe
             { exec 3>pipe; \(meanwhile); echo \(Self.newKey) >&3; } &
+            until grep -q 'State:.S' /proc/$!/status; do :; done
             watchword edit Site:me \(edit) --secret-file pipe --passphrase-file pass.txt
             """, in: fixture.folder)
     }
