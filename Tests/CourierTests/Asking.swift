@@ -15,13 +15,14 @@ struct Asking {
         helper = try HTTPHelper(path: BuiltProgram.path("watchword-courier"), timeout: timeout)
     }
 
-    func redeem(_ ticket: SecretBytes = ticket, deviceName: String = "") throws(HTTPHelperFailure)
-        -> HelperResponse
-    {
+    func redeem(
+        _ ticket: SecretBytes = ticket, deviceName: String = "", custody: SecretCustody? = nil
+    ) throws(HTTPHelperFailure) -> HelperResponse {
         try helper.send(
             HelperRequest(
                 server: server, idempotencyKey: "the-same-key",
-                operation: .enrolment(ticket: ticket, deviceName: deviceName)))
+                operation: .enrolment(
+                    ticket: ticket, deviceName: deviceName, custody: custody)))
     }
 
     func signIn(_ credential: Token, _ secret: SecretBytes, nonce: UInt8) throws -> HelperResponse {

@@ -46,6 +46,7 @@ struct CourierMessageTests {
         let nonce = try #require(RotationNonce(Array(0..<16)))
         let operations: [HelperRequest.Operation] = [
             .enrolment(ticket: Self.secret, deviceName: "attic"),
+            .enrolment(ticket: Self.secret, deviceName: "", custody: .file),
             .login(HelperRequest.Login(credential: token, secret: Self.secret, nonce: nonce)),
             Self.registration(), Self.registration(attestation: try Self.attestation()),
             .keyActivation(credential: token, secret: Self.secret), .challenge(credential: token),

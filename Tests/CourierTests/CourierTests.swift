@@ -42,6 +42,16 @@ import WatchwordSystem
         #expect(try plain.requests().map { $0.body["name"] } == ["attic"])
     }
 
+    @Test("an enrolment reports the custody of a bound secret, and nothing of another")
+    func custody() throws {
+        let server = try LoginServer()
+        let asking = try Asking("http://localhost:\(server.port)")
+        _ = try asking.redeem()
+        for custody in SecretCustody.allCases { _ = try asking.redeem(custody: custody) }
+        #expect(
+            try server.requests().map { $0.body["custody"] } == [nil, "tpm", "agent", "file"])
+    }
+
     static let badCertificates: [(String, HTTPHelperFailure.CertificateFault)] = [
         ("expired", .expired), ("early", .notYetValid), ("other-host", .otherHost),
         ("self-made", .unknownAuthority),

@@ -57,7 +57,7 @@ private let faults: [String: @Sendable (Int32) -> Int32] = [
     private static func ask(
         _ request: HelperRequest, _ tools: consuming Tools, _ connection: borrowing FileDescriptor
     ) throws(HTTPHelperFailure) -> HelperResponse {
-        guard case .enrolment(_, let order) = request.operation, let fault = faults[order] else {
+        guard case .enrolment(_, let order, _) = request.operation, let fault = faults[order] else {
             throw .badResponse
         }
         let number = fault(connection.number)

@@ -116,13 +116,10 @@ extension HelperRequest.Operation {
     /// The members of a device's request.
     private func members(for server: ServerAddress) -> [(String, JSONValue)] {
         switch self {
-        case .enrolment(let ticket, ""):
-            [("ticket", .secret(ticket)), ("user_agent", .text(userAgent))]
-        case .enrolment(let ticket, let deviceName):
-            [
-                ("name", .text(deviceName)), ("ticket", .secret(ticket)),
-                ("user_agent", .text(userAgent)),
-            ]
+        case .enrolment(let ticket, let deviceName, let custody):
+            (custody.map { [("custody", .text($0.rawValue))] } ?? [])
+                + (deviceName.isEmpty ? [] : [("name", .text(deviceName))])
+                + [("ticket", .secret(ticket)), ("user_agent", .text(userAgent))]
         case .login(let login):
             [
                 ("credential", .text(login.credential.text)),

@@ -6,8 +6,9 @@ package import WatchwordSystem
 public struct HelperRequest: Sendable {
     /// What the server is asked to do.
     public enum Operation: Sendable {
-        /// Redeem an enrolment ticket; the account's owner recognises the device by its name.
-        case enrolment(ticket: SecretBytes, deviceName: String)
+        /// Redeem an enrolment ticket; the account's owner recognises the device by its name. The
+        /// custody of the secret is reported if the entry will be bound to the device.
+        case enrolment(ticket: SecretBytes, deviceName: String, custody: SecretCustody? = nil)
         /// Sign in.
         case login(Login)
         /// Register the device key with this public key of 65 bytes, whose private key is in a TPM
@@ -67,6 +68,18 @@ public struct HelperRequest: Sendable {
         self.operation = operation
     }
 }
+
+/// What keeps the device key to which an enrolled secret is bound.
+public enum SecretCustody: String, CaseIterable, Sendable {
+    /// A TPM of the device.
+    case tpm
+    /// The system agent.
+    case agent
+    /// A file of the user.
+    case file
+}
+
+extension SecretCustody: Transferable {}
 
 extension HelperRequest {
     /// The registration of a device key.
@@ -148,7 +161,7 @@ extension HelperRequest: Transferable {
             apiKey.map(Token.isToken) ?? true
         else { return false }
         switch operation {
-        case .enrolment(let ticket, let deviceName):
+        case .enrolment(let ticket, let deviceName, _):
             return Token.isToken(ticket) && deviceName.utf8.count <= HelperProtocol.longestText
         case .login(let login):
             return Token.isToken(login.secret)
@@ -173,8 +186,8 @@ extension HelperRequest.Operation: Transferable {
 
     package func write(to output: FrameWriter) {
         switch self {
-        case .enrolment(let ticket, let deviceName):
-            output.append(Kind.enrolment, ticket, deviceName)
+        case .enrolment(let ticket, let deviceName, let custody):
+            output.append(Kind.enrolment, ticket, deviceName, custody)
         case .login(let login): output.append(Kind.login, login)
         case .keyRegistration(let registration, let point, let isInTPM):
             output.append(Kind.keyRegistration, registration, point, isInTPM)
@@ -190,7 +203,8 @@ extension HelperRequest.Operation: Transferable {
         switch try fields.value(bytes) as Kind {
         case .enrolment:
             self = .enrolment(
-                ticket: try fields.secretToken(bytes), deviceName: try fields.deviceName(bytes))
+                ticket: try fields.secretToken(bytes), deviceName: try fields.deviceName(bytes),
+                custody: try fields.value(bytes))
         case .login: self = try fields.make(Self.login, from: bytes)
         case .keyRegistration:
             self = .keyRegistration(

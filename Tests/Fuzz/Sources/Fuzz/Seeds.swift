@@ -221,7 +221,7 @@ private func courierMessages() throws -> [[UInt8]] {
     let server = TrustedServer(
         try valid(ServerAddress("https://login.example:8443")), authorities: Array("PEM".utf8))
     let operations: [HelperRequest.Operation] = [
-        .enrolment(ticket: ticket, deviceName: "phone"),
+        .enrolment(ticket: ticket, deviceName: "phone", custody: .tpm),
         .login(HelperRequest.Login(credential: token, secret: ticket, nonce: nonce)),
         .keyRegistration(try registration(isAttested: true), point: [4, 1], isInTPM: true),
         .keyActivation(credential: token, secret: ticket), .challenge(credential: token),
