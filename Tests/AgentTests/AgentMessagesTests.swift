@@ -167,7 +167,7 @@ struct AgentMessagesTests {
             slots: slots, status: status, isHeld: true, isMoving: false,
             identity: try sampleIdentity())
         let check = VaultCheck(
-            opened: 3, damages: [.record(id)], reports: reports, hasRecoveryKey: true,
+            opened: 3, closed: 0, damages: [.record(id)], reports: reports, hasRecoveryKey: true,
             previous: .whole(generation: 4))
         let held = AgentStatus.Vault(path: "/v", idle: .seconds(1), total: .seconds(2))
         let responses: [AgentResponse] = [

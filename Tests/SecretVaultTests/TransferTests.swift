@@ -61,7 +61,7 @@ struct TransferTests {
         for previous in previous {
             try MessageForm.check(
                 VaultCheck(
-                    opened: 3, damages: parts, reports: reports, hasRecoveryKey: true,
+                    opened: 3, closed: 0, damages: parts, reports: reports, hasRecoveryKey: true,
                     previous: previous))
         }
         try MessageForm.check(LockOut(failures: 7, seconds: 60))

@@ -104,6 +104,9 @@ extension Messages {
         case .wiped: "the entry was wiped; only its name is left"
         case .vanished:
             "the entry has lost its secret; watchword list says how to restore it"
+        case .boundElsewhere:
+            "the entry is bound to another device, and opens only there"
+        case .deviceKey: "the key of this device that opens the entry cannot be used"
         case .spaceAroundName:
             "the issuer or the account begins or ends with a space or a character that looks like one; "
                 + "remove it"

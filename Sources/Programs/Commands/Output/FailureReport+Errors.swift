@@ -151,7 +151,7 @@ extension ExitCode {
             switch error {
             case .noSuchEntry, .nothingToUndo, .vanishedEntries, .copyHasNewerKey, .otherKind,
                 .noSuchSlot, .lastSlot,
-                .wiped, .vanished,
+                .wiped, .vanished, .boundElsewhere,
                 .counterExhausted:
                 .no
             case .notFound, .otherVault, .alreadyExists, .previousLeft, .reservedPath,
@@ -170,7 +170,7 @@ extension ExitCode {
             case .system(let failure), .notCounted(let failure), .outcomeNotRecorded(let failure):
                 failure.isPermissionDenied ? .badInput : .system
             case .busy, .replaced, .changedMeanwhile, .rekeyed, .previousNotErased, .notConfirmed,
-                .cryptography:
+                .cryptography, .deviceKey:
                 .system
             }
     }

@@ -12,6 +12,8 @@ public struct EntrySummary: Hashable, Sendable {
     /// Whether its secret was wiped without the vault key, and neither the manifest nor the counted
     /// failures prove that: anybody who can write the file may have made the tombstone.
     public internal(set) var hasVanished = false
+    /// The device that its secret is bound to; `nil` if there is none, or if it was wiped.
+    public internal(set) var binding: EntryBinding?
     let properties: EntryProperties
 
     /// The kind of entry.

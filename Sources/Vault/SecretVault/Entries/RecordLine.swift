@@ -9,23 +9,20 @@ struct RecordLine: Hashable {
     /// manifest entry, in Base64.
     static let minimumFileSize = 200
 
-    /// What precedes the number of seconds after the word for presence, in format 3.
+    /// What precedes the number of seconds after the word for presence, from format 3 on.
     fileprivate static let reuseMark = ",reuse:"
+
+    /// The line of the same record, sealed in this generation.
+    func sealed(in generation: UInt64) -> RecordLine {
+        RecordLine(id: id, revision: generation, accessControl: accessControl)
+    }
 
     /// Writes the line, including its line feed.
     func write(to text: inout VaultText) {
         text.write("record ")
         text.writeBase64(id.bytes)
         text.write(" \(revision) ")
-        text.write(accessControl.presence.word)
-        if accessControl.reuse != .none {
-            text.write("\(RecordLine.reuseMark)\(accessControl.reuse.seconds)")
-        }
-        text.write(" ")
-        switch accessControl.onFailure {
-        case .lockOut: text.write("lock-out")
-        case .wipe(let count): text.write("wipe:\(count.value)")
-        }
+        accessControl.write(to: &text)
         text.endLine()
     }
 
@@ -34,6 +31,19 @@ struct RecordLine: Hashable {
         var text = VaultText()
         write(to: &text)
         return text.bytes
+    }
+}
+
+extension AccessControl {
+    /// Writes the words for presence and failures.
+    func write(to text: inout VaultText) {
+        text.write(presence.word)
+        if reuse != .none { text.write("\(RecordLine.reuseMark)\(reuse.seconds)") }
+        text.write(" ")
+        switch onFailure {
+        case .lockOut: text.write("lock-out")
+        case .wipe(let count): text.write("wipe:\(count.value)")
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 internal import OneTimePassword
-internal import WatchwordCryptography
+package import WatchwordCryptography
 internal import WatchwordSystem
 
 /// The plaintext of a record: the secret, without what the manifest already contains.
@@ -8,9 +8,11 @@ enum RecordPayload {
     case hotp(counter: UInt64, key: SecretBytes, parameters: [Credential.Parameter])
     case bytes(SecretBytes)
     case uncomputed(secret: SecretBytes, pin: SecretBytes?)
+    /// What only another device opens.
+    case closed(ClosedSecret)
 
     // A box reveals the length of its content, so contents are padded to a multiple of this.
-    private static let step = 64
+    static let step = 64
     static let parameterLimit = 64
 
     /// The bytes that are equal in two entries with the same secret.
@@ -19,13 +21,32 @@ enum RecordPayload {
         case .totp(let key, _), .hotp(_, let key, _): key
         case .bytes(let bytes): bytes
         case .uncomputed(let secret, _): secret
+        // It is never compared: the manifest lists the fingerprint.
+        case .closed(let closed): closed.box
+        }
+    }
+
+    /// The fingerprint under a key.
+    func fingerprint(under key: SecretBytes) -> [UInt8] {
+        let print = identity.withBytes { hmac(.sha256, key: key, message: $0) }
+        return Array(print.prefix(ListedSecret.fingerprintCount))
+    }
+
+    /// What the manifest of a bound record lists about this content: the counter, or how far the
+    /// enrolled secret has advanced; otherwise 0.
+    func state(of kind: EntryKind) -> UInt64 {
+        switch self {
+        case .hotp(let counter, _, _): counter
+        case .bytes(let form) where kind == .enrolled: EnrolledState.number(of: form)
+        case .totp, .bytes, .uncomputed: 0
+        case .closed(let closed): closed.binding.state
         }
     }
 
     /// The bytes to seal: a length, the content, and zeros up to the next multiple of the step.
     func sealedForm() throws(VaultError) -> SecretBytes {
         let size = contentSize
-        guard size <= VaultLimits.secretSize, parameterCount <= RecordPayload.parameterLimit else {
+        guard size <= sizeLimit, parameterCount <= RecordPayload.parameterLimit else {
             throw .overLimit(.secret)
         }
         let steps = (4 + size + RecordPayload.step - 1) / RecordPayload.step
@@ -39,9 +60,17 @@ enum RecordPayload {
     private var parameterCount: Int {
         switch self {
         case .totp(_, let parameters), .hotp(_, _, let parameters): parameters.count
-        case .bytes, .uncomputed: 0
+        case .bytes, .uncomputed, .closed: 0
         }
     }
+
+    private var sizeLimit: Int {
+        if case .closed = self { RecordPayload.boundSize } else { VaultLimits.secretSize }
+    }
+
+    /// The maximum size of an inner box.
+    private static let boundSize =
+        SealingKey.overhead + (4 + VaultLimits.secretSize + step - 1) / step * step
 
     /// The size of the content without the length before it and the padding after it.
     var contentSize: Int {
@@ -51,6 +80,7 @@ enum RecordPayload {
         case .hotp(_, let key, let parameters):
             16 + key.count + RecordPayload.size(of: parameters)
         case .bytes(let bytes): bytes.count
+        case .closed(let closed): closed.box.count
         case .uncomputed(let secret, .none): 8 + secret.count
         case .uncomputed(let secret, let pin?): 8 + secret.count + pin.count
         }
@@ -70,6 +100,8 @@ enum RecordPayload {
             RecordPayload.write(key, parameters, to: &output)
         case .bytes(let bytes):
             bytes.withBytes { output.append(copying: $0) }
+        case .closed(let closed):
+            closed.box.withBytes { output.append(copying: $0) }
         case .uncomputed(let secret, let pin):
             secret.withBytes { output.append(string: $0) }
             // An empty PIN stands for none.
@@ -94,19 +126,31 @@ extension RecordPayload {
     /// Parses the result of ``sealedForm()`` for this kind of entry.
     init(reading sealed: SecretBytes, kind: EntryKind) throws(FieldReader.Unreadable) {
         self = try sealed.withBytes { padded throws(FieldReader.Unreadable) in
-            var outer = FieldReader(.bigEndian)
-            let content = padded.extracting(
-                try outer.string(padded, limit: VaultLimits.secretSize))
-            guard padded.count % RecordPayload.step == 0,
-                padded.count - 4 - content.count < RecordPayload.step
-            else {
-                throw FieldReader.Unreadable()
-            }
-            for index in outer.position..<padded.count where padded[index] != 0 {
-                throw FieldReader.Unreadable()
-            }
-            return try RecordPayload(content: content, kind: kind)
+            let content = try RecordPayload.content(of: padded, limit: VaultLimits.secretSize)
+            return try RecordPayload(content: padded.extracting(content), kind: kind)
         }
+    }
+
+    /// The inner box in the result of ``sealedForm()``.
+    static func innerBox(in sealed: SecretBytes) throws(FieldReader.Unreadable) -> SecretBytes {
+        try sealed.withBytes { padded throws(FieldReader.Unreadable) in
+            SecretBytes(copying: padded.extracting(try content(of: padded, limit: boundSize)))
+        }
+    }
+
+    /// The range of the content between the length and the padding.
+    private static func content(
+        of padded: Span<UInt8>, limit: Int
+    ) throws(FieldReader.Unreadable) -> Range<Int> {
+        var outer = FieldReader(.bigEndian)
+        let content = try outer.string(padded, limit: limit)
+        guard padded.count % step == 0, padded.count - 4 - content.count < step else {
+            throw FieldReader.Unreadable()
+        }
+        for index in outer.position..<padded.count where padded[index] != 0 {
+            throw FieldReader.Unreadable()
+        }
+        return content
     }
 
     /// Parses the content without the length before it and the padding after it.
@@ -155,5 +199,43 @@ extension RecordPayload {
         }
         try fields.finish(content)
         return (SecretBytes(copying: key), parameters)
+    }
+}
+
+/// The stored forms of a service's entries, as VaultFile.md defines them.
+package enum EnrolledState {
+    /// How far a form has advanced; 0 if it cannot be read.
+    ///
+    /// For a secret: twice the generation of its newest one, plus one if that was presented. A
+    /// device key is newer than each secret that it replaces.
+    package static func number(of form: SecretBytes) -> UInt64 {
+        ifPossible(
+            try form.withBytes { bytes throws(FieldReader.Unreadable) in
+                try number(in: bytes)
+            }) ?? 0
+    }
+
+    private static func number(in bytes: Span<UInt8>) throws(FieldReader.Unreadable) -> UInt64 {
+        var fields = FieldReader(.bigEndian)
+        let version = try fields.byte(bytes)
+        // The address and the authorities.
+        for _ in 0..<2 { _ = try fields.string(bytes, limit: .max) }
+        let credential = try fields.string(bytes, limit: .max)
+        guard version == 1 else {
+            guard version == 2 else { throw FieldReader.Unreadable() }
+            return (1 << 63) + (credential.isEmpty ? 0 : 1)
+        }
+        _ = try fields.number(bytes, width: 8)
+        let generation = try fields.number(bytes, width: 8)
+        guard generation < (1 << 62) - 1 else { throw FieldReader.Unreadable() }
+        // Two secrets, each with the nonce with which it was presented.
+        var number: UInt64 = 0
+        for index in 0..<2 {
+            let secret = try fields.string(bytes, limit: .max)
+            let nonce = try fields.string(bytes, limit: .max)
+            guard index == 0 || !secret.isEmpty else { break }
+            number = 2 * (generation + UInt64(index)) + (nonce.isEmpty ? 0 : 1)
+        }
+        return number
     }
 }

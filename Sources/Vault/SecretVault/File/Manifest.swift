@@ -158,24 +158,30 @@ struct ManifestEntry {
     var secret: ListedSecret
     var properties: EntryProperties
 
-    /// Equal for two entries with the same secret; `nil` if the entry was wiped.
+    /// Equal for two entries with the same secret, if both are bound to the same device or none is
+    /// bound; `nil` if the entry was wiped.
     var fingerprint: [UInt8]? {
-        if case .sealed(_, let fingerprint) = secret { fingerprint } else { nil }
+        if case .sealed(_, let fingerprint, _) = secret { fingerprint } else { nil }
+    }
+
+    /// The device that it is bound to; also listed if it was wiped without the vault key.
+    var binding: RecordBinding? {
+        if case .sealed(_, _, let binding) = secret { binding } else { nil }
     }
 }
 
 /// The state of a record's secret in the manifest.
 enum ListedSecret {
-    /// It is present, with the SHA-256 digest of its box (in Base64, as in the file) and its
-    /// fingerprint.
-    case sealed(digest: [UInt8], fingerprint: [UInt8])
+    /// It is present, with the SHA-256 digest of its box (in Base64, as in the file), its
+    /// fingerprint, and the device that it is bound to, if any.
+    case sealed(digest: [UInt8], fingerprint: [UInt8], binding: RecordBinding? = nil)
     /// It was wiped, and must never reappear.
     case wiped(Tombstone)
 
     static let digestCount = 32
     static let fingerprintCount = 16
     /// Its maximum encoded size in bytes.
-    static let room = 1 + digestCount + fingerprintCount
+    static let room = 1 + digestCount + fingerprintCount + RecordBinding.room
 }
 
 /// The kind of an entry and the parameters of its codes, without the key.
@@ -231,10 +237,11 @@ extension ManifestEntry {
 extension ListedSecret {
     func write(to output: inout OutputSpan<UInt8>) {
         switch self {
-        case .sealed(let digest, let fingerprint):
-            output.append(1)
+        case .sealed(let digest, let fingerprint, let binding):
+            output.append(binding == nil ? 1 : 3)
             output.append(copying: digest.span)
             output.append(copying: fingerprint.span)
+            binding?.write(to: &output)
         case .wiped(let tombstone):
             output.append(2)
             tombstone.write(to: &output)
@@ -245,12 +252,13 @@ extension ListedSecret {
         reading fields: inout FieldReader, in bytes: Span<UInt8>
     ) throws(FieldReader.Unreadable) {
         switch try fields.number(bytes, width: 1) {
-        case 1:
+        case let state where state == 1 || state == 3:
             let digest = try fields.take(ListedSecret.digestCount, of: bytes)
             let fingerprint = try fields.take(ListedSecret.fingerprintCount, of: bytes)
             self = .sealed(
                 digest: [UInt8](copying: bytes.extracting(digest)),
-                fingerprint: [UInt8](copying: bytes.extracting(fingerprint)))
+                fingerprint: [UInt8](copying: bytes.extracting(fingerprint)),
+                binding: state == 3 ? try RecordBinding(reading: &fields, in: bytes) : nil)
         case 2:
             self = .wiped(try Tombstone(reading: &fields, in: bytes))
         default: throw FieldReader.Unreadable()
@@ -290,24 +298,28 @@ extension EntryTraits {
     static let room = 19
     private static let algorithms: [HashAlgorithm] = [.sha1, .sha256, .sha512]
 
+    /// The number of the kind in the file format.
+    var number: UInt8 {
+        switch self {
+        case .totp: 1
+        case .hotp: 2
+        case .secret: 3
+        case .enrolled: 4
+        case .uncomputed(.motp): 5
+        case .uncomputed(.yandex): 6
+        }
+    }
+
     func write(to output: inout OutputSpan<UInt8>) {
+        output.append(number)
         switch self {
         case .totp(let algorithm, let style, let step):
-            output.append(1)
             EntryTraits.write(algorithm, style, to: &output)
             output.append(UInt64(bitPattern: step.period), bytes: 8)
             output.append(UInt64(bitPattern: step.start), bytes: 8)
         case .hotp(let algorithm, let style):
-            output.append(2)
             EntryTraits.write(algorithm, style, to: &output)
-        case .secret:
-            output.append(3)
-        case .enrolled:
-            output.append(4)
-        case .uncomputed(.motp):
-            output.append(5)
-        case .uncomputed(.yandex):
-            output.append(6)
+        case .secret, .enrolled, .uncomputed: break
         }
     }
 

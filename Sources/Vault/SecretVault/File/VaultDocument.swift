@@ -46,8 +46,8 @@ struct VaultDocument {
         slotsDigest = SlotsDigest(of: slots)
         let (records, ids) = try Self.readRecords(&line, generation: generation)
         self.records = records
-        // Each content has one representation.
-        guard max(version, 2) == VaultEnvelope.version(for: records) else {
+        // Each content has one representation; the manifest shows whether this is format 4.
+        guard version == 4 || max(version, 2) == VaultEnvelope.version(of: records) else {
             throw .damaged(.line(1))
         }
         headerEnd = line.start

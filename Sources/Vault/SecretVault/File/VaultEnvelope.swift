@@ -5,15 +5,20 @@ internal import WatchwordSystem
 /// complete.
 enum VaultEnvelope {
     /// The newest version that is read.
-    static let newestVersion = 3
+    static let newestVersion = 4
     /// The beginning of a vault file of any version.
     static let magic = Array("watchword-vault ".utf8)
 
     /// The version in which a file with these records is written; version 1 is only read.
     ///
-    /// Programs that do not know version 3 keep reading vaults that do not need it.
-    static func version(for records: some Sequence<RecordLine>) -> Int {
-        records.contains { $0.accessControl.reuse != .none } ? 3 : 2
+    /// Programs that do not know a later version keep reading vaults that do not need it.
+    static func version(for records: some Sequence<VaultState.Record>) -> Int {
+        records.contains { $0.device != nil } ? 4 : version(of: records.lazy.map(\.line))
+    }
+
+    /// The version of these lines in a file without bound records, which only the manifest shows.
+    static func version(of lines: some Sequence<RecordLine>) -> Int {
+        lines.contains { $0.accessControl.reuse != .none } ? 3 : 2
     }
 
     static func firstLine(_ version: Int) -> [UInt8] { magic + Array("\(version)\n".utf8) }

@@ -134,7 +134,7 @@ struct MergedEntry {
         }
         guard let payload else { throw .wiped }
         let line = RecordLine(id: id, revision: generation, accessControl: access)
-        return try .sealing(payload, as: line, properties, under: key)
+        return try .sealing(payload, as: line, properties, to: former?.device, under: key)
     }
 }
 

@@ -26,7 +26,7 @@ extension UnlockedVault {
         let own = try Vault.path(sharingPassphraseWith: document, at: path, among: vaults)
         if let own { try Vault.confirm(passphrase, at: own, ceiling: ceiling) }
         let slot = try document.opened(with: .passphrase(passphrase), ceiling: ceiling)
-        return VaultCopy(state: slot.state, key: slot.key)
+        return VaultCopy(state: slot.state, key: slot.key.sharing(key.devices))
     }
 
     /// What to report about an older or a diverged file, and about its key, if `copy` is merged.

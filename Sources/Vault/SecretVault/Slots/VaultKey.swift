@@ -7,6 +7,8 @@ internal import WatchwordCryptography
 struct VaultKey: Sendable {
     private let bytes: Bytes
     let vaultID: [UInt8]
+    /// The keys of this device, which a new key of the vault does not change.
+    let devices: DeviceKeyRing
 
     static let count = 32
 
@@ -17,10 +19,18 @@ struct VaultKey: Sendable {
         init(_ secret: SecretBytes) { self.secret = Mutex(SecretBytes(key: secret)) }
     }
 
-    init(secret: SecretBytes, vaultID: [UInt8]) {
-        bytes = Bytes(secret)
-        self.vaultID = vaultID
+    init(secret: SecretBytes, vaultID: [UInt8], devices: DeviceKeyRing = DeviceKeyRing()) {
+        self.init(Bytes(secret), vaultID, devices)
     }
+
+    private init(_ bytes: Bytes, _ vaultID: [UInt8], _ devices: DeviceKeyRing) {
+        self.bytes = bytes
+        self.vaultID = vaultID
+        self.devices = devices
+    }
+
+    /// The same key, with the devices' keys of another one.
+    func sharing(_ devices: DeviceKeyRing) -> VaultKey { VaultKey(bytes, vaultID, devices) }
 
     /// Lends the key to `body`, which must not keep it: it is wiped when nobody uses it.
     ///
@@ -34,15 +44,19 @@ struct VaultKey: Sendable {
         }
     }
 
-    /// Wipes the key for whoever uses the vault; what they do next with it fails.
-    func wipe() { bytes.secret.withLock { $0 = nil } }
+    /// Wipes the keys for whoever uses the vault; what they do next with them fails.
+    func wipe() {
+        bytes.secret.withLock { $0 = nil }
+        devices.wipe()
+    }
 
-    /// Whether the key cannot be written to swap.
+    /// Whether the keys cannot be written to swap.
     var isLocked: Bool {
-        bytes.secret.withLock { secret in
+        let isLocked = bytes.secret.withLock { secret in
             guard let secret else { return true }
             return secret.isLocked
         }
+        return isLocked && devices.isLocked
     }
 
     /// Whether both are the key of the same vault, compared in constant time.
@@ -67,8 +81,10 @@ struct VaultKey: Sendable {
     }
 
     /// Generates a new key for an existing vault.
-    static func make(of vaultID: [UInt8]) -> VaultKey {
-        VaultKey(secret: Randomness.secret(count: count), vaultID: vaultID)
+    static func make(
+        of vaultID: [UInt8], devices: DeviceKeyRing = DeviceKeyRing()
+    ) -> VaultKey {
+        VaultKey(secret: Randomness.secret(count: count), vaultID: vaultID, devices: devices)
     }
 
     /// Derives the key for `purpose`, for one record if `id` is given.
@@ -102,12 +118,15 @@ struct VaultKey: Sendable {
 
     /// 16 bytes that are equal for equal secrets, and reveal nothing without the vault key.
     func fingerprint(of payload: RecordPayload) throws(VaultError) -> [UInt8] {
-        let key = try derived(for: .fingerprint)
-        let secret = payload.identity
-        let print = secret.withBytes { secret in
-            hmac(.sha256, key: key, message: secret)
-        }
-        return Array(print.prefix(ListedSecret.fingerprintCount))
+        payload.fingerprint(under: try derived(for: .fingerprint))
+    }
+
+    /// The key of a device to which a record is bound.
+    ///
+    /// - Throws: why it is not known.
+    func device(_ id: DeviceID) throws(VaultError) -> DeviceKey {
+        guard let key = try devices.key(id) else { throw devices.refusal(of: id) }
+        return key
     }
 }
 

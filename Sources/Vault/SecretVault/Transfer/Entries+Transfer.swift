@@ -4,7 +4,7 @@ package import WatchwordSystem
 
 extension EntrySummary: Transferable {
     package func write(to output: FrameWriter) {
-        output.append(id, accessControl, tombstone, hasVanished)
+        output.append(id, accessControl, tombstone, hasVanished, binding)
         output.append(upTo: properties.room) { properties.write(to: &$0) }
     }
 
@@ -12,6 +12,7 @@ extension EntrySummary: Transferable {
         self.init(
             id: try fields.value(bytes), accessControl: try fields.value(bytes),
             tombstone: try fields.value(bytes), hasVanished: try fields.value(bytes),
+            binding: try fields.value(bytes),
             properties: try EntryProperties(reading: &fields, in: bytes, formerSave: nil))
     }
 }
@@ -23,6 +24,45 @@ extension RecordID: Transferable {
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         self.init(bytes.extracting(try fields.take(RecordID.count, of: bytes)))
+    }
+}
+
+extension DeviceID: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(upTo: DeviceID.count) { $0.append(copying: bytes.span) }
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self.init(bytes.extracting(try fields.take(DeviceID.count, of: bytes)))
+    }
+}
+
+extension DeviceBinding: Transferable {}
+
+extension EntryBinding: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(device, binding, name, state, isHere)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init, from: bytes)
+    }
+}
+
+extension BindingChoice: Transferable {
+    package func write(to output: FrameWriter) { output.append(binding, deviceName, tpm) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init, from: bytes)
+    }
+}
+
+// For a vault that is moved: the key opens nothing without the vault.
+extension DeviceKey: Transferable {
+    package func write(to output: FrameWriter) { output.append(id, name, binding, secret) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init, from: bytes)
     }
 }
 

@@ -14,7 +14,8 @@ extension VaultError: Transferable {
             counterExhausted, noSuchSlot, lastSlot, inTheWay, previousNotErased, notConfirmed,
             system, cryptography, previousLeft, copyDamaged, wrongDevice,
             vanishedEntries, conflictMarkers, outcomeNotRecorded, tooLarge, vanished,
-            copyHasNewerKey, recoveryKeyLength, recoveryKeyCharacter, recoveryKeyMistyped
+            copyHasNewerKey, recoveryKeyLength, recoveryKeyCharacter, recoveryKeyMistyped,
+            boundElsewhere, deviceKey
     }
 
     package func write(to output: FrameWriter) {
@@ -80,6 +81,8 @@ extension VaultError: Transferable {
         case .cryptography(let failure): output.append(Kind.cryptography, failure)
         case .previousLeft: output.append(Kind.previousLeft)
         case .copyDamaged(let part): output.append(Kind.copyDamaged, part)
+        case .boundElsewhere: output.append(Kind.boundElsewhere)
+        case .deviceKey(let problem): output.append(Kind.deviceKey, problem)
         }
     }
 
@@ -144,6 +147,42 @@ extension VaultError: Transferable {
             case .cryptography: try fields.make(Self.cryptography, from: bytes)
             case .previousLeft: .previousLeft
             case .copyDamaged: try fields.make(Self.copyDamaged, from: bytes)
+            case .boundElsewhere: .boundElsewhere
+            case .deviceKey: try fields.make(Self.deviceKey, from: bytes)
+            }
+    }
+}
+
+extension DeviceKeyProblem: Transferable {
+    /// The first byte, which identifies the problem.
+    enum Kind: UInt8, CaseIterable, Transferable {
+        case missing, damaged, openToOthers, notPlace, otherTPM, notLocked, token, file
+    }
+
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .missing: output.append(Kind.missing)
+        case .damaged: output.append(Kind.damaged)
+        case .openToOthers: output.append(Kind.openToOthers)
+        case .notPlace(let binding): output.append(Kind.notPlace, binding)
+        case .otherTPM: output.append(Kind.otherTPM)
+        case .notLocked: output.append(Kind.notLocked)
+        case .token(let failure): output.append(Kind.token, failure)
+        case .file(let failure): output.append(Kind.file, failure)
+        }
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .missing: .missing
+            case .damaged: .damaged
+            case .openToOthers: .openToOthers
+            case .notPlace: try fields.make(Self.notPlace, from: bytes)
+            case .otherTPM: .otherTPM
+            case .notLocked: .notLocked
+            case .token: try fields.make(Self.token, from: bytes)
+            case .file: try fields.make(Self.file, from: bytes)
             }
     }
 }

@@ -84,7 +84,7 @@ extension PreviousGeneration: Transferable {
 
 extension VaultCheck: Transferable {
     package func write(to output: FrameWriter) {
-        output.append(opened, damages, reports, hasRecoveryKey, previous)
+        output.append(opened, closed, damages, reports, hasRecoveryKey, previous)
     }
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {

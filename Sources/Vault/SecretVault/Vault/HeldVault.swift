@@ -42,14 +42,14 @@ package struct HeldVault: Sendable {
     }
 }
 
-/// The key of a ``HeldVault``, which all threads share.
+/// The key of a ``HeldVault``, and the keys of this device, which all threads share.
 package struct HeldKey: Sendable {
     fileprivate let key: VaultKey
 
-    /// Wipes the key at once; whoever still uses the vault gets ``VaultError/busy``.
+    /// Wipes the keys at once; whoever still uses the vault gets ``VaultError/busy``.
     package func wipe() { key.wipe() }
 
-    /// Whether the key cannot be written to swap.
+    /// Whether the keys cannot be written to swap.
     package var isLocked: Bool { key.isLocked }
 }
 

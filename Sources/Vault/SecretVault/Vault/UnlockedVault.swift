@@ -57,8 +57,8 @@ public final class UnlockedVault {
 
     /// The entries, in the order in which they were added.
     public var entries: [EntrySummary] {
-        let wiped = provedWipes
-        return state.records.map { $0.summary(proving: wiped) }
+        let (wiped, homes) = (provedWipes, key.devices.homes)
+        return state.records.map { $0.summary(proving: wiped, at: homes) }
     }
 
     /// The ways to open the vault.
@@ -92,7 +92,8 @@ public final class UnlockedVault {
     ///
     /// - Throws: ``VaultError/noSuchEntry``.
     package func entry(_ id: RecordID) throws(VaultError) -> EntrySummary {
-        state.records[try state.index(of: id)].summary(proving: provedWipes)
+        state.records[try state.index(of: id)].summary(
+            proving: provedWipes, at: key.devices.homes)
     }
 
     /// What to report about the saves.
@@ -314,7 +315,7 @@ extension UnlockedVault {
     /// Opens every record and examines the previous generation.
     public func check() throws(VaultError) -> VaultCheck {
         var damages: [VaultPart] = []
-        var opened = 0
+        var (opened, closed) = (0, 0)
         for record in state.records {
             guard case .sealed = record.body else { continue }
             do {
@@ -322,10 +323,12 @@ extension UnlockedVault {
                 opened += 1
             } catch .damaged(let part) {
                 damages.append(part)
+            } catch .boundElsewhere {
+                closed += 1
             }
         }
         return VaultCheck(
-            opened: opened, damages: damages, reports: reports,
+            opened: opened, closed: closed, damages: damages, reports: reports,
             hasRecoveryKey: slots.contains { $0.method == .recoveryKey }, previous: previous())
     }
 
@@ -342,12 +345,15 @@ extension UnlockedVault {
 }
 
 extension VaultState.Record {
-    var summary: EntrySummary { summary(proving: []) }
+    var summary: EntrySummary { summary(proving: [], at: []) }
 
     /// The entry as a list shows it.
     ///
-    /// - Parameter wiped: the records whose wipe without the vault key is proved.
-    func summary(proving wiped: Set<RecordID>) -> EntrySummary {
+    /// - Parameters:
+    ///   - wiped: the records whose wipe without the vault key is proved.
+    ///   - homes: the keys that this device has.
+    func summary(proving wiped: Set<RecordID>, at homes: Set<DeviceID>) -> EntrySummary {
+        let binding = isSealed ? listed.binding : nil
         let tombstone: Tombstone? =
             switch body {
             case .sealed: nil
@@ -356,6 +362,7 @@ extension VaultState.Record {
         return EntrySummary(
             id: line.id, accessControl: line.accessControl, tombstone: tombstone,
             hasVanished: isWipedWithoutKey && !wiped.contains(line.id),
+            binding: binding.map { EntryBinding($0, isHere: homes.contains($0.device)) },
             properties: listed.properties)
     }
 }

@@ -31,8 +31,8 @@ public struct VaultBackup: Sendable {
 
     /// The entries, in order.
     public let entries: [Entry]
-    /// The entries that are not copied: wiped ones have no secret, and a server treats a second
-    /// copy of an enrolled secret as stolen.
+    /// The entries that are not copied: wiped ones have no secret, a server treats a second copy of
+    /// an enrolled secret as stolen, and bound ones open only on their devices.
     public let leftOut: [EntrySummary]
 
     /// Combines entries.
@@ -80,7 +80,8 @@ public struct VaultBackup: Sendable {
         var leftOut: [EntrySummary] = []
         for record in slot.state.records {
             let summary = record.summary
-            guard summary.tombstone == nil, summary.kind != .enrolled else {
+            guard summary.tombstone == nil, summary.kind != .enrolled, summary.binding == nil
+            else {
                 leftOut.append(summary)
                 continue
             }

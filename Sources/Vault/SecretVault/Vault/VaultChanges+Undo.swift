@@ -197,7 +197,8 @@ extension VaultChanges {
         if old.listed.fingerprint != record.listed.fingerprint {
             properties.traits = old.listed.properties.traits
         }
-        return try .sealing(old.opened(with: key), as: line, properties, under: key)
+        return try .sealing(
+            old.opened(with: key), as: line, properties, to: old.device, under: key)
     }
 
     private mutating func changeBack(
@@ -235,7 +236,8 @@ extension VaultChanges {
                 accessControl: old.line.accessControl)
             let content: RecordPayload
             if let payload { content = payload } else { content = try record.opened(with: key) }
-            try state.replace(.sealing(content, as: line, properties, under: key))
+            try state.replace(
+                .sealing(content, as: line, properties, to: record.device, under: key))
         } else {
             try state.change(record.line.id) { $0 = properties }
         }

@@ -42,18 +42,22 @@ public struct VaultChanges {
     mutating func saveInAnyCase() { isChanged = true }
 
     /// The current entries.
-    public var entries: [EntrySummary] { state.records.map(\.summary) }
+    public var entries: [EntrySummary] {
+        let homes = key.devices.homes
+        return state.records.map { $0.summary(proving: [], at: homes) }
+    }
 
     /// The current state of one entry.
     public func entry(_ id: RecordID) throws(VaultError) -> EntrySummary {
-        state.records[try state.index(of: id)].summary
+        state.records[try state.index(of: id)].summary(proving: [], at: key.devices.homes)
     }
 
     /// Opens an entry in its current state, for a change that depends on its content.
     ///
     /// Check presence before the change begins: other processes wait for the vault in the meantime.
     ///
-    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``, ``VaultError/damaged(_:)``.
+    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``, ``VaultError/damaged(_:)``,
+    ///   ``VaultError/boundElsewhere``, ``VaultError/deviceKey(_:)``.
     public func content(of id: RecordID) throws(VaultError) -> EntryContent {
         try state.records[try state.index(of: id)].content(with: key)
     }
@@ -66,20 +70,26 @@ public struct VaultChanges {
 
     /// The entries with the same secret as `content`, whatever their names.
     ///
-    /// They are in list order, without wiped entries. No secret is opened. An entry that requires a
+    /// They are in list order, without wiped entries and those that are bound to a device whose key
+    /// is not known. No secret is opened. An entry that requires a
     /// check at each use is not found, because the result would tell whether a guess is right; it
     /// is found if this save gave it its secret, or after ``findChecked(_:)``.
     public mutating func entries(withSecretOf content: EntryContent) throws(VaultError)
         -> [RecordID]
     {
-        let fingerprint = try key.fingerprint(of: content.payload)
+        let payload = content.payload
+        var fingerprints = [try key.fingerprint(of: payload)]
+        for device in try key.devices.keys().values {
+            fingerprints.append(device.fingerprint(of: payload, in: key.vaultID))
+        }
         // Built on first use: most changes never need it.
         if holders == nil {
             holders = FingerprintIndex(state.records) { [known] in
                 !$0.accessControl.presence.isPerUse || known.contains($0.id)
             }
         }
-        return holders?.ids(of: fingerprint) ?? []
+        let found = fingerprints.flatMap { holders?.ids(of: $0) ?? [] }
+        return found.sorted { state.lists($0, before: $1) }
     }
 
     /// The entries that produce the same codes as `content`: the same secret with the same
@@ -100,12 +110,14 @@ public struct VaultChanges {
 
     /// Adds an entry at the end.
     ///
-    /// - Parameter now: Unix seconds, stored as the time when it was added.
+    /// - Parameters:
+    ///   - device: the device to bind it to, whose key was loaded.
+    ///   - now: Unix seconds, stored as the time when it was added.
     /// - Throws: ``VaultError/overLimit(_:)``, ``VaultError/spaceAroundName``,
     ///   ``VaultError/invalidTag``.
     @discardableResult public mutating func add(
         _ content: EntryContent, details: EntryDetails = EntryDetails(),
-        accessControl: AccessControl? = nil, now: Int64
+        accessControl: AccessControl? = nil, boundTo device: DeviceID? = nil, now: Int64
     ) throws(VaultError) -> RecordID {
         guard state.records.count < VaultLimits.entries else { throw .overLimit(.entries) }
         let bytes = Randomness.bytes(count: RecordID.count)
@@ -117,7 +129,7 @@ public struct VaultChanges {
         let edit = edit(at: now)
         let properties = EntryProperties(
             of: content, details: details, created: edit.time, edited: edit)
-        let record = try seal(content, as: line, properties)
+        let record = try seal(content, as: line, properties, to: device)
         state.append(record)
         known.insert(id)
         holders?.add(id, holding: record.listed.fingerprint)
@@ -147,13 +159,12 @@ public struct VaultChanges {
     ) throws(VaultError) {
         let old = state.records[try state.index(of: id)]
         guard case .sealed = old.body else { throw .wiped }
-        let line = RecordLine(
-            id: id, revision: state.generation, accessControl: old.line.accessControl)
+        let line = old.line.sealed(in: state.generation)
         let former = old.listed.properties
         let properties = EntryProperties(
             of: content, details: former.details, created: former.created,
             edited: edited ?? former.edited)
-        let record = try seal(content, as: line, properties)
+        let record = try seal(content, as: line, properties, to: old.device)
         try state.replace(record)
         isChanged = true
         holders?.remove(id, holding: old.listed.fingerprint)
@@ -219,7 +230,7 @@ public struct VaultChanges {
     /// erased, because the old key opens it. Revisions and the failures counted against entries do
     /// not change.
     public mutating func rekey() throws(VaultError) {
-        let new = VaultKey.make(of: state.vaultID)
+        let new = VaultKey.make(of: state.vaultID, devices: key.devices)
         state = try state.rekeyed(from: key, to: new)
         key = new
         invalidateFingerprintIndex()
@@ -236,10 +247,11 @@ public struct VaultChanges {
     }
 
     private func seal(
-        _ content: EntryContent, as line: RecordLine, _ properties: EntryProperties
+        _ content: EntryContent, as line: RecordLine, _ properties: EntryProperties,
+        to device: DeviceID?
     ) throws(VaultError) -> VaultState.Record {
         try VaultChanges.checkName(content.issuer, content.account)
-        return try VaultState.Record.sealing(content.payload, as: line, properties, under: key)
+        return try .sealing(content.payload, as: line, properties, to: device, under: key)
     }
 
     private static func checkName(_ issuer: String, _ account: String) throws(VaultError) {
@@ -294,11 +306,57 @@ extension VaultChanges {
         let old = state.records[try state.index(of: id)]
         let line = RecordLine(
             id: id, revision: state.generation, accessControl: accessControl)
-        var properties = old.listed.properties
+        try reseal(old, as: line, to: old.device, now: now)
+    }
+
+    /// Binds an entry to this device, and erases the previous generation, which still opens it.
+    ///
+    /// - Parameter device: the device's key, which was loaded.
+    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``, ``VaultError/boundElsewhere``,
+    ///   ``VaultError/deviceKey(_:)``.
+    package mutating func bind(
+        _ id: RecordID, to device: DeviceID, now: Int64 = SystemClock.unixTime()
+    ) throws(VaultError) {
+        let old = state.records[try state.index(of: id)]
+        try reseal(old, as: old.line.sealed(in: state.generation), to: device, now: now)
+        erasesPrevious = true
+    }
+
+    /// Ends the binding of an entry to this device.
+    ///
+    /// - Throws: what ``bind(_:to:now:)`` throws.
+    package mutating func unbind(
+        _ id: RecordID, now: Int64 = SystemClock.unixTime()
+    ) throws(VaultError) {
+        let old = state.records[try state.index(of: id)]
+        try reseal(old, as: old.line.sealed(in: state.generation), to: nil, now: now)
+    }
+
+    /// Binds the entries of some keys of this device to another one, after a move.
+    ///
+    /// Failures still count, because the revisions stay.
+    ///
+    /// - Returns: how many entries there were.
+    @discardableResult package mutating func rebind(
+        from former: Set<DeviceID>, to device: DeviceID, now: Int64 = SystemClock.unixTime()
+    ) throws(VaultError) -> Int {
+        let bound = state.records.filter { record in
+            record.isSealed && record.device.map(former.contains) == true
+        }
+        for record in bound { try reseal(record, as: record.line, to: device, now: now) }
+        if !bound.isEmpty { erasesPrevious = true }
+        return bound.count
+    }
+
+    private mutating func reseal(
+        _ record: VaultState.Record, as line: RecordLine, to device: DeviceID?, now: Int64
+    ) throws(VaultError) {
+        var properties = record.listed.properties
         properties.edited = edit(at: now)
-        let record = try VaultState.Record.sealing(
-            old.opened(with: key), as: line, properties, under: key)
-        try state.replace(record)
+        try state.replace(
+            .sealing(
+                record.payload(with: key), as: line, properties, to: device, under: key))
+        if device != record.device { invalidateFingerprintIndex() }
         isChanged = true
     }
 }
@@ -336,10 +394,17 @@ extension VaultChanges {
         throws(VaultError) -> EntryContent
     {
         guard case .oneTimePassword(let credential) = content,
-            case .counter(let given) = credential.movingFactor,
-            try state.records[try state.index(of: id)].listed.fingerprint
-                == key.fingerprint(of: content.payload)
+            case .counter(let given) = credential.movingFactor
         else { return content }
+        let record = state.records[try state.index(of: id)]
+        let fingerprint: [UInt8]
+        if let device = record.device {
+            fingerprint = try key.device(device).fingerprint(
+                of: content.payload, in: key.vaultID)
+        } else {
+            fingerprint = try key.fingerprint(of: content.payload)
+        }
+        guard record.listed.fingerprint == fingerprint else { return content }
         guard case .oneTimePassword(let old) = try self.content(of: id),
             case .counter(let reached) = old.movingFactor, reached > given
         else { return content }

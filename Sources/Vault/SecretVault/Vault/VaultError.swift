@@ -121,6 +121,10 @@ public enum VaultError: SystemCallError, Hashable, Sendable {
     /// merged (``VaultReport/unmergedPrevious(path:)``): it may have the only copies of what the
     /// vault lacks, and must not be erased.
     case vanishedEntries
+    /// The entry is bound to another device, or to a key that this device has lost.
+    case boundElsewhere
+    /// The entry is bound to this device, whose key cannot be used.
+    case deviceKey(DeviceKeyProblem)
     /// A name begins or ends with a space of any kind.
     case spaceAroundName
     /// A tag is empty, begins or ends with a space of any kind, or occurs twice.

@@ -87,6 +87,8 @@ struct FoundReports {
 public struct VaultCheck: Hashable, Sendable {
     /// How many records opened.
     public let opened: Int
+    /// How many records are bound to other devices.
+    public let closed: Int
     /// What did not open, or is not a valid entry.
     public let damages: [VaultPart]
     /// What to report to the owner.

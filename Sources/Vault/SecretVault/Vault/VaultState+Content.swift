@@ -27,8 +27,11 @@ extension EntryTraits {
 
 extension VaultState.Record {
     /// Opens the record, and combines it with its manifest entry.
+    ///
+    /// - Throws: ``VaultError/boundElsewhere`` or ``VaultError/deviceKey(_:)`` if it is bound to a
+    ///   device whose key is not known.
     func content(with key: VaultKey) throws(VaultError) -> EntryContent {
-        let payload = try opened(with: key)
+        let payload = try payload(with: key)
         let properties = listed.properties
         let content = EntryContent(
             issuer: properties.issuer, account: properties.account, properties.traits, payload)
@@ -38,13 +41,15 @@ extension VaultState.Record {
 
     /// The counter for the next code; `nil` if it has none, or was wiped.
     func counter(with key: VaultKey) throws(VaultError) -> UInt64? {
-        guard case .hotp = listed.properties.traits, case .sealed = body,
-            case .hotp(let counter, _, _) = try opened(with: key)
+        guard case .hotp = listed.properties.traits, case .sealed = body else { return nil }
+        if let binding = listed.binding { return binding.state }
+        guard case .hotp(let counter, _, _) = try opened(with: key)
         else { return nil }
         return counter
     }
 
-    /// The address at the start of an enrolled entry's content; `nil` if it has none, or was wiped.
+    /// The address at the start of an enrolled entry's content; `nil` if it has none, was wiped, or
+    /// is bound to a device whose key is not known.
     func server(with key: VaultKey) throws(VaultError) -> String? {
         guard case .enrolled = listed.properties.traits, case .sealed = body,
             case .bytes(let value) = try opened(with: key)
@@ -115,7 +120,7 @@ extension VaultState.Record {
             throw .damaged(.manifest)
         }
         switch (body, listed.secret) {
-        case (.sealed(let box), .sealed(let expected, _)):
+        case (.sealed(let box), .sealed(let expected, _, _)):
             guard sha256(box.span) == expected else { throw .damaged(.record(line.id)) }
         case (.sealed, .wiped): throw .damaged(.recordRestored(line.id))
         case (.tombstone(let tombstone), .wiped(let expected)):
@@ -139,7 +144,7 @@ extension VaultState.Record {
     /// has exactly the secret that it had; otherwise `nil`.
     func restored(from other: VaultState.Record?) -> VaultState.Record? {
         guard isWipedWithoutKey, let other, case .sealed(let box) = other.body,
-            case .sealed(let expected, _) = listed.secret, line == other.line,
+            case .sealed(let expected, _, _) = listed.secret, line == other.line,
             sha256(box.span) == expected
         else { return nil }
         return VaultState.Record(line: line, listed: listed, body: other.body)
@@ -153,25 +158,52 @@ extension VaultState.Record {
         return settled
     }
 
+    /// The device that it is bound to; also if it was wiped without the vault key.
+    var device: DeviceID? { listed.binding?.device }
+
     /// Seals a secret as the record of `line`.
+    ///
+    /// - Parameter device: the device to bind it to, whose key must be known; `nil` for none. A
+    ///   secret that is closed keeps its binding, and can only be sealed as what it was.
     static func sealing(
         _ payload: RecordPayload, as line: RecordLine, _ properties: EntryProperties,
-        under key: VaultKey
+        to device: DeviceID?, under key: VaultKey
     ) throws(VaultError) -> VaultState.Record {
+        let traits = properties.traits
+        let closed: ClosedSecret?
+        if case .closed(let carried) = payload {
+            let data = carried.binding.associatedData(of: line, traits, in: key.vaultID)
+            guard data == carried.associatedData else {
+                throw key.devices.refusal(of: carried.binding.device)
+            }
+            closed = carried
+        } else if let device {
+            closed = try ClosedSecret(
+                sealing: payload, as: line, traits, under: key.device(device), in: key.vaultID)
+        } else {
+            closed = nil
+        }
+        let content = closed.map(RecordPayload.closed) ?? payload
         let box = try SealedBox.seal(
-            payload.sealedForm(), under: key.derived(for: .record, of: line.id),
+            content.sealedForm(), under: key.derived(for: .record, of: line.id),
             associatedData: VaultLines.vault(key.vaultID) + line.text)
         let text = Base64.encode(box.span)
+        let fingerprint: [UInt8]
+        if let closed {
+            fingerprint = closed.fingerprint
+        } else {
+            fingerprint = try key.fingerprint(of: payload)
+        }
+        let secret = ListedSecret.sealed(
+            digest: sha256(text.span), fingerprint: fingerprint, binding: closed?.binding)
         let listed = ManifestEntry(
-            id: line.id, revision: line.revision,
-            secret: .sealed(
-                digest: sha256(text.span), fingerprint: try key.fingerprint(of: payload)),
-            properties: properties)
+            id: line.id, revision: line.revision, secret: secret, properties: properties)
         return VaultState.Record(line: line, listed: listed, body: .sealed(text[...]))
     }
 
-    /// Opens the record's box.
-    func opened(with key: VaultKey) throws(VaultError) -> RecordPayload {
+    /// Opens the record's outer box; a bound record's content is ``RecordPayload/closed(_:)``, on
+    /// its own device, too.
+    func carried(with key: VaultKey) throws(VaultError) -> RecordPayload {
         guard case .sealed(let text) = body else { throw isWipedWithoutKey ? .vanished : .wiped }
         let box = try replacingErrors(
             of: Base64.decode(text.span), with: VaultError.damaged(.record(line.id)))
@@ -179,8 +211,38 @@ extension VaultState.Record {
             box, under: key.derived(for: .record, of: line.id),
             associatedData: VaultLines.vault(key.vaultID) + line.text,
             or: .damaged(.record(line.id)))
-        return try replacingErrors(
-            of: RecordPayload(reading: plaintext, kind: listed.properties.traits.kind),
-            with: VaultError.damaged(.content(line.id)))
+        let traits = listed.properties.traits
+        guard case .sealed(_, let fingerprint, let binding?) = listed.secret else {
+            return try replacingErrors(
+                of: RecordPayload(reading: plaintext, kind: traits.kind),
+                with: VaultError.damaged(.content(line.id)))
+        }
+        let inner = try replacingErrors(
+            of: RecordPayload.innerBox(in: plaintext), with: VaultError.damaged(.content(line.id)))
+        let closed = ClosedSecret(
+            inner, binding, fingerprint: fingerprint,
+            associatedData: binding.associatedData(of: line, traits, in: key.vaultID))
+        guard let closed else { throw .damaged(.content(line.id)) }
+        return .closed(closed)
+    }
+
+    /// Opens the record, unless it is bound to a device whose key is not known: then its content is
+    /// ``RecordPayload/closed(_:)``.
+    func opened(with key: VaultKey) throws(VaultError) -> RecordPayload {
+        let payload = try carried(with: key)
+        guard case .closed(let closed) = payload,
+            let device = try key.devices.key(closed.binding.device)
+        else { return payload }
+        return try closed.opened(
+            of: line.id, listed.properties.traits.kind, with: device, in: key.vaultID)
+    }
+
+    /// Opens the record.
+    ///
+    /// - Throws: what ``content(with:)`` throws.
+    func payload(with key: VaultKey) throws(VaultError) -> RecordPayload {
+        let payload = try opened(with: key)
+        guard case .closed(let closed) = payload else { return payload }
+        throw key.devices.refusal(of: closed.binding.device)
     }
 }

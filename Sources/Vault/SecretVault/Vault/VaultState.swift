@@ -63,6 +63,9 @@ struct VaultState {
         }
         // A wiped record whose secret was restored would be missing from this count.
         guard changes == document.changes else { throw .damaged(.changes) }
+        guard (document.version == 4) == records.contains(where: { $0.device != nil }) else {
+            throw .damaged(.line(1))
+        }
     }
 
     /// Whether a record was wiped without the vault key since the last save with it.
@@ -196,7 +199,8 @@ extension VaultState {
         for (index, record) in rekeyed.records.enumerated() {
             guard case .sealed = record.body else { continue }
             rekeyed.records[index] = try .sealing(
-                record.opened(with: old), as: record.line, record.listed.properties, under: new)
+                record.carried(with: old), as: record.line, record.listed.properties, to: nil,
+                under: new)
         }
         return rekeyed
     }
@@ -220,7 +224,7 @@ extension VaultState {
     /// The bytes of the vault file.
     func written(with key: VaultKey) throws(VaultError) -> [UInt8] {
         var text = VaultText()
-        text.write(VaultEnvelope.firstLine(VaultEnvelope.version(for: records.lazy.map(\.line))))
+        text.write(VaultEnvelope.firstLine(VaultEnvelope.version(for: records)))
         text.write(VaultLines.vault(vaultID))
         text.write("generation \(generation)\n")
         for slot in slots { slot.slot.write(to: &text) }

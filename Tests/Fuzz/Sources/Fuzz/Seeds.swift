@@ -150,7 +150,7 @@ private func vaultMessages() throws -> [[UInt8]] {
         SlotSummary(number: 1, method: $0, created: 5, publicKey: [1, 2])
     }
     let check = VaultCheck(
-        opened: 3, damages: [.line(4), .record(id)], reports: [.vanished(id)],
+        opened: 3, closed: 0, damages: [.line(4), .record(id)], reports: [.vanished(id)],
         hasRecoveryKey: true, previous: .whole(generation: 4))
     let status = VaultStatus(
         lockOut: LockOut(failures: 7, seconds: 60), wiped: 1, failuresUntilLockOut: 0,

@@ -1,0 +1,194 @@
+public import Devices
+internal import OneTimePassword
+internal import Synchronization
+internal import WatchwordCryptography
+public import WatchwordSystem
+
+/// Identifies a key of a device: 16 random bytes, never derived from the hardware.
+public struct DeviceID: Hashable, Sendable {
+    private let id: RecordID
+
+    static let count = RecordID.count
+
+    /// Creates an ID from 16 bytes.
+    init(_ bytes: Span<UInt8>) { id = RecordID(bytes) }
+
+    /// Parses ``text``; `nil` for anything else.
+    init?(text: String) {
+        let digits = Array(text.utf8)
+        guard let bytes = ifPossible(try Hexadecimal.decode(digits.span)),
+            bytes.count == DeviceID.count
+        else { return nil }
+        self.init(copying: bytes)
+        guard self.text == text else { return nil }
+    }
+
+    private init(copying bytes: SecretBytes) { id = bytes.withBytes { RecordID($0) } }
+
+    /// The 16 bytes.
+    var bytes: [UInt8] { id.bytes }
+    /// 32 hexadecimal digits.
+    public var text: String { id.text }
+}
+
+/// What keeps the key of a device, strongest first.
+public enum DeviceBinding: String, CaseIterable, Hashable, Sendable {
+    /// The computer's TPM has sealed it.
+    case tpm
+    /// It is in the system agent's folder.
+    case agent
+    /// It is in the user's folder for state.
+    case file
+
+    /// The number in the file format.
+    var number: UInt8 {
+        switch self {
+        case .tpm: 1
+        case .agent: 2
+        case .file: 3
+        }
+    }
+
+    init?(number: UInt8) {
+        guard let found = DeviceBinding.allCases.first(where: { $0.number == number }) else {
+            return nil
+        }
+        self = found
+    }
+}
+
+/// Why a key of this device cannot be used.
+public enum DeviceKeyProblem: Hashable, Sendable {
+    /// It was here when the vault was opened.
+    case missing
+    /// Its file is damaged.
+    case damaged
+    /// Other users can read its file.
+    case openToOthers
+    /// Keys with this binding are not kept here.
+    case notPlace(DeviceBinding)
+    /// It is in a TPM that the system agent does not use.
+    case otherTPM
+    /// It is in a TPM that is used only while the vault is open.
+    case notLocked
+    /// The TPM does not unseal it.
+    case token(TokenFailure)
+    /// Its file cannot be read or written.
+    case file(SystemCallFailure)
+}
+
+/// The key of a device for one vault: it opens the inner boxes of the records that are bound to the
+/// device.
+package struct DeviceKey: Sendable {
+    package let id: DeviceID
+    /// The device's name, for people only.
+    package let name: String
+    package let binding: DeviceBinding
+    let secret: SecretBytes
+
+    static let count = 32
+    /// The maximum size of a name in bytes.
+    package static let longestName = 64
+
+    /// Combines the parts; `nil` if the name or the secret is invalid.
+    init?(id: DeviceID, name: String, binding: DeviceBinding, secret: SecretBytes) {
+        guard DeviceKey.isName(name), secret.count == DeviceKey.count else { return nil }
+        self.id = id
+        self.name = name
+        self.binding = binding
+        self.secret = SecretBytes(key: secret)
+    }
+
+    /// Whether a device can have this name.
+    static func isName(_ name: String) -> Bool {
+        (1...longestName).contains(name.utf8.count)
+            && name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+
+    /// A name that a device can have: `text` without control characters, and not longer than that.
+    static func name(showing text: String) -> String {
+        var name = ""
+        for character in text where isName(name + String(character)) { name.append(character) }
+        return name.isEmpty ? "device" : name
+    }
+
+    /// The key of a record's inner box.
+    func recordKey(_ id: RecordID, in vaultID: [UInt8]) -> SecretBytes {
+        derived("record", id.bytes, in: vaultID)
+    }
+
+    /// 16 bytes that are equal for equal secrets, and reveal nothing without this key.
+    func fingerprint(of payload: RecordPayload, in vaultID: [UInt8]) -> [UInt8] {
+        payload.fingerprint(under: derived("fingerprint", [], in: vaultID))
+    }
+
+    private func derived(_ purpose: String, _ suffix: [UInt8], in vaultID: [UInt8]) -> SecretBytes {
+        let info = Array("watchword-device 1 \(purpose)".utf8) + suffix
+        return hkdfSHA256(
+            secret: secret, salt: vaultID.span, info: info.span, count: DeviceKey.count)
+    }
+}
+
+/// The keys of this device that were loaded for an open vault, which all copies of its key share.
+package final class DeviceKeyRing: Sendable {
+    private struct Known {
+        var keys: [DeviceID: DeviceKey] = [:]
+        var homes: Set<DeviceID> = []
+        var problems: [DeviceID: DeviceKeyProblem] = [:]
+        var isWiped = false
+    }
+
+    private let known = Mutex(Known())
+
+    /// The key with this ID; `nil` if it was not loaded.
+    ///
+    /// - Throws: ``VaultError/busy`` after ``wipe()``.
+    func key(_ id: DeviceID) throws(VaultError) -> DeviceKey? { try keys()[id] }
+
+    /// All keys that were loaded.
+    func keys() throws(VaultError) -> [DeviceID: DeviceKey] {
+        try known.withLock { known throws(VaultError) in
+            guard !known.isWiped else { throw .busy }
+            return known.keys
+        }
+    }
+
+    /// The keys that this device has, whether they were loaded or not.
+    package var homes: Set<DeviceID> { known.withLock { $0.homes } }
+
+    /// Whether this device has the key.
+    package func isHome(_ id: DeviceID) -> Bool { homes.contains(id) }
+
+    /// Adds a key of this device.
+    func attach(_ key: DeviceKey) throws(VaultError) {
+        try known.withLock { known throws(VaultError) in
+            guard !known.isWiped else { throw .busy }
+            known.keys[key.id] = key
+            known.homes.insert(key.id)
+            known.problems[key.id] = nil
+        }
+    }
+
+    /// Adds keys that this device has. One that is gone later is reported as missing.
+    func addHomes(_ homes: Set<DeviceID>) { known.withLock { $0.homes.formUnion(homes) } }
+
+    /// Records why a key of this device was not loaded.
+    package func note(_ problem: DeviceKeyProblem, of id: DeviceID) {
+        known.withLock { $0.problems[id] = problem }
+    }
+
+    /// Why a record that is bound to `id` does not open.
+    func refusal(of id: DeviceID) -> VaultError {
+        known.withLock { known in
+            guard !known.isWiped else { return .busy }
+            guard known.homes.contains(id) else { return .boundElsewhere }
+            return .deviceKey(known.problems[id] ?? .missing)
+        }
+    }
+
+    /// Forgets the keys; they are wiped when nobody uses them.
+    func wipe() { known.withLock { $0 = Known(isWiped: true) } }
+
+    /// Whether no key can be written to swap.
+    var isLocked: Bool { known.withLock { $0.keys.values.allSatisfy(\.secret.isLocked) } }
+}

@@ -1,0 +1,352 @@
+package import Devices
+internal import WatchwordCryptography
+internal import WatchwordSystem
+
+/// The files with this device's keys: one folder for each vault, and in it one file for each key.
+///
+/// It never replaces a key.
+package struct DeviceKeyStore: Sendable {
+    private let folder: String
+    private let bindings: [DeviceBinding]
+
+    /// - Parameters:
+    ///   - folder: the path of the folder, which may not exist yet.
+    ///   - bindings: those of the keys that are kept here, strongest first.
+    package init(folder: String, bindings: [DeviceBinding]) {
+        self.folder = folder
+        self.bindings = bindings
+    }
+
+    /// The process that talks to the TPM at an address.
+    package typealias TokenAccess = (TPMAddress) throws(VaultError) -> any TokenRequestHandler
+
+    /// The keys of this device for a vault, whether they can be used or not.
+    package func homes(of vault: UnlockedVault) -> Set<DeviceID> {
+        Set(ids(of: vault.key.vaultID))
+    }
+
+    private func ids(of vaultID: [UInt8]) -> [DeviceID] {
+        names(of: vaultID).compactMap { DeviceID(text: $0) }
+    }
+
+    private func names(of vaultID: [UInt8]) -> [String] {
+        ifPossible(try Folder.names(at: path(of: vaultID))) ?? []
+    }
+
+    private func path(of vaultID: [UInt8]) -> String {
+        folder + "/" + DeviceKeyStore.name(of: vaultID)
+    }
+
+    private static func name(of vaultID: [UInt8]) -> String { RecordID(vaultID.span).text }
+
+    /// Loads a key of this device, unless it was loaded before.
+    ///
+    /// - Throws: ``VaultError/deviceKey(_:)``, which is also noted for the records that are bound to
+    ///   the key.
+    package func load(
+        _ id: DeviceID, for vault: UnlockedVault, through token: TokenAccess
+    ) throws(VaultError) {
+        guard try vault.key.devices.key(id) == nil else { return }
+        do throws(VaultError) {
+            try vault.key.devices.attach(loaded(id, of: vault.key.vaultID, through: token))
+        } catch .deviceKey(let problem) {
+            vault.key.devices.note(problem, of: id)
+            throw .deviceKey(problem)
+        }
+    }
+
+    private func loaded(
+        _ id: DeviceID, of vaultID: [UInt8], through token: TokenAccess
+    ) throws(VaultError) -> DeviceKey {
+        let stored = try stored(id, of: vaultID)
+        guard bindings.contains(stored.binding) else {
+            throw .deviceKey(.notPlace(stored.binding))
+        }
+        let secret: SecretBytes
+        switch stored.holding {
+        case .secret(let found): secret = found
+        case .sealed(let object, let address):
+            let response = try DeviceKeyStore.carryOut(
+                .unseal(object, in: address), through: token(address))
+            guard case .secret(let found) = response else {
+                throw .deviceKey(.token(.badHelperResponse))
+            }
+            secret = found
+        }
+        let key = DeviceKey(
+            id: id, name: stored.name, binding: stored.binding, secret: secret)
+        guard let key else { throw .deviceKey(.damaged) }
+        return key
+    }
+
+    /// The newest key for a vault that has this binding; without one, one with the strongest.
+    ///
+    /// Files that cannot be read are skipped.
+    package func newestKey(_ wanted: DeviceBinding?, for vault: UnlockedVault) -> DeviceID? {
+        let vaultID = vault.key.vaultID
+        let bindings = wanted.map { [$0] } ?? bindings
+        var newest: (id: DeviceID, rank: Int, time: Int64)?
+        for id in ids(of: vaultID) {
+            guard let stored = ifPossible(try stored(id, of: vaultID)),
+                let rank = bindings.firstIndex(of: stored.binding),
+                let time = FileStamp(of: path(of: vaultID) + "/" + id.text)?.writtenAt,
+                newest.map({ (rank, -time) < ($0.rank, -$0.time) }) ?? true
+            else { continue }
+            newest = (id, rank, time)
+        }
+        return newest?.id
+    }
+
+    /// Makes a key, and loads it; it is on disk when this returns.
+    ///
+    /// - Throws: ``VaultError/deviceKey(_:)``.
+    package func make(
+        _ binding: DeviceBinding, name: String, for vault: UnlockedVault, tpm: TPMAddress,
+        through token: TokenAccess
+    ) throws(VaultError) -> DeviceID {
+        guard bindings.contains(binding) else { throw .deviceKey(.notPlace(binding)) }
+        let id = Randomness.bytes(count: DeviceID.count)
+        let key = DeviceKey(
+            id: DeviceID(id.span), name: DeviceKey.name(showing: name), binding: binding,
+            secret: Randomness.secret(count: DeviceKey.count))
+        guard let key else { throw .deviceKey(.damaged) }
+        var holding = StoredDeviceKey.Holding.secret(key.secret)
+        if binding == .tpm {
+            let response = try DeviceKeyStore.carryOut(
+                .seal(key.secret, pin: nil, isBoundToPCR7: false, in: tpm), through: token(tpm))
+            guard case .sealed(let object) = response else {
+                throw .deviceKey(.token(.badHelperResponse))
+            }
+            holding = .sealed(object, in: tpm)
+        }
+        try write(key, holding, of: vault.key.vaultID)
+        try vault.key.devices.attach(key)
+        return key.id
+    }
+
+    /// Keeps a key that a moved vault has brought along, with the same ID.
+    package func keep(_ carried: DeviceKey, of vaultID: [UInt8]) throws(VaultError) {
+        guard let binding = bindings.last, binding != .tpm,
+            let key = DeviceKey(
+                id: carried.id, name: carried.name, binding: binding, secret: carried.secret)
+        else { throw .deviceKey(.notPlace(carried.binding)) }
+        do throws(VaultError) {
+            let stored = try stored(key.id, of: vaultID)
+            // What a TPM has sealed under a random ID is the same key.
+            guard case .secret(let secret) = stored.holding, !(secret == key.secret) else { return }
+            throw .deviceKey(.damaged)
+        } catch .deviceKey(.missing) {
+            try write(key, .secret(key.secret), of: vaultID)
+        }
+    }
+
+    /// Erases keys; one that is missing is ignored.
+    ///
+    /// - Parameter ids: the keys; `nil` for all keys for the vault, also those that a killed writer
+    ///   has not completed.
+    package func erase(_ ids: Set<DeviceID>?, of vaultID: [UInt8]) throws(VaultError) {
+        do throws(FileError) {
+            guard let folder = try open(vaultID) else { return }
+            let known = names(of: vaultID).compactMap { DeviceID(text: String($0.prefix(32))) }
+            for id in ids ?? Set(known) {
+                let file = StoredDeviceKey.file(id)
+                var linked: [LinkedFile] = []
+                try file.eraseAllButCurrent(in: folder, besides: folder, noting: &linked)
+                try file.eraseCurrent(in: folder, besides: folder, noting: &linked)
+            }
+        } catch {
+            throw .deviceKey(DeviceKeyProblem(error))
+        }
+    }
+}
+
+extension DeviceKeyStore {
+    /// The folder with the keys for a vault; `nil` if there is none.
+    private func open(_ vaultID: [UInt8]) throws(FileError) -> Folder? {
+        let parent: Folder
+        do throws(SystemCallFailure) {
+            parent = try Folder(opening: folder)
+        } catch {
+            guard error.isMissing else { throw .system(error) }
+            return nil
+        }
+        return try parent.openPrivateFolder(DeviceKeyStore.name(of: vaultID))
+    }
+
+    private func openOrMake() throws(FileError) -> Folder {
+        do throws(SystemCallFailure) {
+            try Folder.make(folder)
+            return try Folder(opening: folder)
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    /// Reads a key's file.
+    private func stored(
+        _ id: DeviceID, of vaultID: [UInt8]
+    ) throws(VaultError) -> StoredDeviceKey {
+        var bytes: [UInt8]
+        do throws(FileError) {
+            guard let folder = try open(vaultID) else { throw .missing }
+            bytes = try folder.readPrivateFile(id.text, limit: StoredDeviceKey.limit)
+        } catch {
+            throw .deviceKey(DeviceKeyProblem(error))
+        }
+        let content = SecretBytes(copying: bytes.span)
+        for index in bytes.indices { bytes[index] = 0 }
+        return try replacingErrors(
+            of: StoredDeviceKey(reading: content, of: id, in: vaultID),
+            with: VaultError.deviceKey(.damaged))
+    }
+
+    private func write(
+        _ key: DeviceKey, _ holding: StoredDeviceKey.Holding, of vaultID: [UInt8]
+    ) throws(VaultError) {
+        let stored = StoredDeviceKey(name: key.name, binding: key.binding, holding: holding)
+        let content = stored.content(of: key.id, in: vaultID)
+        do throws(FileError) {
+            let parent = try openOrMake()
+            let folder = try parent.makePrivateFolder(DeviceKeyStore.name(of: vaultID))
+            try content.withBytes { bytes throws(FileError) in
+                try StoredDeviceKey.file(key.id).replace(
+                    with: bytes, in: folder, previous: .absent)
+            }
+        } catch {
+            throw .deviceKey(DeviceKeyProblem(error))
+        }
+    }
+
+    private static func carryOut(
+        _ request: TokenRequest, through handler: any TokenRequestHandler
+    ) throws(VaultError) -> TokenResponse {
+        var person = NoPerson()
+        do {
+            return try handler.carryOut(request, with: &person)
+        } catch {
+            throw .deviceKey(.token(error))
+        }
+    }
+
+    /// A TPM is not touched, and the keys have no PIN.
+    private struct NoPerson: TokenHelper.Person {
+        func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? { nil }
+        func touch(number: Int, of count: Int) {}
+    }
+}
+
+extension DeviceKeyProblem {
+    fileprivate init(_ error: FileError) {
+        self =
+            switch error {
+            case .missing: .missing
+            case .openToOthers: .openToOthers
+            case .system(let failure), .notConfirmed(let failure): .file(failure)
+            default: .damaged
+            }
+    }
+}
+
+/// The content of a key's file, as VaultFile.md defines it.
+private struct StoredDeviceKey {
+    enum Holding {
+        case secret(SecretBytes)
+        case sealed(TPMObject, in: TPMAddress)
+    }
+
+    let name: String
+    let binding: DeviceBinding
+    let holding: Holding
+
+    private static let firstLine = Array("watchword-device-key 1\n".utf8)
+    /// The maximum size of a file in bytes.
+    static let limit = 4 << 10
+
+    static func file(_ id: DeviceID) -> FileReplacement {
+        FileReplacement(of: id.text, beginningWith: firstLine)
+    }
+
+    init(name: String, binding: DeviceBinding, holding: Holding) {
+        self.name = name
+        self.binding = binding
+        self.holding = holding
+    }
+
+    /// The bytes of the file.
+    func content(of id: DeviceID, in vaultID: [UInt8]) -> SecretBytes {
+        let content = SecretBytes(capacity: StoredDeviceKey.limit) { output in
+            output.append(copying: StoredDeviceKey.firstLine.span)
+            output.append(string: vaultID.span)
+            output.append(string: id.bytes.span)
+            output.append(string: Array(name.utf8).span)
+            output.append(binding.number)
+            switch holding {
+            case .secret(let secret): secret.withBytes { output.append(string: $0) }
+            case .sealed(let object, let address):
+                output.append(string: Array(address.text.utf8).span)
+                output.append(string: object.publicArea.span)
+                output.append(string: object.privateArea.span)
+            }
+        }
+        let digest = content.withBytes { sha256($0) }
+        return SecretBytes(joining: content, SecretBytes(copying: digest.span))
+    }
+
+    /// Parses the bytes of a file.
+    init(
+        reading content: SecretBytes, of id: DeviceID, in vaultID: [UInt8]
+    ) throws(FieldReader.Unreadable) {
+        self = try content.withBytes { bytes throws(FieldReader.Unreadable) in
+            try StoredDeviceKey(parsing: bytes, of: id, in: vaultID)
+        }
+    }
+
+    private init(
+        parsing bytes: Span<UInt8>, of id: DeviceID, in vaultID: [UInt8]
+    ) throws(FieldReader.Unreadable) {
+        var fields = FieldReader(.bigEndian)
+        let firstLine = try fields.take(StoredDeviceKey.firstLine.count, of: bytes)
+        guard firstLine.map({ bytes[$0] }) == StoredDeviceKey.firstLine,
+            try fields.data(bytes, limit: vaultID.count) == vaultID,
+            try fields.data(bytes, limit: DeviceID.count) == id.bytes
+        else { throw FieldReader.Unreadable() }
+        name = try fields.text(bytes, limit: DeviceKey.longestName)
+        guard let found = DeviceBinding(number: try fields.byte(bytes)) else {
+            throw FieldReader.Unreadable()
+        }
+        binding = found
+        if binding == .tpm {
+            let address = TPMAddress(try fields.text(bytes, limit: StoredDeviceKey.limit))
+            let object = TPMObject(
+                publicArea: try fields.data(bytes, limit: TPMObject.largestArea),
+                privateArea: try fields.data(bytes, limit: TPMObject.largestArea),
+                requiresPIN: false, isBoundToPCR7: false)
+            guard let address, let object else { throw FieldReader.Unreadable() }
+            holding = .sealed(object, in: address)
+        } else {
+            let secret = try fields.string(bytes, limit: DeviceKey.count)
+            holding = .secret(SecretBytes(copying: bytes.extracting(secret)))
+        }
+        let digest = sha256(bytes.extracting(0..<fields.position))
+        let expected = try fields.take(digest.count, of: bytes)
+        guard expected.map({ bytes[$0] }) == digest else { throw FieldReader.Unreadable() }
+        try fields.finish(bytes)
+    }
+}
+
+extension UnlockedVault {
+    /// Lets the vault know which keys this device has.
+    package func openDevices(_ store: DeviceKeyStore) {
+        guard state.records.contains(where: { $0.device != nil }) else { return }
+        key.devices.addHomes(store.homes(of: self))
+    }
+
+    /// Whether opening an entry needs no key of a device, or the key was loaded.
+    package func holdsKey(of entry: EntrySummary) -> Bool {
+        guard let device = entry.binding?.device else { return true }
+        return (ifPossible(try key.devices.key(device)) ?? nil) != nil
+    }
+
+    /// The keys of this device that were loaded.
+    package var devices: DeviceKeyRing { key.devices }
+}
