@@ -58,6 +58,10 @@ extension AgentServices {
         case .give(let opener, let ceiling):
             guard exists else { throw VaultError.notFound }
             let vault = try verify(opener, ceiling, for: account)
+            // At another place, bound entries would not open.
+            guard vault.entries.allSatisfy({ $0.binding == nil }) else {
+                throw VaultError.boundElsewhere
+            }
             try checkPresence(forMoving: vault, of: account, person)
             return .parcel(try given(for: account))
         case .discard(let opener, let identity, let ceiling):

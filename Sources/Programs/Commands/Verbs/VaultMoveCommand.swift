@@ -60,7 +60,11 @@ private struct VaultMoving {
             else { throw twoVaults }
         }
         try session.correctPermissions(of: path)
-        let opener = try session.unlockedWithOpener(path).opener
+        let (vault, opener) = try session.unlockedWithOpener(path)
+        // At another place, bound entries would not open.
+        guard vault.entries.allSatisfy({ $0.binding == nil }) else {
+            throw CommandFailure.at(VisibleText.of(path), VaultError.boundElsewhere)
+        }
         let parcel = try Vault.pack(path)
         try send(.receive(parcel, opener, ceiling: ceiling))
         try eraseOwn(in: parcel.identity)
