@@ -55,6 +55,25 @@ struct HelpDeskTests {
         #expect(try await world.server.stop() == 0)
     }
 
+    @Test("the lists say what binds an enrolled secret to its device")
+    func custody() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let asker = try Asker(server.port, key: try await state.makeKey())
+        for subject in ["bound", "plain"] {
+            let grant = try await asker.ask(
+                "POST", "/v1/subjects/\(subject)/credentials", #"{"type":"secret"}"#)
+            let ticket = try #require(grant?.texts["ticket"])
+            let claim = subject == "bound" ? #","custody":"agent""# : ""
+            let redeemed = try await asker.ask(
+                "POST", "/v1/device/enrolments", #"{"ticket":"\#(ticket)"\#(claim)}"#)
+            #expect(redeemed?.texts["secret"] != nil)
+        }
+        let list = try await state.run(["subject", "list"])
+        #expect(list.text == "bound  secret (agent)\nplain  secret\n")
+        #expect(try await server.stop() == 0)
+    }
+
     @Test("on the database, an event names the user who called sudo, and only root can have one")
     func administrator() async throws {
         let world = try await LockedOut()

@@ -123,6 +123,7 @@ struct ListedCredential {
         if isWaiting { notes.append("waits until \(json.text("waits_until"))") }
         if let reason = json["end_reason"]?.string { notes.append(reason) }
         if let remaining = json["remaining"]?.wholeNumber { notes.append("\(remaining) left") }
+        if let custody = json["custody"]?.string { notes.append(custody) }
         return notes.isEmpty ? type : "\(type) (\(notes.joined(separator: ", ")))"
     }
 

@@ -1,5 +1,16 @@
 internal import WatchwordCryptography
 
+/// What keeps the key without which nobody can use a device's copy of an enrolled secret, as the
+/// device says; no policy relies on it.
+public enum SecretCustody: String, CaseIterable, Hashable, Sendable {
+    /// A TPM of the device.
+    case tpm
+    /// A process of another user of the device.
+    case agent
+    /// A file of the device's user.
+    case file
+}
+
 /// The stored state of an enrolled secret.
 ///
 /// It contains only digests of the current secret and its successor, never the secrets.
@@ -21,6 +32,8 @@ package struct SecretChain: Hashable, Sendable {
     /// A ticket's own row does not prove that the login is open: an attacker with write access to
     /// the database could put a deleted row back.
     var openLogins: [VerificationID] = []
+    /// What binds the secret to its device; `nil` if the device reported nothing.
+    let custody: SecretCustody?
 
     /// The maximum number of open logins.
     ///
@@ -40,9 +53,10 @@ package struct SecretChain: Hashable, Sendable {
     }
 
     /// Creates a chain at its first secret.
-    init(digest: [UInt8], at now: UnixTime) {
+    init(digest: [UInt8], at now: UnixTime, custody: SecretCustody? = nil) {
         generation = 0
         self.digest = digest
+        self.custody = custody
         enrolledAt = now
         usedAt = now
         failures = 0
@@ -76,6 +90,8 @@ package struct SecretChain: Hashable, Sendable {
         }
         writer.write(UInt8(openLogins.count))
         for login in openLogins { writer.write(login.bytes) }
+        // Rows of earlier versions end here.
+        if let custody { writer.write(custody.rawValue) }
     }
 
     init(from reader: inout ByteReader) throws(VerifierError) {
@@ -94,6 +110,7 @@ package struct SecretChain: Hashable, Sendable {
         for _ in 0..<count {
             openLogins.append(try reader.readID())
         }
+        custody = reader.isAtEnd ? nil : try reader.readChoice()
     }
 }
 

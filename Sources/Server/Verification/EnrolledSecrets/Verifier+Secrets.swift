@@ -32,9 +32,12 @@ extension Verifier {
 
     /// Issues a device's first secret for its ticket, once.
     ///
-    /// - Parameter name: replaces the name given at enrolment; `nil` keeps it.
+    /// - Parameters:
+    ///   - name: replaces the name given at enrolment; `nil` keeps it.
+    ///   - custody: what binds the secret to the device, as the device says; `nil` if nothing does.
     public func redeemEnrolment(
-        _ ticket: Token, name: String? = nil, origin: Origin = .unknown,
+        _ ticket: Token, name: String? = nil, custody: SecretCustody? = nil,
+        origin: Origin = .unknown,
         recorder: Recorder<RedemptionOutcome<IssuedSecret>>? = nil
     ) async throws(VerifierError) -> RedemptionOutcome<IssuedSecret> {
         try await decide(origin, recorder: recorder, answeringUntil: .use) {
@@ -50,7 +53,8 @@ extension Verifier {
             let secret = derivation.first(random)
             let digest = derivation.digest(of: secret, under: context.keys.current)
             var record = pending.confirmed(name: name, from: context.origin, context)
-            record.material = .secret(SecretChain(digest: digest, at: context.now))
+            record.material = .secret(
+                SecretChain(digest: digest, at: context.now, custody: custody))
             return Decision(
                 outcome: .redeemed(
                     IssuedSecret(

@@ -97,6 +97,8 @@ package struct CredentialRecord: Sendable {
     func summary(at now: UnixTime, keys: KeyRing) throws(VerifierError) -> CredentialSummary {
         var remaining: Int?
         if case .recovery(let set) = material { remaining = set.remaining }
+        var custody: SecretCustody?
+        if case .secret(let chain) = material { custody = chain.custody }
         var passkey: PasskeySummary?
         if case .passkey(let state) = material {
             guard let keyID else { throw .damagedRow }
@@ -110,7 +112,7 @@ package struct CredentialRecord: Sendable {
             lastUsedAt: lastUsedAt, endedAt: endedAt, endReason: endReason, origin: origin,
             failures: throttle.failures,
             waitsUntil: throttle.waitsUntil.flatMap { $0 > now ? $0 : nil }, remaining: remaining,
-            hasShortKey: hasShortKey, passkey: passkey)
+            hasShortKey: hasShortKey, custody: custody, passkey: passkey)
     }
 }
 

@@ -194,6 +194,9 @@ public struct CredentialSummary: Hashable, Sendable {
     public let remaining: Int?
     /// Whether its key has fewer than 128 bits, which only an import accepts.
     public let hasShortKey: Bool
+    /// What binds an enrolled secret to its device, as the device says; `nil` if nothing does, and
+    /// for anything else.
+    public let custody: SecretCustody?
     /// The facts about an active passkey; `nil` for anything else.
     public let passkey: PasskeySummary?
 }

@@ -8,10 +8,11 @@ extension Service {
         let ticket = try token(.enrolmentTicket, in: "ticket", of: call)
         let origin = call.deviceOrigin
         let name = call.fields.string("name")
+        let custody = call.fields.string("custody").flatMap(SecretCustody.init)
         return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
             try await call.verifier.redeemEnrolment(
-                ticket, name: name, origin: origin, recorder: recorder)
+                ticket, name: name, custody: custody, origin: origin, recorder: recorder)
         }
     }
 
@@ -102,13 +103,16 @@ extension RouteTable {
 }
 
 extension Field {
+    /// What binds an enrolled secret to its device.
+    static let secretCustody = optional(
+        "custody", .choice(SecretCustody.allCases.map(\.rawValue)))
     fileprivate static let secret = required("secret", .text(.secret))
     fileprivate static let generation = required("generation", .whole(0...Int64.max))
 }
 
 extension Shape {
     fileprivate static let ticketRedemption = Shape(
-        "TicketRedemption", [.ticket, .label, .userAgent])
+        "TicketRedemption", [.ticket, .label, .userAgent, .secretCustody])
 
     fileprivate static let login = Shape(
         "Login", [.credential, .secret, .required("rotation_nonce", .text(.nonce))])

@@ -112,6 +112,7 @@ extension Service {
             members.append(("remaining", .number(Int64(remaining))))
         }
         if summary.hasShortKey { members.append(("short_key", .flag(true))) }
+        if let custody = summary.custody { members.append(("custody", .text(custody.rawValue))) }
         if let passkey = summary.passkey { members += facts(about: passkey) }
         return .object(members)
     }
@@ -221,7 +222,7 @@ extension Shape {
             .optional("user_agent", .text(.any)),
             .optional("failures", .whole(0...Int64.max)),
             .optional("remaining", .whole(0...10)),
-            .optional("short_key", .exactly(true)),
+            .optional("short_key", .exactly(true)), .secretCustody,
         ] + Field.listedPasskey)
 }
 
