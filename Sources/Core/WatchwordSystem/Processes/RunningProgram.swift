@@ -97,6 +97,13 @@ public enum Environment {
         return text.isEmpty ? nil : text
     }
 
+    /// The computer's name; `nil` if `/proc` does not provide it.
+    public static func hostName() -> String? {
+        let path = "/proc/sys/kernel/hostname"
+        let line = ifPossible(try FileDescriptor(reading: path).bytes(atMost: 256))
+        return line.map { String(decoding: $0.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self) }
+    }
+
     /// Sets `name`, for this process and the programs that it starts.
     ///
     /// Call it only before other threads exist.

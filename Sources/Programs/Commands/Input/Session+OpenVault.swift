@@ -40,6 +40,21 @@ extension Session {
         return vault
     }
 
+    /// The folder of this user's device keys, as the XDG Base Directory Specification defines it;
+    /// `nil` without a home folder.
+    var deviceKeyFolder: String? {
+        if let state = Environment.value("XDG_STATE_HOME"), state.hasPrefix("/") {
+            return state + "/watchword/device-keys"
+        }
+        return Environment.value("HOME").map { $0 + "/.local/state/watchword/device-keys" }
+    }
+
+    /// The device keys of this user's own vaults.
+    var deviceKeyStore: DeviceKeyStore {
+        // Nothing can be in the folder of a user without a home folder.
+        DeviceKeyStore(folder: deviceKeyFolder ?? "/dev/null", bindings: [.tpm, .file])
+    }
+
     /// Whether agents may be used at all.
     var allowsAgent: Bool {
         let isOff = Environment.value("WATCHWORD_AGENT")?.lowercased() == "off"

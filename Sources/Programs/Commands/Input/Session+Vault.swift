@@ -51,6 +51,7 @@ extension Session {
             try correctPermissions(of: path)
             return try self.unlocked(path)
         }
+        unlocked.openDevices(deviceKeyStore)
         printReports(unlocked.reports, of: unlocked.entries, inMerge: inMerge)
         return unlocked
     }
