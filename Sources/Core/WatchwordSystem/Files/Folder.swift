@@ -29,13 +29,16 @@ public enum FolderExposure: Hashable, Sendable {
     /// Creates the folder at `path`, and missing parent folders, with mode 0700, regardless of the
     /// umask.
     ///
-    /// An existing folder keeps its mode.
+    /// An existing folder keeps its mode. Where the system allows it, the name of each new folder is
+    /// on disk when this returns.
     public static func make(_ path: String) throws(SystemCallFailure) {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in parts(of: path) {
             made += (made.isEmpty || made == "/" ? "" : "/") + part
             guard unsafe mkdir(made, 0o700) != 0 else {
                 try call("chmod") { unsafe chmod(made, 0o700) }
+                let parent = OutputFile.split(made).folder
+                _ = ifPossible(try Folder(opening: parent).synchronize())
                 continue
             }
             let number = errno

@@ -139,6 +139,8 @@ package final class DeviceKeyRing: Sendable {
     }
 
     private let known = Mutex(Known())
+    /// Held while a key is loaded, so that each is unsealed once.
+    let loading = Mutex(())
 
     /// The key with this ID; `nil` if it was not loaded.
     ///

@@ -1,4 +1,5 @@
 package import Devices
+internal import Synchronization
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
@@ -46,12 +47,15 @@ package struct DeviceKeyStore: Sendable {
     package func load(
         _ id: DeviceID, for vault: UnlockedVault, through token: TokenAccess
     ) throws(VaultError) {
-        guard try vault.key.devices.key(id) == nil else { return }
-        do throws(VaultError) {
-            try vault.key.devices.attach(loaded(id, of: vault.key.vaultID, through: token))
-        } catch .deviceKey(let problem) {
-            vault.key.devices.note(problem, of: id)
-            throw .deviceKey(problem)
+        let (devices, vaultID) = (vault.key.devices, vault.key.vaultID)
+        try devices.loading.withLock { _ throws(VaultError) in
+            guard try devices.key(id) == nil else { return }
+            do throws(VaultError) {
+                try devices.attach(loaded(id, of: vaultID, through: token))
+            } catch .deviceKey(let problem) {
+                devices.note(problem, of: id)
+                throw .deviceKey(problem)
+            }
         }
     }
 

@@ -180,8 +180,6 @@ enum ListedSecret {
 
     static let digestCount = 32
     static let fingerprintCount = 16
-    /// Its maximum encoded size in bytes.
-    static let room = 1 + digestCount + fingerprintCount + RecordBinding.room
 }
 
 /// The kind of an entry and the parameters of its codes, without the key.
@@ -211,7 +209,11 @@ enum EntryTraits: Hashable {
 
 extension ManifestEntry {
     /// Its maximum encoded size in bytes.
-    var room: Int { RecordID.count + 8 + ListedSecret.room + properties.room }
+    var room: Int {
+        let bound = binding == nil ? 0 : RecordBinding.room
+        return RecordID.count + 8 + 1 + ListedSecret.digestCount + ListedSecret.fingerprintCount
+            + bound + properties.room
+    }
 
     func write(to output: inout OutputSpan<UInt8>) {
         output.append(copying: id.bytes.span)

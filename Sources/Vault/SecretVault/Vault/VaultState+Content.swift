@@ -169,31 +169,26 @@ extension VaultState.Record {
         _ payload: RecordPayload, as line: RecordLine, _ properties: EntryProperties,
         to device: DeviceID?, under key: VaultKey
     ) throws(VaultError) -> VaultState.Record {
-        let traits = properties.traits
-        let closed: ClosedSecret?
+        var closed: ClosedSecret?
         if case .closed(let carried) = payload {
-            let data = carried.binding.associatedData(of: line, traits, in: key.vaultID)
+            let data = carried.binding.associatedData(
+                of: line, properties.traits, in: key.vaultID)
             guard data == carried.associatedData else {
                 throw key.devices.refusal(of: carried.binding.device)
             }
             closed = carried
         } else if let device {
             closed = try ClosedSecret(
-                sealing: payload, as: line, traits, under: key.device(device), in: key.vaultID)
-        } else {
-            closed = nil
+                sealing: payload, as: line, properties.traits, under: key.device(device),
+                in: key.vaultID)
         }
         let content = closed.map(RecordPayload.closed) ?? payload
         let box = try SealedBox.seal(
             content.sealedForm(), under: key.derived(for: .record, of: line.id),
             associatedData: VaultLines.vault(key.vaultID) + line.text)
         let text = Base64.encode(box.span)
-        let fingerprint: [UInt8]
-        if let closed {
-            fingerprint = closed.fingerprint
-        } else {
-            fingerprint = try key.fingerprint(of: payload)
-        }
+        let fingerprint =
+            if let closed { closed.fingerprint } else { try key.fingerprint(of: payload) }
         let secret = ListedSecret.sealed(
             digest: sha256(text.span), fingerprint: fingerprint, binding: closed?.binding)
         let listed = ManifestEntry(
