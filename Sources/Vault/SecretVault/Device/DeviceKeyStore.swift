@@ -50,12 +50,11 @@ package struct DeviceKeyStore: Sendable {
         let (devices, vaultID) = (vault.key.devices, vault.key.vaultID)
         try devices.loading.withLock { _ throws(VaultError) in
             guard try devices.key(id) == nil else { return }
-            do throws(VaultError) {
-                try devices.attach(loaded(id, of: vaultID, through: token))
-            } catch .deviceKey(let problem) {
-                devices.note(problem, of: id)
-                throw .deviceKey(problem)
+            let key = Result { () throws(VaultError) in
+                try loaded(id, of: vaultID, through: token)
             }
+            if case .failure(.deviceKey(let problem)) = key { devices.note(problem, of: id) }
+            try devices.attach(key.get())
         }
     }
 
@@ -134,13 +133,12 @@ package struct DeviceKeyStore: Sendable {
             let key = DeviceKey(
                 id: carried.id, name: carried.name, binding: binding, secret: carried.secret)
         else { throw .deviceKey(.notPlace(carried.binding)) }
-        do throws(VaultError) {
-            let stored = try stored(key.id, of: vaultID)
-            // What a TPM has sealed under a random ID is the same key.
-            guard case .secret(let secret) = stored.holding, !(secret == key.secret) else { return }
-            throw .deviceKey(.damaged)
-        } catch .deviceKey(.missing) {
-            try write(key, .secret(key.secret), of: vaultID)
+        guard ids(of: vaultID).contains(key.id) else {
+            return try write(key, .secret(key.secret), of: vaultID)
+        }
+        // What a TPM has sealed under a random ID is the same key.
+        if case .secret(let secret) = try stored(key.id, of: vaultID).holding {
+            guard secret == key.secret else { throw .deviceKey(.damaged) }
         }
     }
 
@@ -149,7 +147,7 @@ package struct DeviceKeyStore: Sendable {
     /// - Parameter ids: the keys; `nil` for all keys for the vault, also those that a killed writer
     ///   has not completed.
     package func erase(_ ids: Set<DeviceID>?, of vaultID: [UInt8]) throws(VaultError) {
-        do throws(FileError) {
+        try DeviceKeyStore.file { () throws(FileError) in
             guard let folder = try open(vaultID) else { return }
             let known = names(of: vaultID).compactMap { DeviceID(text: String($0.prefix(32))) }
             for id in ids ?? Set(known) {
@@ -158,8 +156,6 @@ package struct DeviceKeyStore: Sendable {
                 try file.eraseAllButCurrent(in: folder, besides: folder, noting: &linked)
                 try file.eraseCurrent(in: folder, besides: folder, noting: &linked)
             }
-        } catch {
-            throw .deviceKey(DeviceKeyProblem(error))
         }
     }
 }
@@ -167,35 +163,19 @@ package struct DeviceKeyStore: Sendable {
 extension DeviceKeyStore {
     /// The folder with the keys for a vault; `nil` if there is none.
     private func open(_ vaultID: [UInt8]) throws(FileError) -> Folder? {
-        let parent: Folder
-        do throws(SystemCallFailure) {
-            parent = try Folder(opening: folder)
-        } catch {
-            guard error.isMissing else { throw .system(error) }
-            return nil
-        }
+        let found = try FileError.system(
+            in: SystemCallFailure.nilIf({ $0.isMissing }, try Folder(opening: folder)))
+        guard let parent = found else { return nil }
         return try parent.openPrivateFolder(DeviceKeyStore.name(of: vaultID))
-    }
-
-    private func openOrMake() throws(FileError) -> Folder {
-        do throws(SystemCallFailure) {
-            try Folder.make(folder)
-            return try Folder(opening: folder)
-        } catch {
-            throw .system(error)
-        }
     }
 
     /// Reads a key's file.
     private func stored(
         _ id: DeviceID, of vaultID: [UInt8]
     ) throws(VaultError) -> StoredDeviceKey {
-        var bytes: [UInt8]
-        do throws(FileError) {
+        var bytes = try DeviceKeyStore.file { () throws(FileError) in
             guard let folder = try open(vaultID) else { throw .missing }
-            bytes = try folder.readPrivateFile(id.text, limit: StoredDeviceKey.limit)
-        } catch {
-            throw .deviceKey(DeviceKeyProblem(error))
+            return try folder.readPrivateFile(id.text, limit: StoredDeviceKey.limit)
         }
         let content = SecretBytes(copying: bytes.span)
         for index in bytes.indices { bytes[index] = 0 }
@@ -209,15 +189,14 @@ extension DeviceKeyStore {
     ) throws(VaultError) {
         let stored = StoredDeviceKey(name: key.name, binding: key.binding, holding: holding)
         let content = stored.content(of: key.id, in: vaultID)
-        do throws(FileError) {
-            let parent = try openOrMake()
+        try DeviceKeyStore.file { () throws(FileError) in
+            try FileError.system(in: Folder.make(folder))
+            let parent = try FileError.system(in: Folder(opening: folder))
             let folder = try parent.makePrivateFolder(DeviceKeyStore.name(of: vaultID))
             try content.withBytes { bytes throws(FileError) in
                 try StoredDeviceKey.file(key.id).replace(
                     with: bytes, in: folder, previous: .absent)
             }
-        } catch {
-            throw .deviceKey(DeviceKeyProblem(error))
         }
     }
 
@@ -225,11 +204,16 @@ extension DeviceKeyStore {
         _ request: TokenRequest, through handler: any TokenRequestHandler
     ) throws(VaultError) -> TokenResponse {
         var person = NoPerson()
-        do {
-            return try handler.carryOut(request, with: &person)
-        } catch {
-            throw .deviceKey(.token(error))
-        }
+        return try Result { () throws(TokenFailure) in
+            try handler.carryOut(request, with: &person)
+        }.mapError { VaultError.deviceKey(.token($0)) }.get()
+    }
+
+    /// Converts the errors about a key's file.
+    private static func file<Value>(
+        _ body: () throws(FileError) -> Value
+    ) throws(VaultError) -> Value {
+        try Result(catching: body).mapError { VaultError.deviceKey(DeviceKeyProblem($0)) }.get()
     }
 
     /// A TPM is not touched, and the keys have no PIN.

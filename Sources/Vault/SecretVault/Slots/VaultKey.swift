@@ -117,8 +117,13 @@ struct VaultKey: Sendable {
     }
 
     /// 16 bytes that are equal for equal secrets, and reveal nothing without the vault key.
-    func fingerprint(of payload: RecordPayload) throws(VaultError) -> [UInt8] {
-        payload.fingerprint(under: try derived(for: .fingerprint))
+    ///
+    /// - Parameter device: the device to which the record is bound, if it is.
+    func fingerprint(
+        of payload: RecordPayload, for device: DeviceID? = nil
+    ) throws(VaultError) -> [UInt8] {
+        guard let device else { return payload.fingerprint(under: try derived(for: .fingerprint)) }
+        return try self.device(device).fingerprint(of: payload, in: vaultID)
     }
 
     /// The key of a device to which a record is bound.

@@ -1,0 +1,55 @@
+internal import WatchwordSystem
+
+extension VaultChanges {
+    /// Binds an entry to this device, and erases the previous generation, which still opens it.
+    ///
+    /// - Parameter device: the device's key, which was loaded.
+    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``, ``VaultError/boundElsewhere``,
+    ///   ``VaultError/deviceKey(_:)``.
+    package mutating func bind(
+        _ id: RecordID, to device: DeviceID, now: Int64 = SystemClock.unixTime()
+    ) throws(VaultError) {
+        let old = state.records[try state.index(of: id)]
+        try reseal(old, as: old.line.sealed(in: state.generation), to: device, now: now)
+        erasesPrevious = true
+    }
+
+    /// Ends the binding of an entry to this device.
+    ///
+    /// - Throws: what ``bind(_:to:now:)`` throws.
+    package mutating func unbind(
+        _ id: RecordID, now: Int64 = SystemClock.unixTime()
+    ) throws(VaultError) {
+        let old = state.records[try state.index(of: id)]
+        try reseal(old, as: old.line.sealed(in: state.generation), to: nil, now: now)
+    }
+
+    /// Binds the entries of some keys of this device to another one, after a move.
+    ///
+    /// Failures still count, because the revisions stay.
+    ///
+    /// - Returns: how many entries there were.
+    @discardableResult package mutating func rebind(
+        from former: Set<DeviceID>, to device: DeviceID, now: Int64 = SystemClock.unixTime()
+    ) throws(VaultError) -> Int {
+        let bound = state.records.filter { record in
+            record.isSealed && record.device.map(former.contains) == true
+        }
+        for record in bound { try reseal(record, as: record.line, to: device, now: now) }
+        if !bound.isEmpty { erasesPrevious = true }
+        return bound.count
+    }
+
+    /// Seals a record again, with the time of an edit.
+    mutating func reseal(
+        _ record: VaultState.Record, as line: RecordLine, to device: DeviceID?, now: Int64
+    ) throws(VaultError) {
+        var properties = record.listed.properties
+        properties.edited = edit(at: now)
+        try state.replace(
+            .sealing(
+                record.payload(with: key), as: line, properties, to: device, under: key))
+        if device != record.device { invalidateFingerprintIndex() }
+        isChanged = true
+    }
+}
