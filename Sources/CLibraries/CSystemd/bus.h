@@ -7,6 +7,7 @@
     X(sd_bus_add_match_async) \
     X(sd_bus_call_method) \
     X(sd_bus_call_method_async) \
+    X(sd_bus_error_free) \
     X(sd_bus_flush_close_unref) \
     X(sd_bus_get_events) \
     X(sd_bus_get_fd) \
@@ -20,6 +21,7 @@
     X(sd_bus_message_is_method_error) \
     X(sd_bus_message_read) \
     X(sd_bus_message_skip) \
+    X(sd_bus_message_unref) \
     X(sd_bus_open_system) \
     X(sd_bus_open_user) \
     X(sd_bus_process) \

@@ -4,19 +4,22 @@ internal import WatchwordSystem
 /// Runs the system's authentication modules (PAM).
 ///
 /// `watchword` or `watchword-agent` starts it and communicates over pipes. With `--user ID`, the
-/// modules authenticate that user; only the system agent uses this. With `--peer`, the modules
-/// authenticate the user of a connection that `watchword-server` sends; the service manager starts
-/// this. The process never runs as that user.
+/// modules authenticate that user; with `--fingers ID`, it reports which fingers of that user are
+/// enrolled. Only the system agent uses these. With `--peer`, the modules authenticate the user of
+/// a connection that `watchword-server` sends; the service manager starts this. The process never
+/// runs as that user.
 @main struct Program {
     private static let peer = "--peer"
+    private static let fingers = "--fingers"
 
     static func main() {
         HelperProgram.main(
-            "watchword-presence", hint: "it runs the system's PAM modules", option: "--user",
-            task: peer
-        ) { argument in
+            "watchword-presence", hint: "it runs the system's PAM modules",
+            oneOf: ["--user", fingers], task: peer
+        ) { argument, user in
             if argument == peer { PAMProgram.runForPeer() }
-            PAMProgram.run(user: argument)
+            if argument == fingers { PAMProgram.reportFingers(of: user) }
+            PAMProgram.run(user: user)
         }
     }
 }

@@ -79,19 +79,25 @@ struct SystemAccount: Sendable {
     ///
     /// When this returns, the names of all files in the folder are on disk, too.
     func setMoving(_ state: MoveState?) throws {
+        try put(
+            state.map(SystemAccount.text), at: SystemAccount.movingName,
+            by: SystemAccount.movingFile)
+    }
+
+    /// Replaces a file in the user's folder; without content, removes it.
+    func put(_ content: [UInt8]?, at name: String, by file: FileReplacement) throws {
         let folder = try Folder(opening: folder)
         do throws(FileError) {
-            if let state {
-                try SystemAccount.movingFile.replace(
-                    with: SystemAccount.text(of: state).span, in: folder, previous: .none)
+            if let content {
+                try file.replace(with: content.span, in: folder, previous: .none)
             } else {
-                try SystemAccount.movingFile.remove(in: folder)
+                try file.remove(in: folder)
             }
         } catch {
             switch error {
             case .system(let failure): throw failure
             case .notConfirmed(let failure): throw VaultError.notConfirmed(failure)
-            default: throw VaultError.inTheWay(name: SystemAccount.movingName)
+            default: throw VaultError.inTheWay(name: name)
             }
         }
     }

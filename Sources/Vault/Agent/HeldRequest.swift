@@ -93,7 +93,7 @@ extension HeldRequest {
 
 // What other programs do for a request: the supervisor starts them.
 extension HeldRequest {
-    private var relay: RelayContext { service.relay(in: place, use.unlocking) }
+    var relay: RelayContext { service.relay(in: place, use.unlocking) }
 
     func openedByModules(
         _ entry: EntrySummary, words: String, takingCounter: Bool
@@ -102,8 +102,15 @@ extension HeldRequest {
             var check = RelayedCheck<Advisory>(relay, person, user: nil, for: entry.name)
             return try opened(entry, after: &check, words: words, takingCounter: takingCounter)
         }
-        var check = RelayedCheck<Enforced>(relay, person, user: account.user, for: entry.name)
-        return try opened(entry, after: &check, words: words, takingCounter: takingCounter)
+        var check = FingerCheck(for: entry, of: account, self)
+        do {
+            return try opened(entry, after: &check, words: words, takingCounter: takingCounter)
+        } catch {
+            if let difference = check.refusal, isHeld {
+                throw RequestRefusal(.fingersDiffer(difference))
+            }
+            throw error
+        }
     }
 
     func sender() -> RelayedCourier { RelayedCourier(relay) }

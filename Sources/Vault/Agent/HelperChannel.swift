@@ -11,6 +11,8 @@ final class HelperChannel: Sendable {
     static let courier: UInt8 = 3
     /// The same for `watchword-token`.
     static let token: UInt8 = 4
+    /// The same for `watchword-presence` that only reports the fingers of a user, whose ID follows.
+    static let fingersOfUser: UInt8 = 5
     /// The byte that says that the program was not found, or could not be started.
     static let failed: UInt8 = 0
 
@@ -56,6 +58,13 @@ final class HelperChannel: Sendable {
         return try start(
             HelperChannel.presence,
             requestedBy: [HelperChannel.presenceOfUser] + UserNumber.bytes(of: user))
+    }
+
+    /// Asks for `watchword-presence` to report the fingers of a user, in the same way.
+    func startFingers(of user: UInt32) throws(SystemCallFailure) -> Started? {
+        try start(
+            HelperChannel.fingersOfUser,
+            requestedBy: [HelperChannel.fingersOfUser] + UserNumber.bytes(of: user))
     }
 
     /// Asks for `watchword-courier`, in the same way.

@@ -118,12 +118,8 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
         let deadline = Moment.now + timeout
         return try context.using { helpers throws(SystemCallFailure) in
             try helpers.startPresence(for: user)
-        } otherwise: { refusal in
-            switch refusal {
-            case .notFound: PAMCheckFailure(.programNotFound)
-            case .locked: PAMCheckFailure(.cancelled)
-            case .system(let failure): PAMCheckFailure(.system(failure))
-            }
+        } otherwise: {
+            PAMCheckFailure($0)
         } _: { connection throws(PAMCheckFailure) in
             try verdict(of: connection, until: deadline)
         }
@@ -142,6 +138,37 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
             }
         } catch {
             throw PAMCheckFailure(error.reason, mayConcealAttempt: relay.mayHaveBeenAttempted)
+        }
+    }
+}
+
+extension PAMCheckFailure {
+    fileprivate init(_ refusal: RelayContext.Refusal) {
+        switch refusal {
+        case .notFound: self.init(.programNotFound)
+        case .locked: self.init(.cancelled)
+        case .system(let failure): self.init(.system(failure))
+        }
+    }
+}
+
+extension RelayContext {
+    /// Longer than fprintd may take for two readers.
+    private static let fingerTimeout = Duration.seconds(15)
+
+    /// The fingers of a user that are enrolled; `nil` if fprintd does not say.
+    func fingers(of user: UInt32) throws(PAMCheckFailure) -> EnrolledFingers? {
+        try using { helpers throws(SystemCallFailure) in
+            try helpers.startFingers(of: user)
+        } otherwise: {
+            PAMCheckFailure($0)
+        } _: { program throws(PAMCheckFailure) in
+            let received = try PAMCheckFailure.system(
+                in: FrameConnection(program.duplicate()).receive(
+                    limit: EnrolledFingers.longestText + 8, idleTime: RelayContext.fingerTimeout,
+                    timeout: nil))
+            guard case .frame(let frame) = received else { return nil }
+            return frame.value(as: EnrolledFingers?.self) ?? nil
         }
     }
 }

@@ -62,7 +62,10 @@ struct ProgramRequest {
     /// The program's arguments.
     ///
     /// The program looks the user's name up: a directory service may be slow.
-    var arguments: [String] { user.map { ["--user", "\($0)"] } ?? [] }
+    var arguments: [String] {
+        let option = program == HelperChannel.fingersOfUser ? "--fingers" : "--user"
+        return user.map { [option, "\($0)"] } ?? []
+    }
 
     /// Reads the next request.
     ///
@@ -77,6 +80,9 @@ struct ProgramRequest {
         case (HelperChannel.presenceOfUser, .system):
             guard let user = try UserNumber.read(from: requests) else { return nil }
             return ProgramRequest(program: presence, name: name, user: user)
+        case (HelperChannel.fingersOfUser, .system):
+            guard let user = try UserNumber.read(from: requests) else { return nil }
+            return ProgramRequest(program: HelperChannel.fingersOfUser, name: name, user: user)
         case (HelperChannel.courier, _):
             return ProgramRequest(
                 program: HelperChannel.courier, name: "watchword-courier", user: nil)

@@ -44,6 +44,24 @@ public enum PAMProgram {
         }
     }
 
+    /// Reports which fingers of a user are enrolled, and ends the process.
+    ///
+    /// - Parameter user: the ID of the user.
+    public static func reportFingers(of user: String?) -> Never {
+        do throws(SystemCallFailure) {
+            try ProcessHardening.apply()
+            try ProcessHardening.dieWithParent()
+            let output = try FileDescriptor(owning: StandardStream.output.rawValue).duplicate()
+            try StandardStream.fillGaps()
+            let name = user.flatMap { UInt32($0) }.flatMap { UserDatabase.name(of: $0) }
+            try FrameWriter(name.flatMap { FingerprintReaders.fingers(of: $0) }).write(to: output)
+        } catch {
+            // The other side notices that there is no report.
+            ProcessEnd.atOnce(with: 6)
+        }
+        ProcessEnd.atOnce(with: 0)
+    }
+
     /// A service file.
     private struct Service {
         let name: String

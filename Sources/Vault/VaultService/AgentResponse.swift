@@ -43,6 +43,9 @@ package enum AgentResponse: Sendable {
     case refused(RefusalCost)
     /// The system's modules gave no verdict.
     case noVerdict(PAMCheckFailure)
+    /// Before this request, what opens the vault must be proved once, because of the fingers that
+    /// are enrolled.
+    case fingersDiffer(FingerDifference)
     /// The entry has no such code.
     case noCode
     /// A module's message for the person at the client.
@@ -179,7 +182,7 @@ extension AgentResponse: Transferable {
         case done, notHeld, locked, outOfReach, listing, code, match, lockOut, check
         case status, failed, refused, noVerdict, noCode, says, asks, misunderstood, otherVersion
         case tooManyClients, edited, contents, moving, standing, login, parcel, found, asksPIN
-        case notLocked
+        case notLocked, fingersDiffer
     }
 
     package func write(to output: FrameWriter) {
@@ -203,6 +206,7 @@ extension AgentResponse: Transferable {
         case .failed(let error): output.append(Kind.failed, error)
         case .refused(let cost): output.append(Kind.refused, cost)
         case .noVerdict(let failure): output.append(Kind.noVerdict, failure)
+        case .fingersDiffer(let difference): output.append(Kind.fingersDiffer, difference)
         case .noCode: output.append(Kind.noCode)
         case .login(let answer, let reports): output.append(Kind.login, answer, reports)
         case .contents(let contents): output.append(Kind.contents, contents)
@@ -237,6 +241,7 @@ extension AgentResponse: Transferable {
             case .failed: try fields.make(Self.failed, from: bytes)
             case .refused: try fields.make(Self.refused, from: bytes)
             case .noVerdict: try fields.make(Self.noVerdict, from: bytes)
+            case .fingersDiffer: try fields.make(Self.fingersDiffer, from: bytes)
             case .noCode: .noCode
             case .login: try fields.make(Self.login, from: bytes)
             case .contents: try fields.make(Self.contents, from: bytes)
@@ -305,3 +310,17 @@ extension AgentStatus.Vault: Transferable {
 }
 
 extension LockReason: Transferable {}
+
+/// Why the fingers that are enrolled do not protect an entry as they did.
+package enum FingerDifference: UInt8, CaseIterable, Sendable {
+    /// They are not those that were enrolled when the entry was protected.
+    case changed
+    /// None is enrolled.
+    case noFinger
+    /// fprintd does not say which are.
+    case unreachable
+    /// The agent's record of them is damaged.
+    case damaged
+}
+
+extension FingerDifference: Transferable {}

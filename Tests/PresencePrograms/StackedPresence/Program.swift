@@ -13,6 +13,9 @@ import PAMAuthentication
         if arguments.dropFirst() == ["--peer"] {
             PAMProgram.runForPeer(serviceFolder: "\(folder)/pam.d")
         }
+        if arguments.count == 3, arguments[1] == "--fingers" {
+            PAMProgram.reportFingers(of: arguments[2])
+        }
         let user = arguments.count == 3 && arguments[1] == "--user" ? arguments[2] : nil
         PAMProgram.run(serviceFolder: "\(folder)/pam.d", user: user)
     }

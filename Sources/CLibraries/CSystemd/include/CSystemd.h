@@ -9,6 +9,13 @@
 /// libsystemd.
 int portal_screenshot(char *uri, size_t capacity, unsigned milliseconds);
 
+/// Writes the names of the fingers of a user that are enrolled with any reader, each with a line feed,
+/// and a null byte to `text`. fprintd may take this many milliseconds for each of its answers.
+///
+/// Returns 0, or a negative error number: -ELIBACC without libsystemd, -E2BIG for too many readers or
+/// names.
+int enrolled_fingers(const char *user, char *text, size_t capacity, unsigned milliseconds);
+
 /// What the login manager (logind) announces.
 enum {
     /// A session of a user is locked; `login_watch_locked_user` says which.

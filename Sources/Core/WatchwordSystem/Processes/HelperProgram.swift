@@ -25,15 +25,17 @@ package enum HelperProgram {
         }
     }
 
-    /// Does the same for a program that takes no arguments, one option with a value, or `task`.
+    /// Does the same for a program that takes no arguments, one of `options` with a value, or
+    /// `task`.
     package static func main(
-        _ name: String, hint: String, option: String, task: String, serve: (String?) -> Never
+        _ name: String, hint: String, oneOf options: [String], task: String,
+        serve: (_ argument: String?, _ value: String?) -> Never
     ) {
         let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.count == 2, arguments.first == option, let value = arguments.last,
-            value != task, !StandardStream.input.isTerminal
-        else { return main(name, hint: hint, tasks: [task], serve: serve) }
-        serve(value)
+        guard arguments.count == 2, let option = arguments.first, options.contains(option),
+            !StandardStream.input.isTerminal
+        else { return main(name, hint: hint, tasks: [task]) { serve($0, nil) } }
+        serve(option, arguments.last)
     }
 
     /// Does the same for a program that takes options, each at most once, and with a value.

@@ -1,0 +1,176 @@
+internal import Devices
+internal import SecretVault
+internal import Synchronization
+internal import VaultService
+internal import WatchwordCryptography
+internal import WatchwordSystem
+
+/// Which fingers of a user must be enrolled, and no others, when an entry is opened.
+///
+/// They belong to the readers of this machine, so they are not in the vault.
+struct FingerRecord {
+    /// By the text of the entry's ID.
+    private var fingers: [String: EnrolledFingers] = [:]
+
+    fileprivate static let name = "fingers"
+    private static let beginning = "watchword-fingers 1\n"
+    /// The maximum size of the file in bytes: hundreds of entries.
+    private static let largest = 1 << 15
+    /// Only one thread changes files: no other process does.
+    private static let turn = Mutex(())
+
+    init() {}
+
+    /// Reads a file; `nil` if it is damaged.
+    init?(parsing bytes: [UInt8]) {
+        var found: [String: EnrolledFingers] = [:]
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n").dropFirst() {
+            let words = line.split(separator: " ", omittingEmptySubsequences: false)
+            if words.count == 2, words[0] != "end" {
+                found[String(words[0])] = EnrolledFingers(text: String(words[1]))
+            }
+        }
+        self.init()
+        fingers = found
+        guard self.bytes == bytes else { return nil }
+    }
+
+    /// The content of the file.
+    var bytes: [UInt8] {
+        let lines = fingers.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.text)\n" }
+        let text = Array((FingerRecord.beginning + lines.joined()).utf8)
+        let digest = sha256(text.span).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        return text + Array("end \(digest.joined())\n".utf8)
+    }
+
+    /// The fingers for an entry; `nil` if it requires none.
+    subscript(id: RecordID) -> EnrolledFingers? {
+        get { fingers[id.text] }
+        set { fingers[id.text] = newValue }
+    }
+
+    /// Why an entry is not opened while these fingers are enrolled.
+    func difference(_ enrolled: EnrolledFingers?, for id: RecordID) -> FingerDifference? {
+        guard let required = self[id] else { return nil }
+        guard let enrolled else { return .unreachable }
+        if enrolled.text.isEmpty { return .noFinger }
+        return enrolled == required ? nil : .changed
+    }
+}
+
+extension FingerRecord {
+    /// The record of a user; `nil` if it is damaged.
+    static func read(of account: SystemAccount) -> FingerRecord? {
+        do throws(FileError) {
+            let bytes = try Folder.readPrivateFile(at: "\(account.folder)/\(name)", limit: largest)
+            return FingerRecord(parsing: bytes)
+        } catch .missing {
+            return FingerRecord()
+        } catch {
+            return nil
+        }
+    }
+
+    /// Records the fingers for an entry; `nil` if it requires none any more.
+    static func set(
+        _ enrolled: EnrolledFingers?, for id: RecordID, among entries: [EntrySummary],
+        of account: SystemAccount
+    ) throws {
+        try turn.withLock { _ in
+            guard var record = FingerRecord.read(of: account) else {
+                throw RequestRefusal(.fingersDiffer(.damaged))
+            }
+            record[id] = enrolled
+            let known = Set(entries.map(\.id.text))
+            record.fingers = record.fingers.filter { known.contains($0.key) }
+            let bytes = record.bytes
+            guard bytes.count <= largest else { throw VaultError.overLimit(.entries) }
+            try account.put(record.fingers.isEmpty ? nil : bytes, at: name, by: file)
+        }
+    }
+
+    fileprivate static var file: FileReplacement {
+        FileReplacement(of: name, beginningWith: Array(beginning.utf8))
+    }
+}
+
+extension SystemAccount {
+    /// Forgets which fingers the entries require; their vault leaves this agent.
+    func forgetFingers() {
+        // A record that stays requires nothing of another vault's entries.
+        _ = ifPossible(try put(nil, at: FingerRecord.name, by: FingerRecord.file))
+    }
+}
+
+/// A check by the system's modules, between two looks at the fingers that are enrolled: otherwise a
+/// finger that is enrolled meanwhile could pass it.
+struct FingerCheck: PresenceCheck {
+    typealias Grade = Enforced
+
+    private let entry: EntrySummary
+    private let account: SystemAccount
+    private let request: HeldRequest
+    /// Why the check was not made, or does not count.
+    private(set) var refusal: FingerDifference?
+
+    init(for entry: EntrySummary, of account: SystemAccount, _ request: HeldRequest) {
+        self.entry = entry
+        self.account = account
+        self.request = request
+    }
+
+    mutating func isPresent(for purpose: String) throws(PAMCheckFailure) -> Bool {
+        let modules = RelayedCheck<Enforced>(
+            request.relay, request.person, user: account.user, for: entry.name)
+        guard let record = FingerRecord.read(of: account) else {
+            try expectProof(because: .damaged)
+            return try modules.isPresent(for: purpose)
+        }
+        guard record[entry.id] != nil else { return try modules.isPresent(for: purpose) }
+        let enrolled = try request.relay.fingers(of: account.user)
+        let difference = record.difference(enrolled, for: entry.id)
+        if let difference { try expectProof(because: difference) }
+        guard try modules.isPresent(for: purpose) else { return false }
+        guard difference == nil || difference == .changed else { return true }
+        guard try request.relay.fingers(of: account.user) == enrolled else {
+            try refuse(because: .changed)
+        }
+        if difference != nil {
+            // If this fails, the next check needs the proof again.
+            _ = ifPossible(
+                try FingerRecord.set(
+                    enrolled, for: entry.id, among: request.vault.entries, of: account))
+        }
+        return true
+    }
+
+    private mutating func expectProof(
+        because difference: FingerDifference
+    ) throws(PAMCheckFailure) {
+        if !request.isProved { try refuse(because: difference) }
+    }
+
+    /// Ends the check; nobody has guessed.
+    private mutating func refuse(
+        because difference: FingerDifference
+    ) throws(PAMCheckFailure) -> Never {
+        refusal = difference
+        throw PAMCheckFailure(.cancelled)
+    }
+}
+
+extension HeldRequest {
+    /// Has an entry require the fingers that are enrolled now, or no particular ones.
+    func setFingers(_ isCurrent: Bool, of id: RecordID) throws {
+        guard case .account(let account) = service.reach else {
+            throw RequestRefusal(.misunderstood)
+        }
+        var enrolled: EnrolledFingers?
+        if isCurrent {
+            enrolled = try relay.fingers(of: account.user)
+            guard let enrolled else { throw RequestRefusal(.fingersDiffer(.unreachable)) }
+            guard !enrolled.text.isEmpty else { throw RequestRefusal(.fingersDiffer(.noFinger)) }
+        }
+        try FingerRecord.set(enrolled, for: id, among: vault.entries, of: account)
+    }
+}
