@@ -16,6 +16,13 @@ struct VaultFacts: Codable, Equatable, Sendable {
         var pcr7: Bool?
     }
 
+    struct DeviceFacts: Codable, Equatable, Sendable {
+        let id: String
+        let binding: String
+        let name: String
+        let state: UInt64
+    }
+
     struct TombstoneFacts: Codable, Equatable, Sendable {
         let time: Int64
         let reason: String
@@ -53,6 +60,8 @@ struct VaultFacts: Codable, Equatable, Sendable {
         var note: String?
         var icon: String?
         var favourite: Bool?
+        // Format 4.
+        var device: DeviceFacts?
     }
 
     struct SaveFacts: Codable, Equatable, Sendable {
@@ -184,10 +193,14 @@ extension VaultFacts.EntryFacts {
         case .decimal(let length): digits = length.digits
         case nil: digits = nil
         }
+        device = record.listed.binding.map {
+            .init(id: $0.device.text, binding: $0.binding.rawValue, name: $0.name, state: $0.state)
+        }
         if let found = summary.tombstone {
             tombstone = .init(time: found.time, reason: found.reason.rawValue)
             return
         }
+        if case .closed = try record.opened(with: key) { return }
         let facts = Facts(try record.content(with: key))
         secret = Hex.text(facts.secret)
         pin = facts.pin.map(Hex.text)

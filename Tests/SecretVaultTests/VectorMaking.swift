@@ -41,6 +41,7 @@ struct VectorMaking {
         try vectors.append(
             vector("devices-v2", DeviceSlots.vault(), deviceSecret: DeviceSlots.secret.hex))
         try vectors.append(vector("reuse-v3", reuse()))
+        try vectors.append(contentsOf: bound())
         let file = [
             "source":
                 "made once by VectorMaking; opened by every version, and by Scripts/read-vault.py"
@@ -57,12 +58,20 @@ struct VectorMaking {
     }
 
     private func vector(
-        _ name: String, _ vault: TestVault, deviceSecret: String? = nil
+        _ name: String, _ vault: TestVault, deviceSecret: String? = nil,
+        on device: TestDevice? = nil
     ) throws -> VaultVector {
         let bytes = try vault.bytes()
         try Data(bytes).write(to: url(name + ".vault"))
         let document = try VaultDocument(parsing: bytes)
         let key = try document.opened(with: .passphrase(TestVault.passphrase), ceiling: 20).key
+        var deviceKeys: [String: String]?
+        if let device {
+            let loaded = try device.unlock(vault).key.devices.keys()
+            for device in loaded.values { try key.devices.attach(device) }
+            deviceKeys = Dictionary(
+                uniqueKeysWithValues: loaded.map { ($0.text, $1.secret.hex) })
+        }
         let state = try VaultState(verifying: document, with: key)
         let attempts = try vault.attempts()
         if !attempts.isEmpty {
@@ -75,7 +84,49 @@ struct VectorMaking {
             recoveryKey: vault.recoveryKey.map {
                 String(decoding: $0.text().copied, as: UTF8.self)
             },
-            deviceSecret: deviceSecret, holds: try VaultFacts(state, key: key, attempts: attempts))
+            deviceSecret: deviceSecret, deviceKeys: deviceKeys,
+            holds: try VaultFacts(state, key: key, attempts: attempts))
+    }
+
+    /// Vaults with bound entries: of each kind, as their device and as another one opens them, and
+    /// wiped and rekeyed on another one.
+    private func bound() throws -> [VaultVector] {
+        let (vault, device) = (try TestVault(recoveryKey: true), try TestDevice())
+        _ = try vault.fill()
+        try addDetails(vault)
+        let open = try vault.unlock()
+        let keys = [
+            try device.makeKey(.tpm, for: open, name: "Jörgs Rechner"),
+            try device.makeKey(.file, for: open, name: "laptop"),
+        ]
+        let reuse = AccessControl(
+            presence: .perUse(.pam), onFailure: .wipe(after: .three),
+            reuse: try #require(ReuseTime(60)))
+        try open.change { changes in
+            for (place, entry) in changes.entries.enumerated() {
+                try changes.bind(entry.id, to: keys[place % 2], now: TestVault.now + 3)
+            }
+            for (place, form) in [
+                enrolledForm(generation: 7, isPresented: true), secret("of no form"),
+            ].enumerated() {
+                let content = EntryContent.enrolledSecret(
+                    issuer: "enrolled", account: "\(place)", value: form)
+                try changes.add(content, boundTo: keys[place], now: TestVault.now)
+            }
+            try changes.setAccessControl(of: changes.entries[2].id, to: reuse)
+            try changes.add(
+                .plainSecret(issuer: "not", account: "bound", value: secret("s")), now: 1)
+        }
+        let wiped = try BoundVault(bound: 2..<4)
+        try TombstoneTests.wipe(wiped.ids[2], in: wiped.vault)
+        let rekeyed = try BoundVault(bound: 1..<4)
+        try rekeyed.elsewhere().change { try $0.rekey() }
+        return [
+            try vector("bound-v4", vault, on: device),
+            try vector("bound-elsewhere-v4", BoundVault(bound: 0..<3).vault),
+            try vector("bound-tombstone-v4", wiped.vault, on: wiped.device),
+            try vector("bound-rekeyed-v4", rekeyed.vault, on: rekeyed.device),
+        ]
     }
 
     private func fillOdd(_ vault: TestVault) throws {

@@ -12,9 +12,22 @@ struct VaultVector: Codable, Sendable, CustomTestStringConvertible {
     var recoveryKey: String?
     /// The secret that each slot of a device contains, in hexadecimal.
     var deviceSecret: String?
+    /// The keys of devices to which records are bound, in hexadecimal, by their IDs.
+    var deviceKeys: [String: String]?
     let holds: VaultFacts
 
     var testDescription: String { file }
+
+    /// Gives a vault the keys of the devices.
+    func attachDevices(to key: VaultKey) throws {
+        for (id, secret) in deviceKeys ?? [:] {
+            let device = DeviceKey(
+                id: try #require(DeviceID(text: id)), name: "vector", binding: .file,
+                secret: try SecretBytes(hex: secret))
+            try key.devices.attach(#require(device))
+        }
+    }
+
     var url: URL { PackageFolder.root.appending(path: "Vectors/vault/\(file)") }
     /// The content of the attempts file beside it.
     func attempts(of vaultID: [UInt8]) throws -> Attempts {
@@ -54,6 +67,7 @@ struct VectorTests {
         let document = try VaultDocument(parsing: bytes)
         for opener in try vector.openers {
             let key = try document.opened(with: opener, ceiling: 24).key
+            try vector.attachDevices(to: key)
             let state = try VaultState(verifying: document, with: key)
             let attempts = try vector.attempts(of: state.vaultID)
             let facts = try VaultFacts(
@@ -101,7 +115,9 @@ struct VectorTests {
         #expect(
             again.entries.map(\.details.tags)
                 == vector.holds.entries.map { $0.tags ?? [] } + [[]])
-        let version = vector.holds.entries.contains { $0.reuse != nil } ? 3 : 2
+        let entries = vector.holds.entries
+        let isBound = entries.contains { $0.device != nil }
+        let version = isBound ? 4 : entries.contains { $0.reuse != nil } ? 3 : 2
         #expect(try folder.bytes(of: "vault").starts(with: "watchword-vault \(version)\n".utf8))
         #expect(again.slots.count == vector.holds.slots.count)
         #expect(try again.check().damages.isEmpty)
@@ -120,12 +136,14 @@ struct SecondReaderTests {
         let path = vector.url.path
         let attempts = path + ".attempts"
         let facts = try SecondReader.read(
-            path, attempts: attempts, passphrase: vector.passphrase)
+            path, attempts: attempts, passphrase: vector.passphrase,
+            deviceKeys: vector.deviceKeys)
         #expect(facts == vector.holds)
         if let recoveryKey = vector.recoveryKey {
             #expect(
-                try SecondReader.read(path, attempts: attempts, recoveryKey: recoveryKey)
-                    == vector.holds)
+                try SecondReader.read(
+                    path, attempts: attempts, recoveryKey: recoveryKey,
+                    deviceKeys: vector.deviceKeys) == vector.holds)
         }
     }
 
@@ -145,6 +163,28 @@ struct SecondReaderTests {
         #expect(try SecondReader.read(vault.path, recoveryKey: written) == facts)
     }
 
+    @Test("the second reader opens bound entries only with the key of their device")
+    func bound() throws {
+        let bound = try BoundVault(bound: 1..<3)
+        let passphrase = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
+        let (home, elsewhere) = (try bound.home(), try bound.elsewhere())
+        let secret = try home.key.device(bound.key).secret.hex
+        for (vault, keys) in [(home, [bound.key.text: secret]), (elsewhere, [:])] {
+            let facts = try VaultFacts(
+                vault.state, key: vault.key, attempts: bound.vault.attempts())
+            #expect(
+                try SecondReader.read(
+                    bound.vault.path, passphrase: passphrase, deviceKeys: keys) == facts)
+            #expect(facts.entries.map { $0.device == nil } == [true, false, false, true])
+            #expect(facts.entries.filter { $0.secret == nil }.count == (keys.isEmpty ? 2 : 0))
+        }
+        // Another key under this ID is not mistaken for the absence of one.
+        let other = try SecondReader.run(
+            bound.vault.path, passphrase: passphrase,
+            options: ["--device-key", bound.key.text + ":" + String(repeating: "00", count: 32)])
+        #expect(other.status == 3)
+    }
+
     @Test(
         "the second reader hides secrets by default, and refuses a wrong passphrase or a flipped byte"
     )
@@ -152,7 +192,7 @@ struct SecondReaderTests {
         let vault = try TestVault()
         _ = try vault.fill()
         let passphrase = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
-        let hidden = try SecondReader.run(vault.path, passphrase: passphrase, reveal: false)
+        let hidden = try SecondReader.run(vault.path, passphrase: passphrase, options: [])
         #expect(hidden.status == 0 && !hidden.text.contains("secret\":"))
         #expect(try SecondReader.run(vault.path, passphrase: "other").status == 1)
         let bytes = try vault.bytes()
@@ -168,17 +208,19 @@ struct SecondReaderTests {
 enum SecondReader {
     static func read(
         _ path: String, attempts: String? = nil, passphrase: String? = nil,
-        recoveryKey: String? = nil
+        recoveryKey: String? = nil, deviceKeys: [String: String]? = nil
     ) throws -> VaultFacts {
         let outcome = try run(
-            path, attempts: attempts, passphrase: passphrase, recoveryKey: recoveryKey)
+            path, attempts: attempts, passphrase: passphrase, recoveryKey: recoveryKey,
+            options: ["--reveal"]
+                + (deviceKeys ?? [:]).flatMap { ["--device-key", "\($0):\($1)"] })
         try #require(outcome.status == 0, "\(String(decoding: outcome.errors, as: UTF8.self))")
         return try JSONDecoder().decode(VaultFacts.self, from: Data(outcome.output))
     }
 
     static func run(
         _ path: String, attempts: String? = nil, passphrase: String? = nil,
-        recoveryKey: String? = nil, reveal: Bool = true
+        recoveryKey: String? = nil, options: [String] = ["--reveal"]
     ) throws -> ForeignProgram.Outcome {
         let folder = try TemporaryFolder()
         let file = try folder.write(Array("\(passphrase ?? recoveryKey ?? "")\n".utf8), to: "key")
@@ -186,6 +228,6 @@ enum SecondReader {
         let option = passphrase == nil ? "--recovery-key-file" : "--passphrase-file"
         return try #require(ForeignProgram("python3")).run(
             [script, path, option, file] + (attempts.map { ["--attempts", $0] } ?? [])
-                + (reveal ? ["--reveal"] : []))
+                + options)
     }
 }

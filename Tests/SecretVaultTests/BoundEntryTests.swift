@@ -1,0 +1,264 @@
+import OneTimePassword
+import TestSupport
+import Testing
+import WatchwordCryptography
+
+@testable import SecretVault
+
+/// What can be done with bound entries, on their device and on another one.
+struct BoundEntryTests {
+    private func plain(_ text: String) -> EntryContent {
+        .plainSecret(issuer: "Wi-Fi", account: "home", value: secret(text))
+    }
+
+    @Test("an entry that is bound is not left in an older file, and the binding can be ended")
+    func binding() throws {
+        let (vault, device) = (try TestVault(), try TestDevice())
+        let ids = try vault.fill()
+        let box = try vault.box(of: ids[2])
+        let open = try device.unlock(vault)
+        let key = try device.makeKey(for: open)
+        try open.change { try $0.bind(ids[2], to: key, now: TestVault.now + 5) }
+        #expect(try vault.holders(of: box) == [])
+        #expect(try !vault.files().contains(TestVault.own("previous")))
+        let edited = open.entries[2].edited
+        #expect(edited.time == TestVault.now + 5 && edited.save == open.state.history.newest.id)
+        #expect(try vault.unlock().entries[2].binding?.device == key)
+        try open.change { try $0.unbind(ids[2], now: TestVault.now + 6) }
+        #expect(try Facts(vault.unlock().open(ids[2])) == Facts(TestVault.contents()[2]))
+        #expect(try vault.unlock().entries.allSatisfy { $0.binding == nil })
+        // An entry that is bound to one key can be bound to another one.
+        let other = try device.makeKey(.tpm, for: open)
+        for device in [key, other] {
+            try open.change { try $0.bind(ids[2], to: device, now: TestVault.now) }
+            #expect(open.entries[2].binding?.device == device)
+        }
+    }
+
+    @Test("nothing is bound to a key that was not loaded")
+    func unknownKey() throws {
+        let bound = try BoundVault(bound: 0..<0)
+        let bytes = try bound.vault.bytes()
+        let open = try bound.elsewhere()
+        #expect(throws: VaultError.boundElsewhere) {
+            try open.change { try $0.bind(bound.ids[2], to: bound.key) }
+        }
+        #expect(throws: VaultError.boundElsewhere) {
+            try open.change { try $0.add(plain("x"), boundTo: bound.key, now: 0) }
+        }
+        open.key.devices.addHomes([bound.key])
+        #expect(throws: VaultError.deviceKey(.missing)) {
+            try open.change { try $0.bind(bound.ids[2], to: bound.key) }
+        }
+        #expect(try bound.vault.bytes() == bytes)
+    }
+
+    @Test("on its device, a bound entry changes like another one, and stays bound")
+    func home() throws {
+        let bound = try BoundVault()
+        let open = try bound.home()
+        let access = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
+        try open.change { changes in
+            try changes.replace(bound.ids[2], with: plain("new"), now: TestVault.now)
+            try changes.setAccessControl(of: bound.ids[0], to: access)
+            _ = try changes.advanceCounter(of: bound.ids[1])
+        }
+        let again = try bound.home()
+        #expect(try Facts(again.open(bound.ids[2])) == Facts(plain("new")))
+        #expect(again.entries[0].accessControl == access)
+        #expect(try again.counter(of: bound.ids[1]) == 42)
+        #expect(again.entries[1].binding?.state == 42)
+        #expect(again.entries.allSatisfy { $0.binding?.device == bound.key })
+        #expect(try again.check().damages.isEmpty && again.check().opened == 4)
+        // A counter does not go back.
+        guard case .oneTimePassword(let credential) = try TestVault.contents()[1] else { return }
+        let raised = try again.rehearse { changes throws(VaultError) in
+            try changes.content(.oneTimePassword(credential), notBehind: bound.ids[1])
+        }
+        #expect(raised.counter == 42)
+    }
+
+    @Test("elsewhere, the secret and the access control of a bound entry cannot change")
+    func refused() throws {
+        let bound = try BoundVault()
+        let open = try bound.elsewhere()
+        let bytes = try bound.vault.bytes()
+        let id = bound.ids[1]
+        let access = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
+        guard case .oneTimePassword(let credential) = try TestVault.contents()[1] else { return }
+        let content = EntryContent.oneTimePassword(credential.moved(to: 99))
+        func refuse(_ change: (inout VaultChanges) throws -> Void, line: Int = #line) {
+            #expect(throws: VaultError.boundElsewhere, "line \(line)") { try open.change(change) }
+        }
+        refuse { try $0.replace(id, with: content) }
+        refuse { try $0.advance(id, to: content) }
+        refuse { _ = try $0.advanceCounter(of: id) }
+        refuse { try $0.raiseCounter(of: id, to: 99) }
+        refuse { try $0.setAccessControl(of: id, to: access) }
+        refuse { _ = try $0.content(of: id) }
+        refuse { _ = try $0.content(content, notBehind: id) }
+        refuse { try $0.unbind(id) }
+        refuse { try $0.bind(id, to: bound.key) }
+        refuse { try $0.rebind(from: [bound.key], to: bound.key) }
+        #expect(try bound.vault.bytes() == bytes)
+    }
+
+    @Test("elsewhere, everything else can change, and the inner boxes stay")
+    func elsewhere() throws {
+        let bound = try BoundVault()
+        let boxes = try bound.ids.map { try bound.vault.box(of: $0) }
+        let open = try bound.elsewhere()
+        try open.change { changes in
+            try changes.rename(bound.ids[0], issuer: "other", account: "name")
+            try changes.setDetails(of: bound.ids[1], to: EntryDetails(tags: ["x"]))
+            try changes.remove(bound.ids[2], purge: false)
+            try changes.wipe(bound.ids[3], because: .revoked, now: TestVault.now)
+        }
+        for place in 0...1 { #expect(try bound.vault.box(of: bound.ids[place]) == boxes[place]) }
+        let home = try bound.home()
+        #expect(home.entries.map(\.issuer) == ["other", "Bänk", "shop"])
+        #expect(home.entries.map { $0.binding != nil } == [true, true, false])
+        #expect(try home.check().opened == 2)
+        #expect(try bound.vault.bytes().starts(with: "watchword-vault 4\n".utf8))
+    }
+
+    @Test("a rekey and a new passphrase need no key of a device, and change only the outer boxes")
+    func rekey() throws {
+        let bound = try BoundVault()
+        let before = try bound.home()
+        func inner(_ vault: UnlockedVault) throws -> [[UInt8]] {
+            try vault.state.records.map { record in
+                guard case .closed(let closed) = try record.carried(with: vault.key) else {
+                    return []
+                }
+                return closed.box.copied
+            }
+        }
+        let boxes = try inner(before)
+        let open = try bound.elsewhere()
+        let lines = open.state.records.map(\.line)
+        let prints = open.state.records.map(\.listed.fingerprint)
+        try open.change { try $0.rekey() }
+        let changed = secret("another passphrase")
+        try open.change { changes in
+            try changes.changePassphrase(
+                of: changes.slots[0], to: changed, cost: .lowest, now: 7, keepsKey: false)
+        }
+        #expect(open.state.records.map(\.line) == lines)
+        #expect(open.state.records.map(\.listed.fingerprint) == prints)
+        let after = try Vault.unlock(at: bound.vault.path, with: .passphrase(changed))
+        #expect(try inner(after) == boxes && !boxes.contains([]))
+        try bound.device.load(after)
+        for (id, content) in zip(bound.ids, try TestVault.contents()) {
+            #expect(Facts(try after.open(id)) == Facts(content))
+        }
+    }
+
+    @Test("the keys of a device stay loaded when the vault gets a new key, and end with it")
+    func ring() throws {
+        let bound = try BoundVault()
+        let open = try bound.home()
+        try open.change { try $0.rekey() }
+        #expect(throws: Never.self) { try open.open(bound.ids[0]) }
+        let held = HeldVault(open)
+        let other = held.vault()
+        #expect(other.devices === open.devices)
+        #expect(open.holdsKey(of: open.entries[0]))
+        held.heldKey.wipe()
+        #expect(throws: VaultError.busy) { try other.open(bound.ids[0]) }
+        #expect(!open.holdsKey(of: open.entries[0]))
+        #expect(throws: VaultError.busy) { try open.devices.keys() }
+    }
+
+    @Test("a check counts the entries of another device")
+    func check() throws {
+        let bound = try BoundVault(bound: 1..<3)
+        let elsewhere = try bound.elsewhere().check()
+        #expect(elsewhere.opened == 2 && elsewhere.closed == 2 && elsewhere.damages.isEmpty)
+        let home = try bound.home().check()
+        #expect(home.opened == 4 && home.closed == 0 && home.damages.isEmpty)
+    }
+
+    @Test("entries with the same secret are found across bindings, in list order")
+    func duplicates() throws {
+        let bound = try BoundVault(bound: 2..<3)
+        let content = try TestVault.contents()[2]
+        let home = try bound.home()
+        let second = try home.change { try $0.add(content, now: 0) }
+        let third = try home.change { try $0.add(content, boundTo: bound.key, now: 0) }
+        func found(_ vault: UnlockedVault) throws -> [RecordID] {
+            try vault.rehearse { changes throws(VaultError) in
+                try changes.entries(equivalentTo: content)
+            }
+        }
+        #expect(try found(home) == [bound.ids[2], second, third])
+        #expect(try found(bound.elsewhere()) == [second])
+        // The index follows the changes of one save.
+        try home.change { changes in
+            #expect(try changes.entries(withSecretOf: content).count == 3)
+            try changes.bind(second, to: bound.key)
+            try changes.unbind(third)
+            try changes.replace(bound.ids[2], with: plain("other"))
+            #expect(try changes.entries(withSecretOf: content) == [second, third])
+            #expect(try changes.entries(withSecretOf: plain("other")) == [bound.ids[2]])
+        }
+    }
+
+    @Test("entries get the key of the place to which the vault moved, once, and failures stay")
+    func moved() throws {
+        let bound = try BoundVault(bound: 1..<3)
+        let open = try bound.home()
+        let lines = open.state.records.map(\.line)
+        let box = try bound.vault.box(of: bound.ids[2])
+        let new = try bound.device.makeKey(.tpm, for: open)
+        for count in [2, 0] {
+            let former: Set = [bound.key]
+            #expect(try open.change { try $0.rebind(from: former, to: new) } == count)
+        }
+        #expect(open.state.records.map(\.line) == lines)
+        #expect(open.entries.map(\.binding?.device) == [nil, new, new, nil])
+        #expect(open.entries[1].edited.save == open.state.history.newest.id)
+        #expect(try bound.vault.holders(of: box) == [])
+        try bound.device.store.erase([bound.key], of: open.key.vaultID)
+        let again = try bound.home()
+        #expect(try again.check().opened == 4 && again.counter(of: bound.ids[1]) == 41)
+    }
+
+    @Test("an import of the vault's own format leaves bound entries out")
+    func backup() throws {
+        let bound = try BoundVault(bound: 1..<3)
+        let backup = try VaultBackup(
+            opening: bound.vault.bytes(), passphrase: TestVault.passphrase)
+        #expect(backup.leftOut.map(\.id) == Array(bound.ids[1...]))
+        #expect(backup.entries.count == 1)
+    }
+
+    @Test("what a closed secret was sealed as cannot be changed by mistake")
+    func carried() throws {
+        let bound = try BoundVault()
+        let open = try bound.elsewhere()
+        let record = open.state.records[2]
+        let payload = try record.opened(with: open.key)
+        let access = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
+        let changed = RecordLine(
+            id: record.line.id, revision: record.line.revision, accessControl: access)
+        for line in [changed, open.state.records[3].line] {
+            #expect(throws: VaultError.boundElsewhere) {
+                _ = try VaultState.Record.sealing(
+                    payload, as: line, record.listed.properties, to: nil, under: open.key)
+            }
+        }
+        let again = try VaultState.Record.sealing(
+            payload, as: record.line, record.listed.properties, to: nil, under: open.key)
+        #expect(again.listed.binding == record.listed.binding)
+    }
+}
+
+extension EntryContent {
+    fileprivate var counter: UInt64? {
+        guard case .oneTimePassword(let credential) = self,
+            case .counter(let counter) = credential.movingFactor
+        else { return nil }
+        return counter
+    }
+}
