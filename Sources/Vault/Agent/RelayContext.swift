@@ -164,9 +164,10 @@ extension RelayContext {
             PAMCheckFailure($0)
         } _: { program throws(PAMCheckFailure) in
             let received = try PAMCheckFailure.system(
-                in: FrameConnection(program.duplicate()).receive(
-                    limit: EnrolledFingers.longestText + 8, idleTime: RelayContext.fingerTimeout,
-                    timeout: nil))
+                in: LentHelperConnection(
+                    program, limit: EnrolledFingers.longestText + 8,
+                    timeout: RelayContext.fingerTimeout
+                ).receive())
             guard case .frame(let frame) = received else { return nil }
             return frame.value(as: EnrolledFingers?.self) ?? nil
         }

@@ -51,8 +51,7 @@ public enum PAMProgram {
         do throws(SystemCallFailure) {
             try ProcessHardening.apply()
             try ProcessHardening.dieWithParent()
-            let output = try FileDescriptor(owning: StandardStream.output.rawValue).duplicate()
-            try StandardStream.fillGaps()
+            let output = FileDescriptor(owning: StandardStream.output.rawValue)
             let name = user.flatMap { UInt32($0) }.flatMap { UserDatabase.name(of: $0) }
             try FrameWriter(name.flatMap { FingerprintReaders.fingers(of: $0) }).write(to: output)
         } catch {
