@@ -212,6 +212,7 @@ private func tokenMessages() throws -> [[UInt8]] {
     ]
     return try requests.map { try encoded($0) } + messages.map { try encoded($0) }
         + frames.map { try encoded($0) }
+        + [encoded(EnrolledFingers(text: "left-thumb,right-thumb"))]
 }
 
 private func courierMessages() throws -> [[UInt8]] {

@@ -6,4 +6,5 @@ func fuzzToken(_ bytes: [UInt8]) {
     expectOneForm(TokenRequest.self, bytes)
     expectOneForm(TokenMessage.self, bytes)
     expectOneForm(ModuleFrame.self, bytes)
+    expectOneForm(EnrolledFingers?.self, bytes)
 }
