@@ -20,7 +20,7 @@ class EnvelopeTests(unittest.TestCase):
             (b"", "truncated"),
             (b"watchword-va", "truncated"),
             (b"# notes\n", "not a vault"),
-            (b"watchword-vault 4\n", "made by a newer version"),
+            (b"watchword-vault 5\n", "made by a newer version"),
             (b"watchword-vault 2\n", "truncated or damaged"),
             (b"watchword-vault 2", "truncated"),
             (b"watchword-vault 01\n", "line 1"),

@@ -7,6 +7,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from .lines import Damaged, expect
 
 LABEL = b"watchword-vault 1 "
+DEVICE_LABEL = b"watchword-device 1 "
 
 
 def hkdf(secret, salt, info):

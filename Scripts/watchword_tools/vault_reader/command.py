@@ -15,6 +15,14 @@ def first_line(path):
         return file.readline().rstrip(b"\n")
 
 
+def device_key(text):
+    """Reads the ID of a device and its key, in hexadecimal."""
+    name, key = text.split(":")
+    if len(bytes.fromhex(name)) != 16 or len(bytes.fromhex(key)) != 32:
+        raise ValueError
+    return name.lower(), bytes.fromhex(key)
+
+
 def main(description):
     """Runs the command, and returns its exit status."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -24,6 +32,7 @@ def main(description):
     opener.add_argument("--passphrase-file")
     opener.add_argument("--recovery-key-file")
     parser.add_argument("--attempts", help="the attempts file; default: the one that belongs to the vault")
+    parser.add_argument("--device-key", action="append", default=[], type=device_key, metavar="ID:KEY")
     parser.add_argument("--reveal", action="store_true")
     options = parser.parse_args()
     if options.self_test:
@@ -37,7 +46,7 @@ def main(description):
         passphrase = first_line(options.passphrase_file) if options.passphrase_file else None
         recovery = (recovery_key(first_line(options.recovery_key_file).decode("ascii", "replace"))
                     if options.recovery_key_file else None)
-        vault = read_vault(data, passphrase, recovery, options.reveal)
+        vault = read_vault(data, passphrase, recovery, options.reveal, dict(options.device_key))
         vault = with_attempts(options.attempts or attempts_path(options.vault, vault), vault)
         print(json.dumps(vault, ensure_ascii=False, indent=1))
     except Wrong:

@@ -9,6 +9,7 @@ from .lines import expect
 REASONS = ["failures", "revoked", "reuse-detected", "too-many-failures", "account-closed"]
 KINDS = {1: "totp", 2: "hotp", 3: "secret", 4: "enrolled", 5: "motp", 6: "yandex"}
 KINDS_OF_FORMAT_1 = 4
+BINDINGS = {1: "tpm", 2: "agent", 3: "file"}
 ALGORITHMS = {1: "SHA1", 2: "SHA256", 3: "SHA512"}
 
 
@@ -22,6 +23,7 @@ def read_manifest(vault, key):
         fields.take(32)
     expect(fields.number(4) == len(vault["records"]), "manifest")
     entries = [read_listed(fields, vault["version"]) for _ in vault["records"]]
+    expect((vault["version"] == 4) == any("device" in entry for entry in entries), "line 1")
     history = read_history(fields, vault["generation"]) if vault["version"] > 1 else None
     fields.end()
     return entries, history
@@ -58,12 +60,22 @@ def has_no_space_around(text):
     return not any(unicodedata.category(letter) == "Zs" for letter in text[:1] + text[-1:])
 
 
+def read_device(fields):
+    """Reads the device to which a record is bound."""
+    device = {"id": fields.take(16).hex(), "binding": BINDINGS.get(fields.number(1)), "name": fields.text(64),
+              "state": fields.number(8)}
+    expect(device["binding"] and device["name"], "manifest")
+    expect(all(unicodedata.category(letter) != "Cc" for letter in device["name"]), "manifest")
+    return device
+
+
 def read_listed(fields, version):
     entry = {"id": fields.take(16), "revision": fields.number(8), "digest": None, "fingerprint": None, "wiped": None}
     state = fields.number(1)
-    expect(state in (1, 2), "manifest")
-    if state == 1:
+    expect(state in (1, 2, 3), "manifest")
+    if state != 2:
         entry.update(digest=fields.take(32), fingerprint=fields.take(16))
+        entry |= {"device": read_device(fields)} if state == 3 else {}
     else:
         time, reason = fields.number(8), fields.number(1)
         expect(1 <= reason <= len(REASONS), "manifest")

@@ -1,12 +1,13 @@
 """The records of a vault: their lines, and the content of their boxes."""
+import base64
 import hashlib
 import hmac
 import re
 
-from .boxes import LABEL, hkdf, open_box
+from .boxes import DEVICE_LABEL, LABEL, hkdf, open_box
 from .fields import Fields
-from .lines import expect, from_base64, number
-from .manifest import REASONS
+from .lines import Damaged, expect, from_base64, number
+from .manifest import KINDS, REASONS
 
 
 def read_record(lines, known, generation):
@@ -21,7 +22,8 @@ def read_record(lines, known, generation):
     expect(record_id not in known, where)
     known.add(record_id)
     return {"id64": record_id, "id": from_base64(record_id, 16, where), "presence": presence.split(",")[0], "on_failure": failure,
-            "revision": number(revision, where, 1, generation), "line": line.encode() + b"\n", **reuse}
+            "revision": number(revision, where, 1, generation), "line": line.encode() + b"\n",
+            "access": f"{presence} {failure}", **reuse}
 
 
 def read_body(lines, record):
@@ -35,12 +37,18 @@ def read_body(lines, record):
     expect(record_id == record["id64"], where)
 
 
-def read_content(plaintext, kind, where):
-    """Reads the content of a record's box: the secret and its parameters."""
+def unpadded(plaintext, where, limit=65536):
+    """Returns the content of a box, without the length before it and the zeros after it."""
     outer = Fields(plaintext, where)
-    content = outer.string()
+    content = outer.string(limit)
     padding = plaintext[outer.at:]
     expect(len(plaintext) % 64 == 0 and len(padding) < 64 and not any(padding), where)
+    return content
+
+
+def read_content(plaintext, kind, where):
+    """Reads the content of a record's box: the secret and its parameters."""
+    content = unpadded(plaintext, where)
     if kind in ("secret", "enrolled"):
         return {"secret": content}
     fields = Fields(content, where)
@@ -58,7 +66,40 @@ def read_content(plaintext, kind, where):
     return found
 
 
-def read_entry(vault, key, record, listed, reveal):
+def enrolled_state(form):
+    """How far an enrolled secret has advanced; 0 if its form cannot be read."""
+    fields = Fields(form, "form")
+    try:
+        version = fields.number(1)
+        fields.text(2**32), fields.string(2**32)
+        credential = fields.string(2**32)
+        if version != 1:
+            return 2**63 + bool(credential) if version == 2 else 0
+        fields.number(8)
+        generation = fields.number(8)
+        _, nonce, successor, successor_nonce = (fields.string(2**32) for _ in range(4))
+    except Damaged:
+        return 0
+    if generation >= 2**62 - 1:
+        return 0
+    return 2 * (generation + bool(successor)) + bool(successor_nonce if successor else nonce)
+
+
+def open_inner_box(vault, box, record, listed, secret, where):
+    """Opens the inner box of a bound record with the key of its device, and returns the content."""
+    device = listed["device"]
+    kind = next(number for number, name in KINDS.items() if name == listed["kind"])
+    words = ["bound", record["id64"], base64.b64encode(bytes.fromhex(device["id"])).decode(), device["binding"], str(kind),
+             record["access"], str(device["state"])]
+    associated = vault["line"] + " ".join(words).encode() + b"\n"
+    box_key = hkdf(secret, vault["id"], DEVICE_LABEL + b"record" + record["id"])
+    content = read_content(open_box(box_key, box, associated, where), listed["kind"], where)
+    state = enrolled_state(content["secret"]) if listed["kind"] == "enrolled" else content.get("counter", 0)
+    expect(state == device["state"], where)
+    return content
+
+
+def read_entry(vault, key, record, listed, reveal, device_keys=None):
     where = f"record {record['id'].hex()}"
     expect(listed["id"] == record["id"] and listed["revision"] == record["revision"], where)
     entry = {"id": record["id"].hex(), "presence": record["presence"], "on_failure": record["on_failure"],
@@ -73,8 +114,17 @@ def read_entry(vault, key, record, listed, reveal):
     expect(hashlib.sha256(record["box64"].encode()).digest() == listed["digest"], where)
     box_key = hkdf(key, vault["id"], LABEL + b"record" + record["id"])
     plaintext = open_box(box_key, from_base64(record["box64"], None, where), vault["line"] + record["line"], where)
-    content = read_content(plaintext, entry["kind"], where)
-    fingerprint = hmac.digest(hkdf(key, vault["id"], LABEL + b"fingerprint"), content["secret"], "sha256")
+    label = LABEL
+    if "device" in listed:
+        box = unpadded(plaintext, where, 28 + 65600)
+        expect(len(box) > 28 and (len(box) - 28) % 64 == 0, where)
+        key, label = (device_keys or {}).get(listed["device"]["id"]), DEVICE_LABEL
+        if key is None:
+            return entry
+        content = open_inner_box(vault, box, record, listed, key, where)
+    else:
+        content = read_content(plaintext, entry["kind"], where)
+    fingerprint = hmac.digest(hkdf(key, vault["id"], label + b"fingerprint"), content["secret"], "sha256")
     expect(fingerprint[:16] == listed["fingerprint"], where)
     if not reveal:
         return entry

@@ -25,10 +25,11 @@ def self_test_case(folder, case):
     with open(path, "rb") as file:
         data = file.read()
     passphrase = case["passphrase"].encode()
-    opened = read_vault(data, passphrase, None, True)
+    devices = {name: bytes.fromhex(key) for name, key in case.get("deviceKeys", {}).items()}
+    opened = read_vault(data, passphrase, None, True, devices)
     assert with_attempts(path + ".attempts", opened) == case["holds"], case["file"]
     if "recoveryKey" in case:
-        opened = read_vault(data, None, recovery_key(case["recoveryKey"]), True)
+        opened = read_vault(data, None, recovery_key(case["recoveryKey"]), True, devices)
         assert with_attempts(path + ".attempts", opened) == case["holds"], case["file"]
     if "deviceSecret" in case:
         device = bytes.fromhex(case["deviceSecret"])
@@ -53,7 +54,7 @@ def self_test_case(folder, case):
         forged = flipped[:end] + end_line(flipped[:end])
         in_tombstone = data.rfind(b"\n", 0, at) == data.rfind(b"\ntombstone ", 0, at)
         is_free = in_tombstone and vault["changes"] > 0
-        assert is_free or refuses(lambda: verify(parse(forged), key, True)), (case["file"], at)
+        assert is_free or refuses(lambda: verify(parse(forged), key, True, devices)), (case["file"], at)
 
 
 def self_test_attempts(folder):

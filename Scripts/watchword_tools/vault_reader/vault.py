@@ -10,17 +10,21 @@ from .records import read_entry
 from .slots import vault_key
 
 
-def read_vault(data, passphrase, recovery, reveal):
+def read_vault(data, passphrase, recovery, reveal, device_keys=None):
     vault = parse(data)
-    return verify(vault, vault_key(vault, passphrase, recovery), reveal)
+    return verify(vault, vault_key(vault, passphrase, recovery), reveal, device_keys)
 
 
-def verify(vault, key, reveal):
-    """Verifies everything with the vault key, and returns the content."""
+def verify(vault, key, reveal, device_keys=None):
+    """Verifies everything with the vault key, and returns the content.
+
+    Bound records are opened only with the keys of their devices, which are named by the devices' IDs.
+    """
     mac = hmac.digest(hkdf(key, vault["id"], LABEL + b"header"), vault["header"], "sha256")
     expect(hmac.compare_digest(mac, vault["mac"]), "header")
     listed, history = read_manifest(vault, key)
-    entries = [read_entry(vault, key, record, entry, reveal) for record, entry in zip(vault["records"], listed)]
+    entries = [read_entry(vault, key, record, entry, reveal, device_keys)
+               for record, entry in zip(vault["records"], listed)]
     unlisted = sum("tombstone" in record and entry["wiped"] is None for record, entry in zip(vault["records"], listed))
     expect(vault["changes"] == unlisted, "changes")
     slots = [{name: slot[name] for name in ("number", "created", "method", "log_n", "pin", "pcr7") if name in slot}
