@@ -24,11 +24,17 @@ public final class EmulatedTPM {
 
     /// Starts a TPM that has just been made: it has seeds of its own.
     ///
-    /// - Parameter hasCertificate: whether a maker, who exists only for this TPM, has certified its
-    ///   endorsement key.
-    public init(hasCertificate: Bool = false) throws {
+    /// - Parameters:
+    ///   - hasCertificate: whether a maker, who exists only for this TPM, has certified its
+    ///     endorsement key.
+    ///   - other: a TPM whose seeds it has instead.
+    public init(hasCertificate: Bool = false, copying other: EmulatedTPM? = nil) throws {
         guard let program = ForeignProgram("swtpm") else { throw Failure.missing }
         state = try TemporaryFolder()
+        if let other {
+            let name = "tpm2-00.permall"
+            _ = try state.write(other.state.bytes(of: name), to: name)
+        }
         if hasCertificate { try EmulatedTPM.certify(in: state) }
         for _ in 0..<20 {
             let port = try FreePort.find(2)

@@ -45,13 +45,15 @@ public final class HostileTPM: Sendable {
 
     private struct State {
         var exchanges: [Exchange] = []
+        /// The port of the TPM that answers.
+        var port: UInt16
         /// The connections that wait for a response.
         var held: [LoopbackSocket] = []
     }
 
     private let commands: LoopbackSocket
     private let controls: LoopbackSocket
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let holding = DispatchSemaphore(value: 0)
 
     /// Spoils the response number `position`, counted from 1.
@@ -64,17 +66,17 @@ public final class HostileTPM: Sendable {
         _ tpm: EmulatedTPM, _ fault: Fault = .ended, at target: Target = .none
     ) throws {
         (commands, controls) = try HostileTPM.neighbours()
-        let port = tpm.port
+        state = Mutex(State(port: tpm.port))
         Thread.detachNewThread { [commands, weak self] in
             while let client = commands.accepted() {
                 guard let self, let request = client.receive() else { continue }
-                self.answer(request, from: client, at: port, fault, target)
+                self.answer(request, from: client, fault, target)
             }
         }
-        Thread.detachNewThread { [controls] in
+        Thread.detachNewThread { [controls, weak self] in
             while let client = controls.accepted() {
-                guard let request = client.receive(),
-                    let response = HostileTPM.response(to: request, at: port + 1)
+                guard let request = client.receive(), let self,
+                    let response = HostileTPM.response(to: request, at: self.port + 1)
                 else { continue }
                 client.send(response[...])
             }
@@ -92,6 +94,11 @@ public final class HostileTPM: Sendable {
     /// The number of commands so far.
     public var commandCount: Int { exchanges.count }
 
+    /// Lets another TPM answer from now on.
+    public func exchange(for tpm: EmulatedTPM) { state.withLock { $0.port = tpm.port } }
+
+    private var port: UInt16 { state.withLock { $0.port } }
+
     /// The TPM's address for `watchword --tpm`.
     public var address: String { "swtpm:host=127.0.0.1,port=\(commands.port)" }
 
@@ -99,8 +106,7 @@ public final class HostileTPM: Sendable {
     public func waitUntilHolding() -> Bool { holding.wait(timeout: .now() + 60) == .success }
 
     private func answer(
-        _ request: [UInt8], from client: LoopbackSocket, at port: UInt16, _ fault: Fault,
-        _ target: Target
+        _ request: [UInt8], from client: LoopbackSocket, _ fault: Fault, _ target: Target
     ) {
         let command = Exchange(command: request, response: [])
         let isSpoiled =
