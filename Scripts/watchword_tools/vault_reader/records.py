@@ -71,7 +71,7 @@ def enrolled_state(form):
     fields = Fields(form, "form")
     try:
         version = fields.number(1)
-        fields.text(2**32), fields.string(2**32)
+        fields.string(2**32), fields.string(2**32)
         credential = fields.string(2**32)
         if version != 1:
             return 2**63 + bool(credential) if version == 2 else 0
