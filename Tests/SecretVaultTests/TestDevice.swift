@@ -92,7 +92,9 @@ final class MemoryTPM: TokenRequestHandler {
 }
 
 /// A form of an enrolled secret, as VaultFile.md defines it.
-func enrolledForm(generation: UInt64, isPresented: Bool, hasSuccessor: Bool = false) -> SecretBytes {
+func enrolledForm(
+    generation: UInt64, isPresented: Bool, hasSuccessor: Bool = false
+) -> SecretBytes {
     let nonce = [UInt8](repeating: 7, count: 16)
     return SecretBytes(capacity: 512) { output in
         output.append(1)

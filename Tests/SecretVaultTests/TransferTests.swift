@@ -25,12 +25,17 @@ struct TransferTests {
             .inTheWay(name: "by-name/vault/lock"),
             .previousNotErased(Self.call), .notConfirmed(Self.call), .system(Self.call),
             .cryptography(CryptographyFailure(call: .scrypt, code: .max)),
+            .deviceKey(.token(.otherDevice)),
         ]
         let refusals =
             VaultLimit.allCases.map(VaultError.overLimit)
             + PresenceProofRefusal.allCases.map(VaultError.proofRefused)
             + NothingToUndo.allCases.map(VaultError.nothingToUndo)
         try MessageForm.check(errors + refusals, of: VaultError.Kind.allCases)
+        let problems: [DeviceKeyProblem] = [
+            .notPlace(.agent), .token(.wrongPIN(left: 3)), .file(Self.call),
+        ]
+        try MessageForm.check(problems, of: DeviceKeyProblem.Kind.allCases)
     }
 
     @Test("each damaged part, report and cost is read back as it was, and nothing else is")
@@ -172,6 +177,18 @@ struct TransferTests {
         for slot in slots { try MessageForm.check(slot) }
         try MessageForm.check(slots.map(\.method), of: SlotSummary.Method.Kind.allCases)
         try MessageForm.check(try open.check())
+    }
+
+    @Test("the device of an entry, its key and a choice of a binding are read back")
+    func devices() throws {
+        let bound = try BoundVault()
+        for vault in [try bound.home(), try bound.elsewhere()] {
+            for entry in vault.listedEntries() { try MessageForm.check(entry) }
+        }
+        try MessageForm.check(bound.home().key.device(bound.key))
+        for binding in [nil, .tpm, .agent, .file] as [DeviceBinding?] {
+            try MessageForm.check(BindingChoice(binding, deviceName: "laptop", tpm: .standard))
+        }
     }
 
     @Test("an opener is read back, and a recovery key of another length is refused")

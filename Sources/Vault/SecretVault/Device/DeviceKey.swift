@@ -108,7 +108,9 @@ package struct DeviceKey: Sendable {
     /// A name that a device can have: `text` without control characters, and not longer than that.
     static func name(showing text: String) -> String {
         var name = ""
-        for character in text where isName(name + String(character)) { name.append(character) }
+        for character in text.prefix(longestName) where isName(name + String(character)) {
+            name.append(character)
+        }
         return name.isEmpty ? "device" : name
     }
 
@@ -171,7 +173,9 @@ package final class DeviceKeyRing: Sendable {
         }
     }
 
-    /// Adds keys that this device has. One that is gone later is reported as missing.
+    /// Adds keys that this device has.
+    ///
+    /// One that is gone later is reported as missing.
     func addHomes(_ homes: Set<DeviceID>) { known.withLock { $0.homes.formUnion(homes) } }
 
     /// Records why a key of this device was not loaded.

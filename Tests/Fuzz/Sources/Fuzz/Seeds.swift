@@ -139,10 +139,14 @@ private func vaultMessages() throws -> [[UInt8]] {
     let properties = EntryProperties(
         of: content, details: details, created: 1,
         edited: EntryEdit(time: 2, save: SaveID([UInt8](1...8).span)))
+    let binding = EntryBinding(
+        device: DeviceID([UInt8](1...16).span), binding: .file, name: "laptop", state: 7,
+        isHere: true)
     let entries = [nil, Tombstone(time: 3, reason: .revoked)].map { tombstone in
         ListedEntry(
             EntrySummary(
-                id: id, accessControl: access, tombstone: tombstone, properties: properties),
+                id: id, accessControl: access, tombstone: tombstone,
+                binding: tombstone == nil ? binding : nil, properties: properties),
             counter: tombstone == nil ? 7 : nil)
     }
     let methods: [SlotSummary.Method] = [.passphrase(logN: 17), .recoveryKey, .other("x")]
