@@ -1,6 +1,7 @@
 """Compares the command with other programs: codes, start, a large vault, and pictures."""
 import os
 import random
+import sys
 
 from figures import Failure, fastest, least, run
 
@@ -75,6 +76,28 @@ def measure_vault(table, place, folder):
                   scrypt, 1.15, "ms")
     table.above(f"`list` of {ENTRIES:,} entries; scrypt alone", times["list"] * 1e3, scrypt, 60,
                 "ms")
+    measure_bound(table, vault, folder)
+
+
+def measure_bound(table, vault, folder):
+    """The same vault with all its entries bound to a device key in a file."""
+    # Imported here because nothing else needs more than the standard library.
+    sys.path.append(os.path.join(os.path.dirname(__file__), "../../Scripts"))
+    from watchword_tools.tests.bound_vault import BoundVault
+    path = os.path.join(folder, "bound", "vault")
+    with open(os.path.join(folder, "vault"), "rb") as file:
+        bound = BoundVault(file.read(), b"correct horse battery staple")
+    for name, content in ((path, bound.file()), (os.path.join(folder, bound.key_path()), bound.key_file())):
+        os.makedirs(os.path.dirname(name), mode=0o700)
+        with open(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+            file.write(content)
+    other = [path if word == os.path.join(folder, "vault") else word for word in vault]
+    code = ["code", f"Service{ENTRIES - 1}:alice"]
+    times = fastest(ROUNDS, {"list": [*vault, "list"], "bound list": [*other, "list"], "code": [*vault, *code],
+                             "bound code": [*other, *code]}, environment=os.environ | {"XDG_STATE_HOME": folder})
+    for name in ("list", "code"):
+        table.at_most(f"`{name}` with {ENTRIES:,} bound entries; with unbound ones", times[f"bound {name}"] * 1e3,
+                      times[name] * 1e3, 1.1, "ms")
 
 
 def measure_pictures(table, place, folder):
