@@ -55,16 +55,17 @@ struct FingerRecordTests {
     .serialized, .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement),
     .enabled(if: PrivateBus.isPossible, PrivateBus.requirement))
 struct FingerTests {
-    /// An unlocked vault of root, the user of this process, with two entries that PAM protects.
-    ///
-    /// The modules permit every use.
+    /// A vault with two entries that PAM protects; the modules permit every use.
     private final class Machine {
         let agent: SystemAgentFixture
         let bus: PrivateBus
         private var ids: [RecordID] = []
         private var fprintd: String?
+        private let user: SystemAgentFixture.User
 
-        init() throws {
+        /// - Parameter user: the vault's user; that of root, as whom this process runs, is unlocked.
+        init(of user: SystemAgentFixture.User = .root) throws {
+            self.user = user
             agent = try SystemAgentFixture()
             bus = PrivateBus(in: agent.folder)
             try bus.start()
@@ -72,7 +73,8 @@ struct FingerTests {
                 Array("DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)\n".utf8), to: "bin/environment")
             try agent.configure("required pam_permit.so")
             try agent.keep(
-                ["Bank:me --presence per-use:pam", "Shop:me --presence per-use:pam"], of: .root)
+                ["Bank:me --presence per-use:pam", "Shop:me --presence per-use:pam"], of: user)
+            guard user == .root else { return }
             let unlock = AgentRequest.unlock(.ofSystem, AgentFixture.opener, ceiling: 20, .standard)
             if case .listing(let listing) = try agent.client().send(unlock) {
                 ids = listing.entries.map(\.summary.id)
@@ -107,10 +109,15 @@ struct FingerTests {
                 """)
         }
 
+        /// The record; empty if there is none.
+        func file() throws -> String {
+            let path = "\(agent.folder.path)/state/\(user.id)/fingers"
+            return try SystemAgentFixture.root("[ ! -e '\(path)' ] || cat '\(path)'").text
+        }
+
         /// What the first entry requires.
         func required() throws -> String? {
-            let file = try SystemAgentFixture.root("cat '\(agent.folder.path)/state/0/fingers'")
-            return FingerRecord(parsing: Array(file.text.utf8))?[ids[0]]?.text
+            FingerRecord(parsing: Array(try file().utf8))?[ids[0]]?.text
         }
 
         func prove(_ client: AgentClient) throws {
@@ -214,6 +221,36 @@ struct FingerTests {
         try machine.require("right-thumb")
         try machine.agent.configure("required pam_deny.so")
         #expect(try machine.use(machine.agent.client()) == .refused)
+    }
+
+    @Test("--fingers current requires the fingers of the user, and others need the passphrase once")
+    func commands() throws {
+        let machine = try Machine(of: .games)
+        let agent = machine.agent
+        try agent.run(AgentFixture.unlock)
+        try machine.enrol("")
+        try agent.run("edit Bank --fingers current", status: 4)
+        #expect(try machine.file() == "")
+        try machine.enrol("right-thumb")
+        try agent.run("edit Bank --fingers current")
+        try agent.run(
+            "add New:me --presence per-use:pam --fingers current --secret-file key.txt")
+        #expect(try machine.file().components(separatedBy: " right-thumb\n").count == 3)
+        let code = "code Bank --at 59"
+        #expect(try agent.run(code).text == "287082\n")
+        try machine.enrol("left-thumb")
+        #expect(try agent.run(code, status: 4).text == "")
+        let screen = try agent.enteringPassphrase(code)
+        #expect(screen.contains("other fingers") && screen.contains("287082"))
+        #expect(try agent.run(code).text == "287082\n")
+        try agent.run("code New --at 59", status: 4)
+        try agent.run("edit Bank --fingers any")
+        let record = try machine.file()
+        #expect(record.contains(" right-thumb\n") && !record.contains(" left-thumb\n"))
+        try machine.enrol("")
+        #expect(try agent.run(code).text == "287082\n")
+        try agent.run("vault move --to-user --passphrase-file pass.txt")
+        #expect(try machine.file() == "")
     }
 
     @Test("the agent's helper process reports fingers only to a system agent")
