@@ -64,10 +64,8 @@ extension FingerRecord {
         do throws(FileError) {
             let bytes = try Folder.readPrivateFile(at: "\(account.folder)/\(name)", limit: largest)
             return FingerRecord(parsing: bytes)
-        } catch .missing {
-            return FingerRecord()
         } catch {
-            return nil
+            return error == .missing ? FingerRecord() : nil
         }
     }
 
