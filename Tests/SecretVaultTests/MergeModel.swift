@@ -2,6 +2,7 @@ import OneTimePassword
 import TestSupport
 import Testing
 import WatchwordCryptography
+import WatchwordSystem
 
 @testable import SecretVault
 
@@ -9,16 +10,20 @@ import WatchwordCryptography
 struct MergeModel {
     private(set) var state: VaultState
     private(set) var key: VaultKey
+    /// The keys and secrets that somebody has replaced by others.
+    private(set) var replaced: Set<[UInt8]> = []
     private var generator: SeededGenerator
     private var time: Int64
 
     static let now: Int64 = 10_000
 
-    init(seed: UInt64) {
+    /// - Parameter device: the key of the device to which entries are bound; `nil` if none is.
+    init(seed: UInt64, device: DeviceKey? = nil) throws {
         generator = SeededGenerator(seed: seed)
         time = 1000
         key = .make()
         state = VaultState(new: key.vaultID, slots: [])
+        if let device { try key.devices.attach(device) }
     }
 
     /// A copy that is changed independently.
@@ -28,9 +33,21 @@ struct MergeModel {
         return copy
     }
 
-    /// Compares the enrolled secrets of these models: decimal numbers.
+    /// A copy on a device that has no key.
+    mutating func elsewhere() -> MergeModel { forked().seen(with: DeviceKeyRing()) }
+
+    /// The same copy on the device of another one.
+    func seen(on other: MergeModel) -> MergeModel { seen(with: other.key.devices) }
+
+    private func seen(with devices: DeviceKeyRing) -> MergeModel {
+        var copy = self
+        copy.key = key.sharing(devices)
+        return copy
+    }
+
+    /// Compares the enrolled secrets of these models by their numbers.
     static func order(_ first: SecretBytes, _ second: SecretBytes) -> EnrolledOrder {
-        let numbers = [first, second].map { Int(String(decoding: $0.copied, as: UTF8.self)) ?? 0 }
+        let numbers = [first, second].map { EnrolledState.number(of: $0) }
         if numbers[0] == numbers[1] { return .same }
         return numbers[0] > numbers[1] ? .first : .second
     }
@@ -57,33 +74,60 @@ struct MergeModel {
             return
         }
         let isWiped = entry.tombstone != nil
+        let homes = key.devices.homes
+        // What is bound to another device only changes its name and details, and is removed.
+        let isClosed = entry.binding.map { !homes.contains($0.device) } ?? false
+        let isFixed = isWiped || isClosed
         switch Int.random(in: 0..<12, using: &generator) {
         case 0, 1: try changes.rename(entry.id, issuer: text, account: "", now: now)
         case 7: try changes.setDetails(of: entry.id, to: EntryDetails(note: text), now: now)
         case 2, 3: try changes.remove(entry.id, purge: false)
         case 4 where !isWiped: try changes.wipe(entry.id, because: .failures, now: now)
-        case 5 where !isWiped:
+        case 5 where !isFixed:
             let checks: [AccessControl.Presence] = [
                 .perUnlock, .perUse(.any), .perUse(.passphrase), .perUse(.pam),
             ]
             let check = checks[Int.random(in: 0..<checks.count, using: &generator)]
             try changes.setAccessControl(
                 of: entry.id, to: AccessControl(presence: check, onFailure: .lockOut), now: now)
-        case 6 where !isWiped && entry.kind == .hotp:
+        case 6 where !isFixed && entry.kind == .hotp:
             _ = try changes.advanceCounter(of: entry.id)
-        case 8 where !isWiped && entry.kind == .enrolled:
+        case 8 where !isFixed && entry.kind == .enrolled:
             guard
                 case .enrolledSecret(let issuer, let account, let value) = try changes.content(
                     of: entry.id)
             else { return }
-            let next = (Int(String(decoding: value.copied, as: UTF8.self)) ?? 0) + 1
+            let next = MergeModel.form(EnrolledState.number(of: value) + 1)
             try changes.advance(
-                entry.id,
-                to: .enrolledSecret(issuer: issuer, account: account, value: secret("\(next)")))
+                entry.id, to: .enrolledSecret(issuer: issuer, account: account, value: next))
         case 9 where Int.random(in: 0..<4, using: &generator) == 0: try changes.rekey()
-        case _ where !isWiped && entry.kind != .enrolled:
+        case 10...11 where !isFixed && !homes.isEmpty:
+            if entry.binding == nil, let home = homes.first {
+                try changes.bind(entry.id, to: home, now: now)
+            } else {
+                try changes.unbind(entry.id, now: now)
+            }
+        case _ where !isFixed && entry.kind != .enrolled:
+            replaced.insert(try changes.content(of: entry.id).payload.identity.copied)
             try changes.replace(entry.id, with: try content(text, entry.kind), now: now)
         default: break
+        }
+    }
+
+    /// The form of an enrolled secret with this state: a secret of a generation, and whether it was
+    /// presented.
+    static func form(_ state: UInt64) -> SecretBytes {
+        let nonce = state.isMultiple(of: 2) ? [] : [UInt8](repeating: 7, count: 16)
+        return SecretBytes(capacity: 128) { output in
+            output.append(1)
+            for text in ["https://login.example", "", "cr_test"] {
+                output.append(string: Array(text.utf8).span)
+            }
+            output.append(0, bytes: 8)
+            output.append(state / 2, bytes: 8)
+            output.append(string: Array("wws_\(state / 2)".utf8).span)
+            output.append(string: nonce.span)
+            for _ in 0..<2 { output.append(0, bytes: 4) }
         }
     }
 
@@ -98,7 +142,7 @@ struct MergeModel {
                 try Credential(
                     issuer: text, account: "h", key: secret("key of \(text)"), algorithm: .sha1,
                     style: .decimal(.six), movingFactor: .counter(1)))
-        case .enrolled: return .enrolledSecret(issuer: text, account: "e", value: secret("1"))
+        case .enrolled: return .enrolledSecret(issuer: text, account: "e", value: Self.form(2))
         default: return .plainSecret(issuer: text, account: "s", value: secret(text))
         }
     }
@@ -117,18 +161,22 @@ struct MergeModel {
             return false
         }
         state = changes.state
+        replaced.formUnion(other.replaced)
         return true
     }
 
-    /// The entries of another copy that are not merged.
-    func unmerged(_ other: MergeModel) throws -> [EntrySummary] {
+    /// What a merge with another copy does not merge.
+    func attempted(_ other: MergeModel) throws -> VaultChanges {
         var changes = try VaultChanges(
             state, key: key, after: nil, joining: other.state.history)
         _ = try changes.merge(
             VaultCopy(state: other.state, key: other.key), comparing: MergeModel.order,
             now: Self.now)
-        return changes.unmerged
+        return changes
     }
+
+    /// The entries of another copy that are not merged.
+    func unmerged(_ other: MergeModel) throws -> [EntrySummary] { try attempted(other).unmerged }
 
     func merged(_ other: MergeModel) throws -> MergeModel {
         var merged = self
@@ -152,6 +200,7 @@ struct MergeModel {
             return [
                 entry.id.text, properties.issuer, properties.account, "\(properties.traits)",
                 properties.details.note, "\(entry.access)", "\(entry.isWiped)",
+                entry.device?.text ?? "",
                 "\(try entry.payload?.sealedForm().copied ?? [])",
             ].joined(separator: " | ")
         }.sorted()

@@ -171,6 +171,15 @@ struct VaultHistory: Hashable {
         return saves.last.map { generation < $0.generation } ?? false
     }
 
+    /// Whether what was last sealed in a save of this generation may have been sealed since this
+    /// file and that with the history `other` parted.
+    func mayHaveSealed(in generation: UInt64, since other: VaultHistory) -> Bool {
+        if mayHaveDropped(savesUpTo: generation), !other.containsAll(of: saves.suffix(2)) {
+            return true
+        }
+        return saves.contains { $0.generation == generation && !other.contains($0.id) }
+    }
+
     /// Whether the other file is this one, or an earlier state of it.
     ///
     /// If neither of two files includes the other, they were edited independently.

@@ -5,6 +5,8 @@ struct MergeVerdict: Hashable {
     /// One of the two files.
     enum Side: Hashable {
         case ours, theirs
+
+        var other: Side { self == .ours ? .theirs : .ours }
     }
 
     enum Result: Hashable {

@@ -2,9 +2,11 @@ internal import WatchwordCryptography
 
 /// One copy of an entry in a merge, with its secret; or the result of merging two copies.
 struct MergedEntry {
-    let line: RecordLine
+    private(set) var line: RecordLine
     var properties: EntryProperties
     var access: AccessControl
+    /// The device key that the secret is bound to, if it is.
+    var device: DeviceID?
     /// `nil` if the entry was wiped.
     private(set) var payload: RecordPayload?
     private(set) var tombstone: Tombstone?
@@ -12,6 +14,13 @@ struct MergedEntry {
     var id: RecordID { line.id }
     var isWiped: Bool { tombstone != nil }
     var isEnrolled: Bool { properties.traits == .enrolled }
+    var isCounter: Bool { properties.traits.kind == .hotp }
+
+    /// Its secret, if it is bound to a device key that is not here.
+    var closed: ClosedSecret? { if case .closed(let secret) = payload { secret } else { nil } }
+
+    /// The number that orders the states of its secret, as the manifest has it if it is bound.
+    var state: UInt64 { payload?.state(of: properties.traits.kind) ?? 0 }
 
     /// Whether replacing its secret requires a check.
     var requiresCheck: Bool { access.presence.isPerUse && !isWiped }
@@ -23,6 +32,7 @@ struct MergedEntry {
         access = record.line.accessControl
         switch record.body {
         case .sealed:
+            device = record.device
             payload = try record.opened(with: key)
             tombstone = nil
         case .tombstone(let found):
@@ -37,6 +47,12 @@ struct MergedEntry {
         guard let found = other.tombstone else { return }
         payload = nil
         tombstone = tombstone.map { min($0, found) } ?? found
+    }
+
+    /// Takes everything from the other copy that only the device can change to which it is bound.
+    mutating func takeSealedPart(of other: MergedEntry) {
+        (line, access, device, payload) = (other.line, other.access, other.device, other.payload)
+        properties.traits = other.properties.traits
     }
 
     /// Takes the counter of the other copy if it is greater, or its enrolled secret if it is newer.
@@ -58,7 +74,7 @@ struct MergedEntry {
     /// The parts that an edit made different from `other`.
     ///
     /// Counters and enrolled secrets are ignored, and so are the secret and the access control if
-    /// either copy was wiped.
+    /// either copy was wiped. A secret that cannot be compared here counts as equal.
     func parts(differingFrom other: MergedEntry) throws(VaultError) -> [EntryPart] {
         var parts: [EntryPart] = []
         let (own, theirs) = (properties, other.properties)
@@ -67,14 +83,40 @@ struct MergedEntry {
         guard !isWiped, !other.isWiped else { return parts }
         let isSecretEqual = try isSecretEqual(to: other)
         if own.traits != theirs.traits || !isSecretEqual { parts.append(.secret) }
-        if access != other.access { parts.append(.accessControl) }
+        if access != other.access || device != other.device { parts.append(.accessControl) }
         return parts
     }
 
     private func isSecretEqual(to other: MergedEntry) throws(VaultError) -> Bool {
         if isEnrolled, other.isEnrolled { return true }
         guard let own = payload, let theirs = other.payload else { return true }
+        guard closed == nil, other.closed == nil else { return !isOtherKey(than: other) }
         return try own.notBehind(theirs).isExactly(theirs.notBehind(own))
+    }
+
+    /// Whether both are closed, and have different keys or secrets.
+    private func isOtherKey(than other: MergedEntry) -> Bool {
+        device == other.device && closed?.fingerprint != other.closed?.fingerprint
+    }
+
+    /// Whether the two copies never become two entries: a wiped one stays wiped, an enrolment must
+    /// not be doubled, and a closed one cannot be compared.
+    func staysOne(with other: MergedEntry) -> Bool {
+        isWiped || other.isWiped || isEnrolled && other.isEnrolled || closed != nil
+            || other.closed != nil
+    }
+
+    /// Whether ``state`` shows which of two closed secrets of one device is newer.
+    func isCounted(like other: MergedEntry) -> Bool {
+        guard isCounter else { return isEnrolled && other.isEnrolled }
+        return access == other.access && properties.traits == other.properties.traits
+            && !isOtherKey(than: other)
+    }
+
+    /// Whether it replaces `former` by a newer state of the same secret.
+    func isAdvanced(from former: MergedEntry) throws(VaultError) -> Bool {
+        guard closed != nil || former.closed != nil else { return try !hasPayload(of: former) }
+        return (isEnrolled || device == former.device) && state > former.state
     }
 
     /// Whether both have the same secret, and the same counter if there is one.
@@ -106,21 +148,22 @@ struct MergedEntry {
         self.line = line
         properties = other.properties
         access = other.access
+        device = other.device
         payload = other.payload
         tombstone = other.tombstone
     }
 
     /// The record with this content, in a file of this generation.
     ///
-    /// - Parameter former: the current record, which is not resealed if the secret and the access
-    ///   control are the same.
+    /// - Parameter former: the current record, which is not resealed if the secret, the access
+    ///   control and the device are the same.
     func sealed(like former: VaultState.Record?, in generation: UInt64, under key: VaultKey)
         throws(VaultError) -> VaultState.Record
     {
         if let former {
             let present = try MergedEntry(former, with: key)
-            if access == present.access, properties.traits == present.properties.traits,
-                try hasPayload(of: present)
+            if access == present.access, device == present.device,
+                properties.traits == present.properties.traits, try hasPayload(of: present)
             {
                 var listed = former.listed
                 listed.properties = properties
@@ -133,8 +176,11 @@ struct MergedEntry {
             return VaultState.Record(line: line, listed: listed, body: .tombstone(tombstone))
         }
         guard let payload else { throw .wiped }
-        let line = RecordLine(id: id, revision: generation, accessControl: access)
-        return try .sealing(payload, as: line, properties, to: former?.device, under: key)
+        // Only the device seals its secret, so the revision orders what it has sealed.
+        let line =
+            closed != nil
+            ? line : RecordLine(id: id, revision: generation, accessControl: access)
+        return try .sealing(payload, as: line, properties, to: device, under: key)
     }
 }
 

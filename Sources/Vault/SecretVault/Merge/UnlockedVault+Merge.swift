@@ -56,10 +56,12 @@ extension UnlockedVault {
         var declined: [RecordID] = []
         var oldEdits: [EntrySummary] = []
         var unmerged: [EntrySummary] = []
+        var (toHome, toOwner): ([EntrySummary], [EntrySummary]) = ([], [])
         let changes = try rehearse(joining: copy.state.history) { changes throws(VaultError) in
             defer {
                 (declined, oldEdits) = (changes.declinedWipes, changes.oldEdits)
                 unmerged = changes.unmerged
+                (toHome, toOwner) = (changes.leftToHome, changes.leftToOwner)
             }
             return try changes.merge(
                 copy, accepting: accepted, takingOldEdits: takesOld, comparing: order, now: now)
@@ -67,7 +69,8 @@ extension UnlockedVault {
         let known = Set(state.slots.map(\.slot.head.publicKey))
         return MergePlan(
             copy: copy, changes: changes, isIncluded: state.history.includes(copy.state.history),
-            declinedWipes: declined, unmerged: unmerged, acceptedWipes: accepted,
+            declinedWipes: declined, unmerged: unmerged, leftToHome: toHome,
+            leftToOwner: toOwner, acceptedWipes: accepted,
             oldEdits: oldEdits, takesOldEdits: takesOld, keys: keys,
             foreignSlots: copy.state.slots.map(\.slot)
                 .filter { !known.contains($0.head.publicKey) }.map(SlotSummary.init))
@@ -217,10 +220,16 @@ public struct MergePlan: Sendable {
     public let declinedWipes: [RecordID]
     /// The entries of the other file that are not merged, because their secrets were wiped, there
     /// or here, without the vault key or before an edit on the other side that may have changed the
-    /// key.
+    /// key; or because of ``leftToHome`` or ``leftToOwner``.
     ///
     /// If there are any, the other file does not count as merged.
     public let unmerged: [EntrySummary]
+    /// Those of them, or their copies in this file, that are bound to the device that can merge
+    /// them: it has to open the secret.
+    public let leftToHome: [EntrySummary]
+    /// Those of them that are bound to another device than here: the owner has to remove one of the
+    /// two, or to end its binding.
+    public let leftToOwner: [EntrySummary]
     /// The entries that the owner accepts to be wiped.
     let acceptedWipes: Set<RecordID>
     /// The entries of the other file that differ here, and whose edits are older than the saves

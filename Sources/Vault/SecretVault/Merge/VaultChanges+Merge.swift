@@ -20,8 +20,6 @@ extension VaultChanges {
             dropping: takesOld ? [] : Set(oldEdits.map(\.edited.save)),
             theirs: copy.state.history.proved(to: formerHistory), now: now)
         let copy = try proved(copy, accepting: accepted, now: now)
-        // What is not merged now must be merged later.
-        if !unmerged.isEmpty { state.leaveOutMerge(into: formerHistory) }
         let ours = state
         var merged = restored
         var ids: [RecordID] = []
@@ -35,6 +33,7 @@ extension VaultChanges {
             }
             try pair.merge(by: histories, comparing: order)
             merged += pair.merged
+            note(pair.left)
             guard let result = pair.result else { continue }
             try state.replace(result)
             ids.append(record.line.id)
@@ -57,9 +56,27 @@ extension VaultChanges {
         }
         guard ids.count <= VaultLimits.entries else { throw .overLimit(.entries) }
         try state.arrange(ids)
+        // What is not merged now must be merged later.
+        if !unmerged.isEmpty { state.leaveOutMerge(into: formerHistory) }
         invalidateFingerprintIndex()
         if !merged.isEmpty || (!isIncluded && unmerged.isEmpty) { isChanged = true }
         return merged
+    }
+
+    private mutating func note(_ left: MergedPair.Left?) {
+        switch left {
+        case .toHome(let their, let closed):
+            unmerged.append(entry(their))
+            leftToHome.append(entry(closed))
+        case .toOwner(let their):
+            unmerged.append(entry(their))
+            leftToOwner.append(entry(their))
+        case nil: break
+        }
+    }
+
+    private func entry(_ record: VaultState.Record) -> EntrySummary {
+        record.summary(proving: [], at: key.devices.homes)
     }
 
     /// The entries of `copy` that differ here, and whose edits our history may have dropped.
@@ -188,11 +205,20 @@ extension VaultState.Record {
 
 /// The two copies of one entry, and the result of merging them.
 private struct MergedPair {
+    /// Who decides about copies of which one is closed here.
+    enum Left {
+        /// The device to which the secret is bound.
+        case toHome(theirs: VaultState.Record, closed: VaultState.Record)
+        /// The owner, because the copies are bound to two devices.
+        case toOwner(theirs: VaultState.Record)
+    }
+
     private let ours: VaultState.Record?
     private let theirs: VaultState.Record?
     private let key: VaultKey
     private let copy: VaultCopy
     private let generation: UInt64
+    private let formerHistory: VaultHistory
     /// The edit that is recorded if the merge itself changes the entry.
     private let edit: EntryEdit
 
@@ -204,6 +230,8 @@ private struct MergedPair {
     private(set) var second: VaultState.Record?
     /// Whether our secret is replaced by a tombstone.
     private(set) var wipesOurs = false
+    /// Set if our copy stays as it is until somebody decides.
+    private(set) var left: Left?
 
     init(
         ours: VaultState.Record?, theirs: VaultState.Record?, changes: VaultChanges,
@@ -214,6 +242,7 @@ private struct MergedPair {
         self.copy = copy
         key = changes.key
         generation = changes.state.generation
+        formerHistory = changes.formerHistory
         edit = changes.edit(at: now)
     }
 
@@ -245,11 +274,10 @@ private struct MergedPair {
         }
         var verdict = histories.verdict(
             our?.properties.edited, their?.properties.edited, areEqual: areEqual)
-        if case .both(let original) = verdict.result, let our, let their,
-            our.isWiped || their.isWiped || our.isEnrolled && their.isEnrolled
-        {
-            // A wiped entry stays wiped, and one enrolment must not become two entries.
-            verdict = MergeVerdict(result: .one(original), isIndependent: true)
+        if let our, let their, our.staysOne(with: their) {
+            if case .both(let original) = verdict.result {
+                verdict = MergeVerdict(result: .one(original), isIndependent: true)
+            }
         } else if case .one(let later) = verdict.result, verdict.isIndependent, let our, let their,
             try our.parts(differingFrom: their).contains(.secret)
         {
@@ -295,9 +323,21 @@ private struct MergedPair {
         var entry = winner
         var isForked = false
         if let loser {
+            if !winner.isWiped, !loser.isWiped, winner.closed != nil || loser.closed != nil {
+                let isOurs = verdict.result == .one(.ours)
+                var side = try sealedSide(our, isOurs ? loser : winner, by: verdict)
+                // Whoever saved a file that includes this one has decided.
+                if copy.state.history.includes(formerHistory) { side = side ?? .theirs }
+                guard let side else { return leave(winner, loser) }
+                if (side == .ours) != isOurs { entry.takeSealedPart(of: loser) }
+            }
             isForked = entry.advance(to: loser, comparing: order)
             entry.wipe(like: loser)
-            if verdict.isIndependent { entry.access = entry.access.stricter(than: loser.access) }
+            // Only the device changes what it has sealed.
+            if verdict.isIndependent, entry.closed == nil {
+                entry.access = entry.access.stricter(than: loser.access)
+                if !entry.isWiped { entry.device = entry.device ?? loser.device }
+            }
             // A result that differs from the winner is an edit of its own.
             if try !entry.parts(differingFrom: winner).isEmpty { entry.properties.edited = edit }
         }
@@ -315,7 +355,7 @@ private struct MergedPair {
         {
             note(.kept, entry)
         }
-        if !wipesOurs, !parts.contains(.secret), try !entry.hasPayload(of: our) {
+        if !wipesOurs, !parts.contains(.secret), try entry.isAdvanced(from: our) {
             note(.advanced, entry)
         }
         if isForked { note(.forked, entry) }
@@ -324,6 +364,60 @@ private struct MergedPair {
 
     /// Whether replacing our copy, which does not keep the ID, requires a check.
     private var needsCheck = false
+
+    /// Keeps our copy as it is.
+    private mutating func leave(_ copies: MergedEntry...) {
+        guard let ours, let theirs else { return }
+        result = ours
+        if Set(copies.compactMap(\.device)).count > 1 {
+            left = .toOwner(theirs: theirs)
+        } else {
+            left = .toHome(theirs: theirs, closed: ours.device == nil ? theirs : ours)
+        }
+    }
+
+    /// The side whose secret, access control and device the result has, if one copy is closed here;
+    /// `nil` if that cannot be told without the secret.
+    private func sealedSide(
+        _ our: MergedEntry, _ their: MergedEntry, by verdict: MergeVerdict
+    ) throws(VaultError) -> MergeVerdict.Side? {
+        let later: MergeVerdict.Side = verdict.result == .one(.ours) ? .ours : .theirs
+        let isDecided =
+            !verdict.isIndependent && our.properties.edited != their.properties.edited
+        let advanced: MergeVerdict.Side? =
+            our.state == their.state ? nil : our.state > their.state ? .ours : .theirs
+        let areEnrolled = our.isEnrolled && their.isEnrolled
+        let areCounters = our.isCounter && their.isCounter
+        if our.device == their.device {
+            if try our.hasPayload(of: their) { return later }
+            let isCounted = our.isCounted(like: their)
+            if isCounted, let advanced { return advanced }
+            let revisions = (our.line.revision, their.line.revision)
+            // An edit that was seen covers all that was sealed before, except counters.
+            let isSeen = isDecided && !areCounters
+            let isForked = !isCounted && !isSeen && wasSealed(on: .ours) && wasSealed(on: .theirs)
+            guard revisions.0 != revisions.1, !isForked else { return nil }
+            return revisions.0 > revisions.1 ? .ours : .theirs
+        }
+        if isDecided {
+            // An explicit binding, its end, or a move.
+            return (areEnrolled || areCounters) && advanced == later.other ? nil : later
+        }
+        // The secret of the other device is spent.
+        if our.device != nil, their.device != nil { return areEnrolled ? advanced : nil }
+        let bound: MergeVerdict.Side = our.device == nil ? .theirs : .ours
+        let mayReplace = areEnrolled ? advanced != bound.other : !wasSealed(on: bound.other)
+        return mayReplace ? bound : nil
+    }
+
+    /// Whether this side's copy may have been sealed since the two files parted.
+    private func wasSealed(on side: MergeVerdict.Side) -> Bool {
+        let record = side == .ours ? ours : theirs
+        let (own, other) =
+            side == .ours
+            ? (formerHistory, copy.state.history) : (copy.state.history, formerHistory)
+        return record.map { own.mayHaveSealed(in: $0.line.revision, since: other) } ?? false
+    }
 
     private mutating func addSecond(
         _ loser: MergedEntry, beside winner: MergedEntry, comparing order: EnrolledOrder.Function
