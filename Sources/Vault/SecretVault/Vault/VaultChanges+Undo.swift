@@ -66,7 +66,7 @@ public enum EntryPart: String, CaseIterable, Hashable, Sendable {
     case name
     /// The key or secret, and the parameters of its codes.
     case secret
-    /// When presence is checked, and what happens after failures.
+    /// When presence is checked, what happens after failures, and the device that it is bound to.
     case accessControl = "access-control"
     /// The tags, the note, the icon and the favourite mark.
     case details
@@ -94,7 +94,8 @@ extension VaultChanges {
     /// Gives each entry the state that it has in `previous`, the generation that the last change
     /// replaced.
     ///
-    /// Counters, enrolled secrets, wiped entries, and the ways to open the vault stay as they are.
+    /// Counters, enrolled secrets, wiped entries, and the ways to open the vault stay as they are,
+    /// and so do the secret and access control of an entry that is or was bound to another device.
     ///
     /// A merge can be made again: its saves are removed from the history, and entries regain the
     /// times and saves of their former edits, so that the other file's edits are newer again.
@@ -151,8 +152,10 @@ extension VaultChanges {
     ) throws(VaultError) -> [UndoneChange] {
         var undone: [UndoneChange] = []
         for record in state.records where record.isWipedWithoutKey {
-            guard let old = previous.record(record.line.id), old.isSealed else { continue }
-            undone.append(try restoreVanished(record, from: old, now: now))
+            guard let old = previous.record(record.line.id), old.isSealed,
+                let change = try restoreVanished(record, from: old, now: now)
+            else { continue }
+            undone.append(change)
         }
         guard !undone.isEmpty else { throw .nothingToUndo(.vanished) }
         invalidateFingerprintIndex()
@@ -163,11 +166,12 @@ extension VaultChanges {
     // Not inlined: the optimiser of Swift 6.3.1 crashes on the loop above if it is.
     @inline(never) private mutating func restoreVanished(
         _ record: VaultState.Record, from old: VaultState.Record, now: Int64
-    ) throws(VaultError) -> UndoneChange {
+    ) throws(VaultError) -> UndoneChange? {
         if let found = record.restored(from: old) {
             try state.replace(found)
             return UndoneChange(of: found, .restored)
         }
+        guard try areOpen(record, old) else { return nil }
         // An older secret is better than none.
         let found = try restored(record, withOlderSecretOf: old, now: now)
         try state.replace(found)
@@ -176,6 +180,15 @@ extension VaultChanges {
             return UndoneChange(of: found, .restored, requiresCheck: requiresCheck)
         }
         return UndoneChange(of: found, .restoredOlder(older), requiresCheck: requiresCheck)
+    }
+
+    /// Whether this device can seal the secret of one record as that of the other.
+    private func areOpen(
+        _ record: VaultState.Record, _ other: VaultState.Record
+    ) throws(VaultError) -> Bool {
+        for device in [record.device, other.device].compactMap({ $0 })
+        where try key.devices.key(device) == nil { return false }
+        return true
     }
 
     /// Restores a removed record; its failures still count, because it is not resealed.
@@ -198,7 +211,8 @@ extension VaultChanges {
             properties.traits = old.listed.properties.traits
         }
         return try .sealing(
-            old.opened(with: key), as: line, properties, to: old.device, under: key)
+            old.opened(with: key), as: line, properties, to: record.device ?? old.device,
+            under: key)
     }
 
     private mutating func changeBack(
@@ -217,14 +231,18 @@ extension VaultChanges {
             parts.append(.details)
             properties.details = former.details
         }
-        let payload = try formerPayload(of: record, in: old)
+        // Only a device changes what is bound to it.
+        let areOpen = try areOpen(record, old)
+        let payload = areOpen ? try formerPayload(of: record, in: old) : nil
         if payload != nil {
             parts.append(.secret)
             properties.traits = former.traits
         }
         var isWiped = false
         if case .tombstone = record.body { isWiped = true }
-        if !isWiped, record.line.accessControl != old.line.accessControl {
+        if !isWiped, areOpen,
+            (record.line.accessControl, record.device) != (old.line.accessControl, old.device)
+        {
             parts.append(.accessControl)
         }
         guard !parts.isEmpty else { return nil }
@@ -237,7 +255,7 @@ extension VaultChanges {
             let content: RecordPayload
             if let payload { content = payload } else { content = try record.opened(with: key) }
             try state.replace(
-                .sealing(content, as: line, properties, to: record.device, under: key))
+                .sealing(content, as: line, properties, to: old.device, under: key))
         } else {
             try state.change(record.line.id) { $0 = properties }
         }
