@@ -55,6 +55,7 @@ struct TransferTests {
             .notConfirmed(Self.call), .folderOwnedByOther(0), .folderOpenToOthers(mode: 0o777),
             .rekeyedCopy(path: "/home/alice/vault.orig"),
             .copyNotErased(path: "/home/alice/vault.orig"),
+            .deviceKeyUnusable(Self.id, .missing),
         ]
         try MessageForm.check(reports, of: VaultReport.Kind.allCases)
         let previous: [PreviousGeneration] = [

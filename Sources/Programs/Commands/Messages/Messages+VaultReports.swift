@@ -77,6 +77,8 @@ extension Messages {
         case .vanished(let id):
             "\(name(of: id, in: entries)) has lost its secret: it was wiped without the vault’s key\(restoring.cause) "
                 + "To restore it, \(restoring.advice(program)); to accept this, remove it with watchword remove"
+        case .deviceKeyUnusable(let id, let problem):
+            "\(name(of: id, in: entries)): \(sentence(for: VaultError.deviceKey(problem)))"
         case .keptUnderSecondName(let inode):
             "an older file of the vault was not erased, because it has a second name (a hard link): "
                 + "what was removed, wiped or replaced is still in it, and what opened it still does. "

@@ -6,7 +6,7 @@ extension VaultReport: Transferable {
         case olderFile, otherFile, conflictingCopy, wiped, generationNotRecorded, wipesNotListed,
             failuresNotCleared, failuresNotCounted, notConfirmed, folderOwnedByOther,
             folderOpenToOthers, vanished, keptUnderSecondName, moreConflictingCopies,
-            formerKey, unmergedPrevious, rekeyedCopy, copyNotErased
+            formerKey, unmergedPrevious, rekeyedCopy, copyNotErased, deviceKeyUnusable
     }
 
     package func write(to output: FrameWriter) {
@@ -22,6 +22,8 @@ extension VaultReport: Transferable {
         case .moreConflictingCopies(let count): output.append(Kind.moreConflictingCopies, count)
         case .wiped(let id, let tombstone): output.append(Kind.wiped, id, tombstone)
         case .vanished(let id): output.append(Kind.vanished, id)
+        case .deviceKeyUnusable(let id, let problem):
+            output.append(Kind.deviceKeyUnusable, id, problem)
         case .keptUnderSecondName(let inode): output.append(Kind.keptUnderSecondName, inode)
         case .generationNotRecorded(let error): output.append(Kind.generationNotRecorded, error)
         case .wipesNotListed(let error): output.append(Kind.wipesNotListed, error)
@@ -46,6 +48,7 @@ extension VaultReport: Transferable {
             case .moreConflictingCopies: try fields.make(Self.moreConflictingCopies, from: bytes)
             case .wiped: try fields.make(Self.wiped, from: bytes)
             case .vanished: try fields.make(Self.vanished, from: bytes)
+            case .deviceKeyUnusable: try fields.make(Self.deviceKeyUnusable, from: bytes)
             case .keptUnderSecondName: try fields.make(Self.keptUnderSecondName, from: bytes)
             case .generationNotRecorded: try fields.make(Self.generationNotRecorded, from: bytes)
             case .wipesNotListed: try fields.make(Self.wipesNotListed, from: bytes)

@@ -315,6 +315,7 @@ extension UnlockedVault {
     /// Opens every record and examines the previous generation.
     public func check() throws(VaultError) -> VaultCheck {
         var damages: [VaultPart] = []
+        var reports = reports
         var (opened, closed) = (0, 0)
         for record in state.records {
             guard case .sealed = record.body else { continue }
@@ -325,6 +326,8 @@ extension UnlockedVault {
                 damages.append(part)
             } catch .boundElsewhere {
                 closed += 1
+            } catch .deviceKey(let problem) {
+                reports.append(.deviceKeyUnusable(record.line.id, problem))
             }
         }
         return VaultCheck(

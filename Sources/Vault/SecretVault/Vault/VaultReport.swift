@@ -32,6 +32,9 @@ public enum VaultReport: Hashable, Sendable {
     /// Older files of the vault were erased, but not the copy at this path, which another program
     /// put beside it.
     case copyNotErased(path: String)
+    /// The entry is bound to this device, whose key cannot be used. Only a check of the whole vault
+    /// reports this.
+    case deviceKeyUnusable(RecordID, DeviceKeyProblem)
     /// The vault was saved, but not the `generation` file, which detects an older vault.
     case generationNotRecorded(VaultError)
     /// Entries were wiped without the vault key, and the manifest could not be updated for this
@@ -60,7 +63,7 @@ public enum VaultReport: Hashable, Sendable {
     /// The entry that the report is about, if it is about one.
     package var entry: RecordID? {
         switch self {
-        case .wiped(let id, _), .vanished(let id): id
+        case .wiped(let id, _), .vanished(let id), .deviceKeyUnusable(let id, _): id
         default: nil
         }
     }
