@@ -126,14 +126,12 @@ extension EnrolledSecret {
         if EnrolledKey.isForm(first), EnrolledKey.isForm(second) {
             return EnrolledKey.order(of: first, second)
         }
-        guard let first = EnrolledSecret(reading: first),
-            let second = EnrolledSecret(reading: second),
-            first.server.address == second.server.address, first.credential == second.credential
+        guard let own = EnrolledSecret(reading: first), let other = EnrolledSecret(reading: second),
+            own.server.address == other.server.address, own.credential == other.credential
         else { return .unrelated }
-        if first.progress != second.progress {
-            return first.progress < second.progress ? .second : .first
-        }
-        return first.isSame(as: second) ? .same : .forked
+        let numbers = (EnrolledState.number(of: first), EnrolledState.number(of: second))
+        if numbers.0 != numbers.1 { return numbers.0 < numbers.1 ? .second : .first }
+        return own.isSame(as: other) ? .same : .forked
     }
 
     /// Marks the enrolment as stale: none of its secrets is presented until the device is enrolled
@@ -148,13 +146,6 @@ extension EnrolledSecret {
             enrolment: state.enrolmentDigest(), generation: .max,
             digest: [UInt8](repeating: 0, count: 32))
         try DeviceLoginError.vault(in: vault.record(presented))
-    }
-
-    /// How far the rotation has advanced: the generation of the newest secret, and whether it was
-    /// presented.
-    private var progress: (UInt64, Int) {
-        let newest = successor ?? current
-        return (successor == nil ? generation : generation + 1, newest.nonce == nil ? 0 : 1)
     }
 
     private func isSame(as other: EnrolledSecret) -> Bool {
