@@ -8,7 +8,8 @@ import WatchwordSystem
 /// Kills a writer before each system call of a save, using `strace`, and examines what is left.
 @Suite(.enabled(if: TestCapabilities.canTrace, "strace is missing or cannot trace here"))
 struct KilledSaveTests {
-    /// A writer's run: its verb, and the entries before and after.
+    /// A writer's run: its verb, and the entries before and after, with the devices that they are
+    /// bound to.
     struct Run: Sendable, CustomTestStringConvertible {
         let verb: String
         let before: [String]
@@ -24,6 +25,11 @@ struct KilledSaveTests {
         Run(
             verb: "merge", before: ["a-0", "a-1", "own-0"],
             after: ["a-0", "a-1", "own-0", "copy-0"]),
+        Run(verb: "bind", before: ["a-0", "a-1"], after: ["a-0 on new", "a-1 on new"]),
+        Run(verb: "unbind", before: ["a-0 on old", "a-1 on old"], after: ["a-0", "a-1"]),
+        Run(
+            verb: "rebind", before: ["a-0 on old", "a-1 on old"],
+            after: ["a-0 on new", "a-1 on new"]),
     ]
 
     @Test(
@@ -292,12 +298,14 @@ struct KilledSaveTests {
 
     private func prepared(with writer: String, for run: Run? = nil) throws -> TestVault {
         let vault = try TestVault()
-        func add(_ name: String, _ count: Int) throws {
-            let added = try ForeignProgram(path: writer).run(
-                ["add", vault.path, name, String(count)])
-            try #require(added.status == 0)
+        func write(_ verb: String, _ name: String, _ count: Int) throws {
+            let written = try ForeignProgram(path: writer).run(
+                [verb, vault.path, name, String(count)])
+            try #require(written.status == 0)
         }
+        func add(_ name: String, _ count: Int) throws { try write("add", name, count) }
         try add("a", 2)
+        if let run, ["unbind", "rebind"].contains(run.verb) { try write("bind", "old", 1) }
         if run?.verb == "merge" {
             // The vault and a copy of it, each with an entry of its own.
             let common = try vault.bytes()
@@ -310,6 +318,7 @@ struct KilledSaveTests {
     }
 
     private static let copy = "vault-copy"
+    private static let keys = "vault-keys"
 
     // strace counts each kind of call separately.
     private func kill(before call: Int, of calls: [String]) -> String {
@@ -339,7 +348,11 @@ struct KilledSaveTests {
 
     private func whatIsLeft(_ vault: TestVault, _ run: Run, _ when: String) throws -> [String] {
         let open = try vault.unlock()
-        let left = open.entries.map(\.issuer)
+        let store = DeviceKeyStore(folder: vault.folder.file(Self.keys), bindings: [.file])
+        for id in store.homes(of: open) {
+            try store.load(id, for: open) { (_) throws(VaultError) in throw .busy }
+        }
+        let left = Self.labels(of: open)
         #expect(left == run.before || left == run.after, "\(when)")
         #expect(open.reports.isEmpty, "\(when)")
         let check = try open.check()
@@ -352,8 +365,15 @@ struct KilledSaveTests {
             try changes.add(
                 .plainSecret(issuer: "next", account: "", value: secret("x")), now: 0)
         }
-        #expect(try vault.unlock().entries.map(\.issuer) == left + ["next"], "\(when)")
-        #expect(try vault.files().filter { $0 != Self.copy } == TestVault.files, "\(when)")
+        #expect(try Self.labels(of: vault.unlock()) == left + ["next"], "\(when)")
+        let files = try vault.files().filter { $0 != Self.copy && !$0.hasPrefix(Self.keys) }
+        #expect(files == TestVault.files, "\(when)")
         return left
+    }
+
+    private static func labels(of vault: UnlockedVault) -> [String] {
+        vault.entries.map { entry in
+            entry.issuer + (entry.binding.map { " on " + $0.name } ?? "")
+        }
     }
 }

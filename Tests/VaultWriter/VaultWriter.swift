@@ -19,7 +19,7 @@ import WatchwordCryptography
         let arguments = CommandLine.arguments
         precondition(
             arguments.count == 5,
-            "vault-writer create|add|fill|remove|purge|rekey|undo|merge|measure|scan|scan-full|try|ask PATH NAME COUNT"
+            "vault-writer create|add|fill|remove|purge|rekey|undo|merge|bind|unbind|rebind|measure|scan|scan-full|try|ask PATH NAME COUNT"
         )
         let (path, name) = (arguments[2], arguments[3])
         let count = Int(arguments[4]) ?? 0
@@ -38,6 +38,9 @@ import WatchwordCryptography
                 return try vault.undo(vault.planOfUndo(now: 0), confirmed: [], now: 0)
             }
             if arguments[1] == "merge" { return try merge(path + "-copy", into: vault) }
+            if arguments[1].hasSuffix("bind") {
+                return try bind(vault, arguments[1], keys: path + "-keys", name: name)
+            }
             for index in 0..<count {
                 try change(vault, arguments[1], name: "\(name)-\(index)")
             }
@@ -69,6 +72,29 @@ import WatchwordCryptography
         let order: EnrolledOrder.Function = { (_, _) in .unrelated }
         let plan = try vault.planOfMerge(with: copy, comparing: order, now: 0)
         try vault.merge(plan, confirmed: [], comparing: order, now: 0)
+    }
+
+    /// Binds all entries to a new key with this name, or ends their bindings.
+    static func bind(
+        _ vault: UnlockedVault, _ verb: String, keys: String, name: String
+    ) throws(VaultError) {
+        let store = DeviceKeyStore(folder: keys, bindings: [.tpm, .file])
+        let token: DeviceKeyStore.TokenAccess = { (_) throws(VaultError) in throw .busy }
+        let former = store.homes(of: vault)
+        for id in former { try store.load(id, for: vault, through: token) }
+        if verb == "unbind" {
+            return try vault.update { changes throws(VaultError) in
+                for entry in changes.entries { try changes.unbind(entry.id, now: 0) }
+            }
+        }
+        let key = try store.make(.file, name: name, for: vault, tpm: .standard, through: token)
+        try vault.update { changes throws(VaultError) in
+            guard verb == "bind" else {
+                try changes.rebind(from: former, to: key, now: 0)
+                return
+            }
+            for entry in changes.entries { try changes.bind(entry.id, to: key, now: 0) }
+        }
     }
 
     static func change(_ vault: UnlockedVault, _ verb: String, name: String) throws(VaultError) {
