@@ -356,8 +356,8 @@ let package = Package(
         program("FaultyCourier", path: "Tests/FaultyCourier", "Courier", "WatchwordSystem"),
         tests("CourierTests", "Courier", "WatchwordCryptography", "WatchwordSystem"),
         tests(
-            "DeviceLoginTests", "Courier", "WatchwordCryptography", "DeviceLogin", "Devices",
-            "WatchwordSystem", "SecretVault"),
+            "DeviceLoginTests", "Courier", "OneTimePassword", "WatchwordCryptography",
+            "DeviceLogin", "Devices", "WatchwordSystem", "SecretVault"),
         tests(
             "CommandLineInterfaceTests", "CommandLineInterface", "Commands", "EnrolCommands",
             "ServerCommands", "WatchwordSystem"),
