@@ -97,6 +97,19 @@ struct DeviceKeyStoreTests {
         #expect(throws: VaultError.boundElsewhere) { try bound.home().open(bound.ids[0]) }
     }
 
+    @Test("a folder that cannot be read does not make the entries those of another device")
+    func unreadable() throws {
+        let bound = try BoundVault()
+        let open = try bound.elsewhere()
+        let path = bound.device.path(of: open)
+        try removeFile(path)
+        try linkSymbolically(path, to: path)
+        open.openDevices(bound.device.store)
+        #expect(open.entries[0].binding?.isHere == true)
+        #expect(refusal(of: bound.key, on: bound.device, open) == .deviceKey(.damaged))
+        #expect(throws: VaultError.deviceKey(.damaged)) { try open.open(bound.ids[0]) }
+    }
+
     @Test("a key for another vault, or under another ID, is damaged")
     func exchanged() throws {
         let (first, second) = (try BoundVault(), try BoundVault())

@@ -22,8 +22,16 @@ package struct DeviceKeyStore: Sendable {
     package typealias TokenAccess = (TPMAddress) throws(VaultError) -> any TokenRequestHandler
 
     /// The keys of this device for a vault, whether they can be used or not.
+    ///
+    /// If the folder cannot be read, every key may be here, and loading one reports why it is not.
     package func homes(of vault: UnlockedVault) -> Set<DeviceID> {
-        Set(ids(of: vault.key.vaultID))
+        let path = path(of: vault.key.vaultID)
+        let names = Result { () throws(SystemCallFailure) in try Folder.names(at: path) }
+        switch names {
+        case .success(let names): return Set(names.compactMap { DeviceID(text: $0) })
+        case .failure(let failure) where failure.isMissing: return []
+        case .failure: return Set(vault.state.records.compactMap(\.device))
+        }
     }
 
     private func ids(of vaultID: [UInt8]) -> [DeviceID] {
