@@ -378,8 +378,8 @@ let package = Package(
             "PostgreSQLStore", "ServerCommands", "ServiceTranscripts", "StoreContract",
             "Verification", "VerificationService"),
         tests(
-            "VaultServiceTests", "WatchwordCryptography", "OneTimePassword", "WatchwordSystem",
-            "SecretVault", "VaultService"),
+            "VaultServiceTests", "Devices", "WatchwordCryptography", "OneTimePassword",
+            "WatchwordSystem", "SecretVault", "VaultService"),
         tests("HTTPListenerTests", "HTTPListener", "WatchwordCoding", "WatchwordCryptography"),
         tests(
             "LocalEnrolmentTests", "LocalEnrolment", "LocalSockets", "OneTimePassword",

@@ -256,7 +256,7 @@ struct FingerTests {
     @Test("the agent's helper process reports fingers only to a system agent")
     func channel() throws {
         for (mode, user) in [
-            (.system(folder: "/"), 7), (.user(folders: []), nil),
+            (.system(folder: "/"), 7), (.user(folders: [], deviceKeys: nil), nil),
         ] as [(AgentMode, UInt32?)] {
             let pair = try SocketPair()
             for byte in [HelperChannel.fingersOfUser, 0, 0, 0, 7] { try pair.first.send(byte) }

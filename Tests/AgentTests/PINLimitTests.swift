@@ -49,13 +49,13 @@ struct PINLimitTests {
         of service: AgentServices, _ supervisor: borrowing FileDescriptor,
         in held: HeldVaultsTests, asks: Int, _ end: TokenMessage
     ) throws -> (refusal: TokenFailure?, PINs: Int) {
-        let token = try SocketPair()
+        let program = try SocketPair()
         let questions = (0..<asks).map { TokenMessage.asksPIN(isRepeated: $0 > 0, left: 9) }
         for message in [.ready(version: TokenMessage.version)] + questions + [end] {
-            try FrameWriter(message).write(to: token.second)
+            try FrameWriter(message).write(to: program.second)
         }
         let life = try SocketPair()
-        try supervisor.send(HelperChannel.token, with: token.first, life.first)
+        try supervisor.send(HelperChannel.token, with: program.first, life.first)
         let person = try SocketPair()
         for _ in 0..<asks {
             let frame = try FrameWriter(AgentProtocol.version)
@@ -63,24 +63,23 @@ struct PINLimitTests {
             try frame.write(to: person.second)
         }
         let unlocking = try held.vaults.use(held.place).unlocking
-        let access = try service.access(
-            to: .standard, for: held.place, unlocking,
+        let token = try service.token(
+            at: .standard, service.relay(in: held.place, unlocking),
             asking: RemotePerson(FrameConnection(try person.first.duplicate())))
         let object = try #require(
             TPMObject(publicArea: [1], privateArea: [1], requiresPIN: true, isBoundToPCR7: false))
         var absent = AbsentPerson()
         var failure: TokenFailure?
-        do throws(DeviceLoginError) {
-            _ = try access.carryOut(.unseal(object, in: .standard), asking: &absent)
+        do throws(TokenFailure) {
+            _ = try token.carryOut(.unseal(object, in: .standard), with: &absent)
         } catch {
-            guard case .token(let found) = error else { throw error }
-            failure = found
+            failure = error
         }
         // The request, and then each answer.
-        token.first.shutDown()
+        program.first.shutDown()
         var incoming = try IncomingFrame(limit: 4096)
         var count = 0
-        while case .complete(let frame) = try incoming.advance(from: token.second) {
+        while case .complete(let frame) = try incoming.advance(from: program.second) {
             if let pin = frame.value(as: OptionalPIN.self)?.pin, pin == SecretBytes(text: "0852") {
                 count += 1
             }

@@ -139,7 +139,8 @@ struct LoginTransferTests {
             .ticket(
                 LoginTicket(
                     text: SecretBytes(text: "wwl_1"), expiresAt: "2026", verification: "vf_1")),
-            .enrolled(credential: credential, server: server), .server(server),
+            .enrolled(credential: credential, server: server, bound: nil),
+            .enrolled(credential: credential, server: server, bound: .tpm), .server(server),
             .state(try LoginState(of: secret, in: vault)), .failed(.denied),
         ]
         for custody in KeyState.Custody.allCases {

@@ -1,3 +1,4 @@
+import Devices
 import OneTimePassword
 import SecretVault
 import TestSupport
@@ -23,16 +24,21 @@ struct EditTransferTests {
         everything.access = AccessControlChange(
             presence: .perUse(.pam), onFailure: .wipe(after: try #require(FailureCount(7))),
             reuse: ReuseTime(60))
+        everything.fingers = true
+        let choice = BindingChoice(.agent, deviceName: "Mill", tpm: .standard)
+        everything.binding = .bind(choice)
+        var unbinding = EntryRevision(of: entry)
+        unbinding.binding = .unbind
         var edits: [VaultEdit] = [
             .add(
                 NewEntry(
                     try EditedVault.totp("é", "b"),
                     details: EntryDetails(tags: ["x"], note: "n", isFavourite: true),
-                    accessControl: entry.accessControl)),
+                    accessControl: entry.accessControl, binding: choice, fingers: true)),
             .rename(entry.id, to: EntryName(issuer: "i", account: "a")),
             .remove(entry.id, purge: true),
             .revise(EntryRevision(entry)),
-            .revise(everything),
+            .revise(everything), .revise(unbinding),
         ]
         var choices = DuplicateChoices(.keep)
         for (name, policy) in zip(["b", "a", "c"], DuplicatePolicy.allCases) {
@@ -59,6 +65,7 @@ struct EditTransferTests {
         let updates: [ImportUpdate] = [.counter(from: 0, to: .max), .pin, .details]
         let itemRefusals: [ItemRefusal] = [
             .nameTaken(name), .requiresCheckPerUse(name), .notCompared(name),
+            .boundElsewhere(name),
         ]
         let twin = EntryName(issuer: "", account: "b")
         let items: [ItemOutcome] = [
@@ -68,8 +75,9 @@ struct EditTransferTests {
         ]
         let id = try EditedVault().add(EditedVault.totp("a", "b")).id
         let outcomes: [EditOutcome] = [
-            .added(twin: nil), .added(twin: name),
-            .revised(name, RevisionWarnings(movesBack: true, credential: warnings)),
+            .added(twin: nil, bound: nil), .added(twin: name, bound: .tpm),
+            .revised(
+                name, RevisionWarnings(movesBack: true, credential: warnings), bound: .file),
             .refused(.period), .imported([], replacedPerUse: []),
             .imported(items, replacedPerUse: [id, id]),
         ]

@@ -27,7 +27,7 @@ struct VaultEditTests {
         #expect(try edited.bytes == before)
         #expect(
             try added("GitHub", "bob")
-                == .added(twin: EntryName(issuer: "GitHub", account: "alice")))
+                == .added(twin: EntryName(issuer: "GitHub", account: "alice"), bound: nil))
         #expect(edited.vault.entries.map(\.account) == ["alice", "", "bob"])
     }
 
@@ -118,7 +118,7 @@ struct VaultEditTests {
         let outcome = try edited.perform(.revise(EntryRevision(entry, details: change)))
         #expect(
             outcome
-                == .revised(EntryName(issuer: "new", account: "b"), RevisionWarnings()))
+                == .revised(EntryName(issuer: "new", account: "b"), RevisionWarnings(), bound: nil))
         let revised = edited.vault.entries[0]
         #expect(revised.issuer == "new" && revised.account == "b")
         #expect(revised.details == EntryDetails(tags: ["y"], note: "n"))
@@ -158,21 +158,21 @@ struct VaultEditTests {
         let entry = try edited.add(EditedVault.hotp("a", counter: 9))
         // The counter of a new key begins at 0; entering the same key again keeps it.
         let again = EntryRevision(entry, secret: EditedVault.key)
-        guard case .revised(_, let kept) = try edited.perform(.revise(again)) else {
+        guard case .revised(_, let kept, _) = try edited.perform(.revise(again)) else {
             Issue.record("not revised")
             return
         }
         #expect(!kept.movesBack && kept.credential.isEmpty)
         #expect(try edited.counter(of: entry.id) == 9)
         let back = EntryRevision(entry, counter: 3)
-        guard case .revised(_, let warnings) = try edited.perform(.revise(back)) else {
+        guard case .revised(_, let warnings, _) = try edited.perform(.revise(back)) else {
             Issue.record("not revised")
             return
         }
         #expect(warnings.movesBack)
         #expect(try edited.counter(of: entry.id) == 3)
         let short = EntryRevision(entry, secret: SecretBytes(text: "short"))
-        guard case .revised(_, let other) = try edited.perform(.revise(short)) else {
+        guard case .revised(_, let other, _) = try edited.perform(.revise(short)) else {
             Issue.record("not revised")
             return
         }
@@ -249,14 +249,14 @@ struct VaultEditTests {
             .revise(EntryRevision(entry)), .importing(ImportEdit([item], DuplicateChoices(.skip))),
         ]
         let outcomes: [EditOutcome] = [
-            .renamed, .removed, .revised(entry.name, RevisionWarnings()),
+            .renamed, .removed, .revised(entry.name, RevisionWarnings(), bound: nil),
             .imported([.added(entry.name)], replacedPerUse: []),
         ]
         for (index, edit) in edits.enumerated() {
             for (other, outcome) in outcomes.enumerated() {
                 #expect(edit.accepts(outcome) == (index == other))
             }
-            #expect(!edit.accepts(.added(twin: nil)))
+            #expect(!edit.accepts(.added(twin: nil, bound: nil)))
             #expect(!edit.accepts(.imported([], replacedPerUse: [])))
         }
         #expect(edits[0].accepts(.refused(.emptyName)) && !edits[1].accepts(.refused(.emptyName)))

@@ -27,13 +27,20 @@ package enum AgentProgram {
         "watchword-agent holds the keys of unlocked vaults; use `watchword unlock`."
 
     /// Runs the agent for the vaults in the folders that are given as arguments, or the system
-    /// agent with its state folder; before them, ``KeyMemory/argument``.
+    /// agent with its state folder; before them, ``KeyMemory/argument``, and the folder with the
+    /// user's device keys after ``AgentStart/deviceKeys``.
     package static func main(_ timing: AgentTiming = AgentTiming()) -> Never {
         var arguments = Array(CommandLine.arguments.dropFirst())
         let memory = KeyMemory(takingFrom: &arguments)
+        var deviceKeys: String?
+        if arguments.first == AgentStart.deviceKeys, arguments.count > 1 {
+            deviceKeys = arguments[1]
+            arguments.removeFirst(2)
+        }
         switch arguments.first {
         case KeyHolder.argument:
-            KeyHolder.run(.user(folders: Array(arguments.dropFirst())), memory, timing)
+            let folders = Array(arguments.dropFirst())
+            KeyHolder.run(.user(folders: folders, deviceKeys: deviceKeys), memory, timing)
         case KeyHolder.systemArgument where arguments.count == 2:
             KeyHolder.run(.system(folder: arguments[1]), memory, timing)
         case "--system" where arguments.count == 2 && arguments[1].hasPrefix("/"):
@@ -43,7 +50,7 @@ package enum AgentProgram {
         case nil:
             say(about, on: .error, status: 2)
         case let first? where !first.hasPrefix("/"): say(about, on: .error, status: 2)
-        default: Supervisor.run(.user(folders: arguments), memory)
+        default: Supervisor.run(.user(folders: arguments, deviceKeys: deviceKeys), memory)
         }
     }
 
@@ -58,22 +65,27 @@ package enum AgentProgram {
 
 /// Whose vaults an agent holds.
 enum AgentMode: Sendable {
-    /// Those of the user as whom it runs, in these folders.
-    case user(folders: [String])
+    /// Those of the user as whom it runs, in these folders; the user's device keys are in another
+    /// folder, if it could be made.
+    case user(folders: [String], deviceKeys: String?)
     /// Those of all users: each is in a subfolder of this folder, named after the user's ID.
     case system(folder: String)
 
-    /// The folders that the key holder can reach.
+    /// The folders with the vaults.
     var folders: [String] {
         switch self {
-        case .user(let folders): folders
+        case .user(let folders, _): folders
         case .system(let folder): [folder]
         }
     }
 
+    /// The folder with the device keys of the user as whom the agent runs.
+    var deviceKeys: String? { if case .user(_, let folder) = self { folder } else { nil } }
+
     var argumentsOfKeyHolder: [String] {
         switch self {
-        case .user(let folders): [KeyHolder.argument] + folders
+        case .user(let folders, let keys):
+            (keys.map { [AgentStart.deviceKeys, $0] } ?? []) + [KeyHolder.argument] + folders
         case .system(let folder): [KeyHolder.systemArgument, folder]
         }
     }

@@ -18,6 +18,8 @@ struct AgentServices: Sendable {
     let pins = PINLimit()
     /// The folders for which a user's agent was started.
     var folders: [String] = []
+    /// The folder with the device keys of the user as whom the agent runs.
+    var folderOfDeviceKeys: String?
     /// The turn of the current request, if it needs one.
     var turn: RequestTurn?
     /// How long a TPM may take for each step.
@@ -63,6 +65,7 @@ struct AgentServices: Sendable {
                 // The first use records wipes, unless the vault is being moved.
                 let vault = try Vault.unlock(
                     at: place.path, with: opener, ceiling: ceiling, mode: .leavingWipes)
+                vault.openDevices(deviceKeys)
                 let held = HeldVault(vault)
                 guard vaults.mayHold(held) else { return .notLocked }
                 guard vaults.hold(held, for: time, number) else { return .notHeld }
@@ -89,12 +92,21 @@ struct AgentServices: Sendable {
     ) throws -> AgentResponse {
         let use: HeldVaults.Use
         do {
-            use = try vaults.use(place, upTo: turn?.size.largestFile ?? .max) { !isMoving }
+            use = try vaults.use(place, upTo: turn?.size.largestFile ?? .max) {
+                !isMoving
+            } reopening: { vault in
+                // Another process may have bound an entry to a new key.
+                vault.openDevices(deviceKeys)
+            }
         } catch VaultError.busy where !vaults.isHeld(place) {
             // It was locked while its file was read again.
             return .notHeld
         }
         let response = body(use)
+        guard vaults.mayHold(HeldVault(use.vault)) else {
+            vaults.lock(place)
+            return .failed(.deviceKey(.notLocked))
+        }
         vaults.learn(from: use, of: place)
         switch response {
         case .failed(.busy) where isMoving: return .moving
@@ -107,6 +119,17 @@ struct AgentServices: Sendable {
     /// Whether the client's vault is being moved to or from the system agent.
     private var isMoving: Bool {
         if case .account(let account) = reach { account.isMoving() } else { false }
+    }
+
+    /// The device keys that the client's vault can use.
+    var deviceKeys: DeviceKeyStore {
+        switch reach {
+        case .account(let account):
+            DeviceKeyStore(folder: account.folder + "/device-keys", bindings: [.tpm, .agent])
+        case .folders:
+            // In an agent without the folder, no key is found or made.
+            DeviceKeyStore(folder: folderOfDeviceKeys ?? "/nonexistent", bindings: [.tpm, .file])
+        }
     }
 
     private func listing(of vault: UnlockedVault) -> VaultListing {
@@ -136,7 +159,7 @@ extension AgentServices {
     ///
     /// - Parameters:
     ///   - time: the time of the code of the only entry; it is computed if the entry requires no
-    ///     check at each use.
+    ///     check at each use, and no TPM is needed.
     ///   - context: the request, given the vault.
     func find(
         _ names: [String], codeAt time: CodeTime?, in place: VaultPlace,
@@ -161,7 +184,7 @@ extension AgentServices {
             let wanted = Set(found.map(\.id) + use.vault.reports.compactMap(\.entry))
             let listing = listing(of: use.vault, uses: [:]) { wanted.contains($0.id) }
             guard let time, names.count == 1, let entry = found.first, entry.kind == .totp,
-                !entry.accessControl.presence.isPerUse
+                !entry.accessControl.presence.isPerUse, use.vault.holdsKey(of: entry)
             else { return .listing(listing) }
             do {
                 return .found(listing, try context(use).code(of: entry.id, at: time))

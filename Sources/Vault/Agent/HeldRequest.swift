@@ -116,8 +116,14 @@ extension HeldRequest {
     func sender() -> RelayedCourier { RelayedCourier(relay) }
 
     func tpm(at address: TPMAddress, asks: Bool) throws -> TPMAccess {
-        try service.access(
-            to: address, for: place, use.unlocking, asking: asks ? person : nil)
+        TPMAccess(
+            address, through: try service.token(at: address, relay, asking: asks ? person : nil))
+    }
+
+    var deviceKeys: DeviceKeyStore { service.deviceKeys }
+
+    func tokens(at address: TPMAddress) throws(VaultError) -> any TokenRequestHandler {
+        try service.tokens(at: address, in: place, use.unlocking)
     }
 
     // The TPM asks the person.
@@ -209,23 +215,30 @@ extension HeldRequest {
 }
 
 extension AgentServices {
-    /// The TPM at this address, which the user agent uses as the client itself could.
+    /// What uses the TPM at this address for a key of this device.
+    ///
+    /// Nobody is asked, so the request keeps its turn meanwhile.
+    func tokens(
+        at address: TPMAddress, in place: VaultPlace, _ unlocking: UInt64
+    ) throws(VaultError) -> any TokenRequestHandler {
+        let relay = RelayContext(
+            helpers: helpers, vaults: vaults, place: place, unlocking: unlocking, turn: nil)
+        do { return try token(at: address, relay) } catch { throw .deviceKey(.otherTPM) }
+    }
+
+    /// What uses the TPM at this address, in the user agent as the client itself could.
     ///
     /// The system agent has privileges that its clients lack, and uses its own computer's TPM only.
     ///
     /// - Parameter person: enters the PIN of a key that has one.
-    func access(
-        to address: TPMAddress, for place: VaultPlace, _ unlocking: UInt64,
-        asking person: RemotePerson? = nil
-    ) throws -> TPMAccess {
+    func token(
+        at address: TPMAddress, _ relay: RelayContext, asking person: RemotePerson? = nil
+    ) throws -> RelayedToken {
         var limit: (PINLimit, user: UInt32)?
         if case .account(let account) = reach {
             guard address == .standard else { throw DeviceLoginError.otherTPM }
             limit = (pins, account.user)
         }
-        return TPMAccess(
-            address,
-            through: RelayedToken(
-                relay(in: place, unlocking), asking: person, limit, timeout: deviceTimeout()))
+        return RelayedToken(relay, asking: person, limit, timeout: deviceTimeout())
     }
 }

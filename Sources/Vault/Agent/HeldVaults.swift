@@ -205,9 +205,10 @@ extension HeldVaults {
     /// - Parameters:
     ///   - largest: the size of the largest file that the request may read.
     ///   - mayChange: whether the vault may be changed.
+    ///   - reopening: called with the vault if its file was read again.
     package func use(
         _ place: VaultPlace, upTo largest: Int = .max,
-        mayChange: @escaping () -> Bool = { true }
+        mayChange: @escaping () -> Bool = { true }, reopening: (UnlockedVault) -> Void = { _ in }
     ) throws -> Use {
         func use(of held: Held) -> Use {
             let vault = held.vault.vault()
@@ -219,7 +220,7 @@ extension HeldVaults {
         let stamp = held.vault.stamp()
         if let stamp, stamp == held.stamp { return use(of: held) }
         guard let size = stamp?.size, size > HeldVaults.largestSmallFile else {
-            return try refreshed(use(of: held), stamp, at: place)
+            return try refreshed(use(of: held), stamp, at: place, reopening)
         }
         try largeReading.withLock { _ in
             // Another thread may have read it meanwhile.
@@ -229,19 +230,21 @@ extension HeldVaults {
                 lock(place, since: held.unlocking)
                 throw RequestRefusal(.notHeld)
             }
-            _ = try refreshed(use(of: held), stamp, at: place)
+            _ = try refreshed(use(of: held), stamp, at: place, reopening)
         }
         guard let held = current(place) else { throw RequestRefusal(.notHeld) }
         return use(of: held)
     }
 
     private func refreshed(
-        _ use: Use, _ stamp: FileStamp?, at place: VaultPlace
+        _ use: Use, _ stamp: FileStamp?, at place: VaultPlace,
+        _ reopening: (UnlockedVault) -> Void
     ) throws -> Use {
         let vault = use.vault
         let reason: LockReason
         do throws(VaultError) {
             guard try !vault.refresh() else {
+                reopening(vault)
                 keep(HeldVault(vault), stamp, of: place, use.unlocking)
                 return use
             }

@@ -54,7 +54,8 @@ enum KeyHolder {
         let limitsFiles: Bool
         do {
             try ProcessHardening.requireNoTracer()
-            limitsFiles = try confine(to: mode.folders) && !mode.folders.contains("/")
+            let reached = mode.folders + [mode.deviceKeys].compactMap { $0 }
+            limitsFiles = try confine(to: reached) && !reached.contains("/")
         } catch {
             try HelperGreeting.frame(from: identity, failure: error).write(to: supervisor)
             return
@@ -65,7 +66,7 @@ enum KeyHolder {
         let service = AgentServices(
             vaults: vaults, reach: .folders(reach), limitsFiles: limitsFiles,
             helpers: HelperChannel(helpers), stop: stop, folders: mode.folders,
-            deviceTimeout: timing.deviceTimeout)
+            folderOfDeviceKeys: mode.deviceKeys, deviceTimeout: timing.deviceTimeout)
         let connections = Connections(limit: mode.mostClients)
         var silence = Moment.now + longestSilence
         while true {

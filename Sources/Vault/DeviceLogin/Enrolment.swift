@@ -14,6 +14,10 @@ package struct Enrolment: Sendable {
     package let name: EntryName
     /// The changes to the access control of an earlier enrolment, or to the default.
     package let access: AccessControlChange
+    /// How the entry is bound to this device; `nil` if it is not.
+    package var binding: BindingChoice?
+    /// The key that the entry is bound to, which was loaded for this.
+    package var device: DeviceID?
 
     /// The maximum size of the certificates in bytes: what fits in a record with the longest
     /// address, names and secrets.
@@ -23,13 +27,14 @@ package struct Enrolment: Sendable {
 
     package init(
         _ ticket: SecretBytes, at server: TrustedServer, deviceName: String, name: EntryName,
-        access: AccessControlChange
+        access: AccessControlChange, binding: BindingChoice? = nil
     ) {
         self.ticket = ticket
         self.server = server
         self.deviceName = deviceName
         self.name = name
         self.access = access
+        self.binding = binding
     }
 
     /// Whether `entry` is an earlier enrolment under this name, which the new one replaces.
@@ -64,15 +69,13 @@ extension Enrolment {
         precondition(isWithinLimits, "the caller enforces the limits")
         guard Token.isToken(ticket) else { throw .badTicket }
         // Make sure that the vault has room before the ticket is redeemed.
-        try DeviceLoginError.vault(
+        let binding = try DeviceLoginError.vault(
             in: vault.rehearse { changes throws(VaultError) in
-                _ = try put(largestForm, into: &changes, now: now, confirmed: confirmed)
+                let id = try put(largestForm, into: &changes, now: now, confirmed: confirmed)
+                return try changes.entry(id).binding?.binding
             })
-        let request = HelperRequest(
-            server: server,
-            idempotencyKey: EnrolledLogin.key(of: "watchword enrolment", ticket, []),
-            operation: .enrolment(ticket: ticket, deviceName: deviceName))
-        let (credential, handed) = try ask(request, over: &sender)
+        let custody = binding.flatMap { SecretCustody(rawValue: $0.rawValue) }
+        let (credential, handed) = try ask(reporting: custody, over: &sender)
         let state = EnrolledSecret(
             server: server, credential: credential, handed: handed, now: now)
         if let holder = try holder(of: state.form(), in: vault) {
@@ -109,7 +112,7 @@ extension Enrolment {
                         case .first, .forked: break
                         }
                         return entry.name.text
-                    } catch .wiped, .damaged { continue }
+                    } catch .wiped, .damaged, .boundElsewhere, .deviceKey { continue }
                 }
                 return nil
             })
@@ -125,13 +128,21 @@ extension Enrolment {
     }
 
     private func ask(
-        _ request: HelperRequest, over sender: inout some RequestSender
+        reporting custody: SecretCustody?, over sender: inout some RequestSender
     ) throws(DeviceLoginError) -> (Token, HelperResponse.NextSecret) {
+        let request = HelperRequest(
+            server: server,
+            idempotencyKey: EnrolledLogin.key(of: "watchword enrolment", ticket, []),
+            operation: .enrolment(ticket: ticket, deviceName: deviceName, custody: custody))
         switch try EnrolledLogin.send(request, over: &sender) {
         case .enrolled(let credential, let handed):
             // Reject a generation that leaves no room for later ones.
             guard handed.generation < 1 << 62 else { throw .unexpectedResponse }
             return (credential, handed)
+        // An older server has refused the request before it recorded anything.
+        case .problem(let problem)
+        where custody != nil && problem.type.text == "urn:watchword:problem:unknown-field":
+            return try ask(reporting: nil, over: &sender)
         case .problem(let problem): throw .problem(problem)
         case .accepted, .denied, .registered, .keyToActivate, .keyActivated, .challenge, .signed,
             .content:
@@ -160,7 +171,7 @@ extension Enrolment {
         }
         return try changes.add(
             .enrolledSecret(issuer: name.issuer, account: name.account, value: value),
-            accessControl: access.applied(to: replacing(earlier)), now: now)
+            accessControl: access.applied(to: replacing(earlier)), boundTo: device, now: now)
     }
 }
 
@@ -168,7 +179,7 @@ extension Enrolment: Transferable {
     package func write(to output: FrameWriter) {
         output.append(ticket, server.address)
         output.append(string: server.authorities.span)
-        output.append(deviceName, name, access)
+        output.append(deviceName, name, access, binding)
     }
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
@@ -179,5 +190,6 @@ extension Enrolment: Transferable {
         deviceName = try fields.text(bytes, limit: Enrolment.longestDeviceName)
         name = try fields.value(bytes)
         access = try fields.value(bytes)
+        binding = try fields.value(bytes)
     }
 }

@@ -20,7 +20,7 @@ package enum LoginRequest: Sendable {
 /// The outcome of a ``LoginRequest``.
 package enum LoginResponse: Sendable {
     case ticket(LoginTicket)
-    case enrolled(credential: Token, server: ServerAddress)
+    case enrolled(credential: Token, server: ServerAddress, bound: DeviceBinding?)
     case state(LoginState)
     case wiped
     /// Another kind of entry has the name of the enrolment.
@@ -89,7 +89,8 @@ extension LoginResponse: Transferable {
     package func write(to output: FrameWriter) {
         switch self {
         case .ticket(let ticket): output.append(Kind.ticket, ticket)
-        case .enrolled(let credential, let server): output.append(Kind.enrolled, credential, server)
+        case .enrolled(let credential, let server, let binding):
+            output.append(Kind.enrolled, credential, server, binding)
         case .state(let state): output.append(Kind.state, state)
         case .wiped: output.append(Kind.wiped)
         case .nameTaken: output.append(Kind.nameTaken)

@@ -3,21 +3,29 @@ package import WatchwordSystem
 /// Starts the agent of this user.
 package enum AgentStart {
     private static let timeout = Duration.seconds(15)
+    /// The option before the folder with the user's device keys.
+    package static let deviceKeys = "--device-keys"
 
     /// Starts the agent, which can reach vaults in `folders`, and connects to it.
     ///
     /// If another process starts an agent at the same time, this connects to that one; if an agent
     /// is ending, this starts one after it.
     ///
-    /// - Parameter unlockedMemory: whether it may hold keys where no memory can be locked.
+    /// - Parameters:
+    ///   - deviceKeys: the folder with the user's device keys, which is made if it is missing.
+    ///   - unlockedMemory: whether it may hold keys where no memory can be locked.
     package static func run(
-        folders: [String], unlockedMemory: Bool = false
+        folders: [String], deviceKeys: String? = nil, unlockedMemory: Bool = false
     ) throws(AgentFailure) -> AgentClient {
         guard let path = RunningProgram.companion("watchword-agent") else {
             throw .programNotFound
         }
         let deadline = Moment.now + timeout
-        let options = unlockedMemory ? ["--unlocked-memory"] : []
+        var options = unlockedMemory ? ["--unlocked-memory"] : []
+        // Without the folder, the agent has no device keys.
+        if let deviceKeys, ifPossible(try Folder.make(deviceKeys)) != nil {
+            options += [AgentStart.deviceKeys, deviceKeys]
+        }
         if case .failed(let failure) = RuntimeFolder.open(makes: true) { throw .folder(failure) }
         while true {
             let report = try AgentFailure.system(

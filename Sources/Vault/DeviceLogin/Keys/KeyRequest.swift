@@ -120,6 +120,13 @@ package struct KeyOrder: Sendable {
         self.place = place
     }
 
+    /// The same order for an entry that is bound to a device.
+    package func bound(to device: DeviceID?) -> KeyOrder {
+        var enrolment = enrolment
+        enrolment.device = device
+        return KeyOrder(enrolment, in: place)
+    }
+
     /// The same order with the PIN that the person has chosen.
     package func choosing(_ pin: SecretBytes) -> KeyOrder {
         guard case .tpm(let address, _, let attests) = place else { return self }

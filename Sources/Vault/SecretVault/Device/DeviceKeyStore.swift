@@ -8,7 +8,7 @@ internal import WatchwordSystem
 /// It never replaces a key.
 package struct DeviceKeyStore: Sendable {
     private let folder: String
-    private let bindings: [DeviceBinding]
+    package let bindings: [DeviceBinding]
 
     /// - Parameters:
     ///   - folder: the path of the folder, which may not exist yet.
@@ -34,7 +34,7 @@ package struct DeviceKeyStore: Sendable {
         }
     }
 
-    private func ids(of vaultID: [UInt8]) -> [DeviceID] {
+    func ids(of vaultID: [UInt8]) -> [DeviceID] {
         names(of: vaultID).compactMap { DeviceID(text: $0) }
     }
 

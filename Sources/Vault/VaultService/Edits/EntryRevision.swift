@@ -12,17 +12,33 @@ package struct EntryRevision: Sendable {
     package var details = DetailsChange()
     package var codes = CodeChange()
     package var access = AccessControlChange()
+    package var binding: BindingChange?
+    /// Whether the fingers that the system knows now are required from then on; `nil` changes
+    /// nothing.
+    package var fingers: Bool?
 
     /// Whether the changes require the same presence check as using the entry: they replace its
     /// content, may weaken its access control, or change the name that the next check shows.
-    package var requiresCheck: Bool { needsSecret || issuer != nil || account != nil }
+    package var requiresCheck: Bool {
+        needsSecret || issuer != nil || account != nil || fingers != nil
+    }
 
     /// Whether the changes alter which codes the entry's key gives: with another period or counter,
     /// it gives those of the future now.
     package var changesCodesOfKey: Bool { !codes.isEmpty && codes.secret == nil }
 
     /// Whether the changes are impossible after the secret was wiped.
-    private var needsSecret: Bool { !codes.isEmpty || !access.isEmpty }
+    var needsSecret: Bool { !codes.isEmpty || !access.isEmpty || binding != nil }
+}
+
+/// A change of the device that an entry is bound to.
+package enum BindingChange: Sendable {
+    /// It opens only on this device.
+    case bind(BindingChoice)
+    /// It opens on every device.
+    case unbind
+
+    var choice: BindingChoice? { if case .bind(let choice) = self { choice } else { nil } }
 }
 
 /// What to warn the user about after a revision.
@@ -46,7 +62,8 @@ extension EntryRevision {
 
     /// Applies the changes to the entry's current state, which another program may have changed.
     func apply(
-        to changes: inout VaultChanges, confirmedBy confirmations: Confirmations, now: Int64
+        to changes: inout VaultChanges, confirmedBy confirmations: Confirmations, now: Int64,
+        bindingTo device: DeviceID?
     ) throws(VaultError) -> EditOutcome {
         let entry = try changes.entry(id)
         guard entry.tombstone == nil || !needsSecret else { throw .wiped }
@@ -81,8 +98,14 @@ extension EntryRevision {
         if control != entry.accessControl {
             try changes.setAccessControl(of: id, to: control, now: now)
         }
+        if let device, entry.binding?.device != device {
+            try changes.bind(id, to: device, now: now)
+        }
+        if case .unbind? = binding, entry.binding != nil { try changes.unbind(id, now: now) }
         let warnings = contents.map { codes.warnings(of: $0.old, $0.new) }
-        return .revised(name, warnings ?? RevisionWarnings())
+        return .revised(
+            name, warnings ?? RevisionWarnings(),
+            bound: device == nil ? nil : try changes.entry(id).binding?.binding)
     }
 }
 

@@ -86,6 +86,8 @@ package enum ItemRefusal: Hashable, Sendable {
     case requiresCheckPerUse(EntryName)
     /// The name or the key is too long for the vault.
     case tooLong
+    /// The entry to replace opens only on another device.
+    case boundElsewhere(EntryName)
 }
 
 extension EntryDetails {
@@ -131,19 +133,33 @@ package struct NewEntry: Sendable {
     package let content: EntryContent
     package let details: EntryDetails
     package let accessControl: AccessControl
+    /// How it is bound to this device; `nil` if it is not.
+    package let binding: BindingChoice?
+    /// Whether the fingers that the system knows now are required from then on.
+    package let fingers: Bool
 
-    package init(_ content: EntryContent, details: EntryDetails, accessControl: AccessControl) {
+    package init(
+        _ content: EntryContent, details: EntryDetails, accessControl: AccessControl,
+        binding: BindingChoice? = nil, fingers: Bool = false
+    ) {
         self.content = content
         self.details = details
         self.accessControl = accessControl
+        self.binding = binding
+        self.fingers = fingers
     }
 
-    func add(to changes: inout VaultChanges, now: Int64) throws(VaultError) -> EditOutcome {
+    func add(
+        to changes: inout VaultChanges, now: Int64, bindingTo device: DeviceID?
+    ) throws(VaultError) -> EditOutcome {
         let name = EntryName(issuer: content.issuer, account: content.account)
         guard !changes.isTaken(name, exceptBy: nil) else { return .refused(.nameTaken(name)) }
         let twin = try changes.entries(withSecretOf: content).first
-        try changes.add(content, details: details, accessControl: accessControl, now: now)
-        return .added(twin: try twin.map { id throws(VaultError) in try changes.entry(id).name })
+        let id = try changes.add(
+            content, details: details, accessControl: accessControl, boundTo: device, now: now)
+        return .added(
+            twin: try twin.map { id throws(VaultError) in try changes.entry(id).name },
+            bound: try changes.entry(id).binding?.binding)
     }
 }
 
@@ -292,6 +308,7 @@ extension ItemRefusal: Transferable {
     /// The first byte, which identifies the refusal.
     enum Kind: UInt8, CaseIterable, Transferable {
         case keyRepeatedTooOften, nameTaken, requiresCheckPerUse, tooLong, notCompared
+        case boundElsewhere
     }
 
     package func write(to output: FrameWriter) {
@@ -301,6 +318,7 @@ extension ItemRefusal: Transferable {
         case .requiresCheckPerUse(let name): output.append(Kind.requiresCheckPerUse, name)
         case .tooLong: output.append(Kind.tooLong)
         case .notCompared(let name): output.append(Kind.notCompared, name)
+        case .boundElsewhere(let name): output.append(Kind.boundElsewhere, name)
         }
     }
 
@@ -312,6 +330,7 @@ extension ItemRefusal: Transferable {
             case .requiresCheckPerUse: try fields.make(Self.requiresCheckPerUse, from: bytes)
             case .tooLong: .tooLong
             case .notCompared: try fields.make(Self.notCompared, from: bytes)
+            case .boundElsewhere: try fields.make(Self.boundElsewhere, from: bytes)
             }
     }
 }

@@ -18,10 +18,12 @@ package enum VaultEdit: Sendable {
 package enum EditOutcome: Hashable, Sendable {
     /// - Parameter twin: another entry with the same secret, unless it requires a check at each
     ///   use.
-    case added(twin: EntryName?)
+    /// - Parameter bound: how it was bound to this device, if it was.
+    case added(twin: EntryName?, bound: DeviceBinding?)
     case renamed
     case removed
-    case revised(EntryName, RevisionWarnings)
+    /// - Parameter bound: how it was bound to this device, if that was requested.
+    case revised(EntryName, RevisionWarnings, bound: DeviceBinding?)
     /// The outcome of each item, and the per-use entries that were replaced.
     case imported([ItemOutcome], replacedPerUse: [RecordID])
     /// The edit was refused, and nothing was changed.
@@ -64,11 +66,13 @@ extension VaultEdit {
     /// - Parameters:
     ///   - confirmations: the presence checks that were made for the edit.
     ///   - now: Unix seconds.
+    ///   - device: the key for ``binding``, which was loaded.
     package func apply(
-        to changes: inout VaultChanges, confirmedBy confirmations: Confirmations, now: Int64
+        to changes: inout VaultChanges, confirmedBy confirmations: Confirmations, now: Int64,
+        bindingTo device: DeviceID? = nil
     ) throws(VaultError) -> EditOutcome {
         switch self {
-        case .add(let entry): return try entry.add(to: &changes, now: now)
+        case .add(let entry): return try entry.add(to: &changes, now: now, bindingTo: device)
         case .rename(let id, let name):
             guard confirmations.cover(try changes.entry(id)) else { throw .presenceNeeded }
             guard !changes.isTaken(name, exceptBy: id) else { return .refused(.nameTaken(name)) }
@@ -81,7 +85,8 @@ extension VaultEdit {
             try changes.remove(id, purge: purge)
             return .removed
         case .revise(let revision):
-            return try revision.apply(to: &changes, confirmedBy: confirmations, now: now)
+            return try revision.apply(
+                to: &changes, confirmedBy: confirmations, now: now, bindingTo: device)
         case .importing(let edit):
             var plan = ImportPlan(
                 edit.choices, confirmedBy: confirmations, of: changes, now: now)
@@ -102,6 +107,15 @@ extension VaultEdit {
         }
     }
 
+    /// How it binds an entry to this device; `nil` if it does not.
+    var binding: BindingChoice? {
+        switch self {
+        case .add(let entry): entry.binding
+        case .revise(let revision): revision.binding?.choice
+        case .rename, .remove, .importing: nil
+        }
+    }
+
     /// Whether an outcome that another process sent is possible for this edit.
     package func accepts(_ outcome: EditOutcome) -> Bool {
         switch (self, outcome) {
@@ -119,10 +133,18 @@ extension VaultChanges {
         entries.contains { $0.name == name && $0.id != id }
     }
 
-    /// Whether an entry can no longer be opened, so that no check protects it.
+    /// Whether an entry can no longer be opened anywhere, so that no check protects it.
     fileprivate func isDamaged(_ id: RecordID) throws(VaultError) -> Bool {
-        do { _ = try content(of: id) } catch .damaged { return true } catch .vanished {}
-        return false
+        do {
+            _ = try content(of: id)
+            return false
+        } catch {
+            switch error {
+            case .damaged: return true
+            case .vanished, .boundElsewhere, .deviceKey: return false
+            default: throw error
+            }
+        }
     }
 }
 
@@ -187,7 +209,9 @@ extension VaultEdit: Transferable {
 }
 
 extension NewEntry: Transferable {
-    package func write(to output: FrameWriter) { output.append(content, details, accessControl) }
+    package func write(to output: FrameWriter) {
+        output.append(content, details, accessControl, binding, fingers)
+    }
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         self = try fields.make(Self.init, from: bytes)
@@ -196,12 +220,21 @@ extension NewEntry: Transferable {
 
 extension EntryRevision: Transferable {
     package func write(to output: FrameWriter) {
-        output.append(id, kind, issuer, account, details, codes, access)
+        output.append(id, kind, issuer, account, details, codes, access, binding, fingers)
     }
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         self = try fields.make(
-            Self.init(id:kind:issuer:account:details:codes:access:), from: bytes)
+            Self.init(id:kind:issuer:account:details:codes:access:binding:fingers:), from: bytes)
+    }
+}
+
+extension BindingChange: Transferable {
+    package func write(to output: FrameWriter) { output.append(choice) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        let choice: BindingChoice? = try fields.value(bytes)
+        self = choice.map(BindingChange.bind) ?? .unbind
     }
 }
 
@@ -245,10 +278,11 @@ extension EditOutcome: Transferable {
 
     package func write(to output: FrameWriter) {
         switch self {
-        case .added(let twin): output.append(Kind.added, twin)
+        case .added(let twin, let binding): output.append(Kind.added, twin, binding)
         case .renamed: output.append(Kind.renamed)
         case .removed: output.append(Kind.removed)
-        case .revised(let name, let warnings): output.append(Kind.revised, name, warnings)
+        case .revised(let name, let warnings, let binding):
+            output.append(Kind.revised, name, warnings, binding)
         case .imported(let items, let replaced): output.append(Kind.imported, items, replaced)
         case .refused(let refusal): output.append(Kind.refused, refusal)
         }

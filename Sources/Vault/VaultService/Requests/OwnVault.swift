@@ -10,6 +10,7 @@ package import WatchwordSystem
 package final class OwnVault: OpenVault {
     package let vault: UnlockedVault
     package let path: String
+    fileprivate let deviceKeys: DeviceKeyStore
     // Unlocking proves presence without it.
     package var opener: VaultOpener?
     /// How presence was checked for a new key with this access control, after the vault was
@@ -21,11 +22,12 @@ package final class OwnVault: OpenVault {
     fileprivate var shown: [RecordID: Credential] = [:]
 
     package init(
-        _ vault: UnlockedVault, at path: String,
+        _ vault: UnlockedVault, at path: String, deviceKeys: DeviceKeyStore,
         checkForNewKey: @escaping (AccessControl) -> DeviceKeyTranscript.Presence = { _ in .none }
     ) {
         self.vault = vault
         self.path = path
+        self.deviceKeys = deviceKeys
         self.checkForNewKey = checkForNewKey
     }
 
@@ -114,6 +116,13 @@ private struct OwnRequest: RequestContext {
 
     func keepShown(_ credential: Credential, of entry: EntrySummary) {
         own.shown[entry.id] = credential
+    }
+
+    var deviceKeys: DeviceKeyStore { own.deviceKeys }
+    func tokens(at address: TPMAddress) -> any TokenRequestHandler { StartedTokenHelper() }
+    // Only the system agent knows what checks fingers; the command has refused.
+    func setFingers(_ isCurrent: Bool, of id: RecordID) throws {
+        throw RequestRefusal(.misunderstood)
     }
 
     func loginTurn() throws -> LoginLock { try vault.takeLoginLock() }

@@ -16,10 +16,14 @@ extension RequestContext {
     /// Checks presence for a change of an entry.
     ///
     /// One that has vanished cannot be opened after its check. Without a check, it is refused here.
+    /// One that is bound to a device whose key is not here keeps its secret, whatever changes.
     private func checked(_ entry: EntrySummary) throws -> DeviceKeyTranscript.Presence {
+        try loadKeys(of: [entry])
         do {
-            return try opened(entry).presence
+            return try checkedAndOpened(entry).presence
         } catch VaultError.vanished where entry.requiresCheckPerUse {
+            return .none
+        } catch VaultError.boundElsewhere, VaultError.deviceKey {
             return .none
         }
     }
@@ -28,6 +32,7 @@ extension RequestContext {
     ///
     /// It reveals nothing about an entry that requires a check at each use.
     func rehearse(_ edit: VaultEdit) throws -> AgentResponse {
+        try loadKeys(for: edit)
         let outcome = try vault.rehearse { changes throws(VaultError) in
             try edit.apply(to: &changes, confirmedBy: .assumed, now: now)
         }
@@ -40,6 +45,7 @@ extension RequestContext {
     func edit(_ edit: VaultEdit) throws -> AgentResponse {
         var confirmed = confirmed
         forgetConfirmed()
+        try loadKeys(for: edit)
         if let id = edit.confirmedEntry, !presence.isNone,
             !confirmed.contains(where: { $0.id == id })
         {
@@ -49,6 +55,13 @@ extension RequestContext {
             }
         }
         let confirmations = Confirmations(confirmed)
+        if case .revise(let revision) = edit, revision.binding != nil || revision.fingers != nil {
+            let isCovered = confirmations.cover(try vault.entry(revision.id))
+            guard isCovered else { throw VaultError.presenceNeeded }
+            // Without an answer from the system, nothing changes.
+            if let fingers = revision.fingers { try setFingers(fingers, of: revision.id) }
+        }
+        let device = try edit.binding.map(deviceKey)
         let saved = try vault.update { changes throws(VaultError) -> EditOutcome? in
             // The save may have waited for another writer.
             guard isHeld else { return nil }
@@ -59,10 +72,27 @@ extension RequestContext {
                     throw .presenceNeeded
                 }
             }
-            return try edit.apply(to: &changes, confirmedBy: confirmations, now: now)
+            return try edit.apply(
+                to: &changes, confirmedBy: confirmations, now: now, bindingTo: device)
         }
         guard let outcome = saved else { throw RequestRefusal(.notHeld) }
         countUse()
+        if case .add(let entry) = edit, entry.fingers, case .added = outcome,
+            let added = vault.entries.last
+        {
+            try setFingers(true, of: added.id)
+        }
         return .edited(outcome, vault.saveReports)
+    }
+
+    /// Loads the keys that a change needs; one of a secret that does not open is refused.
+    private func loadKeys(for edit: VaultEdit) throws {
+        switch edit {
+        // They are compared with all others.
+        case .add, .importing: try loadKeys()
+        case .revise(let revision) where revision.needsSecret:
+            try loadKey(of: try vault.entry(revision.id))
+        case .rename, .remove, .revise: break
+        }
     }
 }

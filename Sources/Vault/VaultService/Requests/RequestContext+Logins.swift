@@ -61,11 +61,18 @@ extension RequestContext {
         let earlier = vault.entries.filter(enrolment.replaces)
         guard earlier.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
         let confirmed = Set(earlier.filter(confirmations.cover).map(\.id))
+        // A ticket is redeemed when the key is on disk.
+        try loadKeys(of: vault.entries.filter { $0.kind == .enrolled })
+        var enrolment = enrolment
+        enrolment.device = try enrolment.binding.map(deviceKey)
         var sender = try sender()
         let secret = try enrolment.redeem(
             in: vault, turn: turn, over: &sender, now: now, confirmed: confirmed)
         countUse()
-        return .enrolled(credential: secret.credential, server: secret.server.address)
+        let entry = vault.entries.last(where: enrolment.replaces)
+        return .enrolled(
+            credential: secret.credential, server: secret.server.address,
+            bound: entry?.binding?.binding)
     }
 
     private func wipe(_ id: RecordID) throws -> LoginResponse {
@@ -111,7 +118,9 @@ extension RequestContext {
 
     /// The server's address, which is not a secret.
     private func server(of id: RecordID) throws -> ServerAddress {
-        try vault.entry(id).requireEnrolledSecret()
+        let entry = try vault.entry(id)
+        try entry.requireEnrolledSecret()
+        try loadKey(of: entry)
         guard let server = try vault.server(of: id).flatMap(ServerAddress.init) else {
             throw DeviceLoginError.unreadable
         }
@@ -155,7 +164,10 @@ extension RequestContext {
         guard entries.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
         // A check for another entry counts for nothing here.
         let checks = confirmed.filter { check in entries.contains { $0.id == check.id } }
+        try loadKeys(of: entries)
         let earlier = try contents(of: entries, confirmedBy: checks)
+        // A key that replaces another one stays on the same device.
+        let order = order.bound(to: entries.last?.binding?.device)
         if let left = entries.first(where: { $0.requiresCheckPerUse && earlier[$0.id] == nil }) {
             throw DeviceLoginError.vault(left.hasVanished ? .vanishedEntries : .presenceNeeded)
         }

@@ -22,6 +22,14 @@ extension RequestContext {
     func opened(
         _ entry: EntrySummary, takingCounter: Bool = false, reusing: Bool = false
     ) throws -> CheckedContent {
+        try loadKey(of: entry)
+        return try checkedAndOpened(entry, takingCounter: takingCounter, reusing: reusing)
+    }
+
+    /// The same for an entry whose key was loaded; without it, the check is made, too.
+    func checkedAndOpened(
+        _ entry: EntrySummary, takingCounter: Bool = false, reusing: Bool = false
+    ) throws -> CheckedContent {
         guard entry.accessControl.presence.isPerUse else {
             return try openedAfterUnlocking(entry, takingCounter)
         }

@@ -66,6 +66,13 @@ package protocol RequestContext {
     /// Keeps the credential of an entry whose codes the client will show.
     func keepShown(_ credential: Credential, of entry: EntrySummary) throws
 
+    /// The keys of this device.
+    var deviceKeys: DeviceKeyStore { get }
+    /// What uses the TPM at this address for a key of this device.
+    func tokens(at address: TPMAddress) throws(VaultError) -> any TokenRequestHandler
+    /// Requires the fingers that the system knows now for each use of an entry, or any.
+    func setFingers(_ isCurrent: Bool, of id: RecordID) throws
+
     /// Waits until no other process or client is signing in.
     func loginTurn() throws -> LoginLock
     func sender() throws -> Sender
@@ -113,7 +120,9 @@ extension RequestContext {
                 return .match(try match(comparison, of: id))
             case .lockOut(_, let id):
                 return .lockOut(try vault.lockOut(of: id, isGuess: asksForGuess))
-            case .check: return .check(try vault.check())
+            case .check:
+                try loadKeys()
+                return .check(try vault.check())
             case .edit(_, let edit, _): return try self.edit(edit)
             case .confirm(_, let id, _): return try confirm(id)
             case .rehearse(_, let edit): return try rehearse(edit)

@@ -83,7 +83,10 @@ private func agentMessages() throws -> [[UInt8]] {
     ]
     let openers: [VaultOpener] = [.passphrase(pin), .recoveryKey(.make())]
     let edits: [VaultEdit] = [
-        .add(NewEntry(contents[0], details: details, accessControl: access)),
+        .add(
+            NewEntry(
+                contents[0], details: details, accessControl: access,
+                binding: BindingChoice(nil, deviceName: "Mill", tpm: .standard))),
         .rename(id, to: name), .remove(id, purge: true),
     ]
     let requests: [AgentRequest] = [
@@ -173,8 +176,9 @@ private func vaultMessages() throws -> [[UInt8]] {
         origin: ImportItem.Origin(accessControl: access, created: -1))
     let edits: [VaultEdit] = [.revise(revision), .importing(ImportEdit([item], choices))]
     let outcomes: [EditOutcome] = [
-        .added(twin: name), .removed,
-        .revised(name, RevisionWarnings(movesBack: true, credential: [.digits(10)])),
+        .added(twin: name, bound: .tpm), .removed,
+        .revised(
+            name, RevisionWarnings(movesBack: true, credential: [.digits(10)]), bound: nil),
         .imported([.added(name), .refused(.tooLong)], replacedPerUse: [id]),
         .refused(.noSuchTag(name, tag: "b")),
     ]

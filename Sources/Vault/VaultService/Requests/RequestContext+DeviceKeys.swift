@@ -1,0 +1,98 @@
+package import Devices
+package import SecretVault
+internal import WatchwordSystem
+
+// The keys of this device, to which entries are bound. Whatever may ask a TPM does so before other
+// processes must wait for the vault.
+extension RequestContext {
+    /// Loads the key of an entry, so that one that cannot be opened is refused before anybody is
+    /// asked.
+    func loadKey(of entry: EntrySummary) throws {
+        guard let binding = entry.binding else { return }
+        guard binding.isHere else { throw VaultError.boundElsewhere }
+        do throws(VaultError) {
+            try deviceKeys.load(binding.device, for: vault, through: tokens(at:))
+        } catch {
+            // Locking the vault ends the wait for a TPM.
+            try expectHeld()
+            throw error
+        }
+    }
+
+    /// Loads the keys of these entries, or of all; without one, its entries stay closed.
+    func loadKeys(of entries: [EntrySummary]? = nil) throws {
+        deviceKeys.loadKeys(of: vault, for: entries, through: tokens(at:))
+        try expectHeld()
+    }
+
+    /// The key to which an entry is to be bound; it is made if there is none.
+    func deviceKey(for choice: BindingChoice) throws -> DeviceID {
+        let key = try deviceKeys.key(for: choice, in: vault, through: tokens(at:))
+        try expectHeld()
+        return key
+    }
+}
+
+extension DeviceKeyStore {
+    /// Loads the keys of these entries, or of all, that are here.
+    package func loadKeys(
+        of vault: UnlockedVault, for entries: [EntrySummary]? = nil, through tokens: TokenAccess
+    ) {
+        for device in (entries ?? vault.entries).devicesHere {
+            // The vault knows why.
+            _ = ifPossible(try load(device, for: vault, through: tokens))
+        }
+    }
+
+    /// The key to which an entry is to be bound: one of this vault, or else a new one.
+    func key(
+        for choice: BindingChoice, in vault: UnlockedVault, through tokens: TokenAccess
+    ) throws(VaultError) -> DeviceID {
+        try key(newestKey(choice.binding, for: vault), for: choice, in: vault, through: tokens)
+    }
+
+    /// Loads a known key; makes a new one if there is none, or if its TPM was cleared.
+    private func key(
+        _ known: DeviceID?, for choice: BindingChoice, in vault: UnlockedVault,
+        through tokens: TokenAccess
+    ) throws(VaultError) -> DeviceID {
+        guard let known else { return try newKey(for: choice, in: vault, through: tokens) }
+        do throws(VaultError) {
+            try load(known, for: vault, through: tokens)
+            return known
+        } catch .deviceKey(.token(.otherDevice)) {
+            return try newKey(for: choice, in: vault, through: tokens)
+        }
+    }
+
+    /// Makes a key; if no binding was named, with the strongest that works here.
+    private func newKey(
+        for choice: BindingChoice, in vault: UnlockedVault, through tokens: TokenAccess
+    ) throws(VaultError) -> DeviceID {
+        func make(_ binding: DeviceBinding) throws(VaultError) -> DeviceID {
+            try self.make(
+                binding, name: choice.deviceName, for: vault, tpm: choice.tpm, through: tokens)
+        }
+        let bindings = choice.binding.map { [$0] } ?? bindings
+        for binding in bindings.dropLast() {
+            do throws(VaultError) { return try make(binding) } catch {
+                guard case .deviceKey(.token(let failure)) = error,
+                    [.noDevice, .noPermission, .helper(.notFound)].contains(failure)
+                else { throw error }
+            }
+        }
+        return try make(bindings[bindings.count - 1])
+    }
+}
+
+extension EntrySummary {
+    /// Whether it opens with a key of this device.
+    package var isBoundHere: Bool { binding?.isHere == true }
+}
+
+extension [EntrySummary] {
+    /// The keys of this device that open entries.
+    fileprivate var devicesHere: Set<DeviceID> {
+        Set(filter(\.isBoundHere).compactMap(\.binding?.device))
+    }
+}

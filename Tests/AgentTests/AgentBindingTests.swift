@@ -1,0 +1,246 @@
+import Devices
+import OneTimePassword
+import SecretVault
+import Synchronization
+import TestSupport
+import Testing
+import WatchwordCryptography
+import WatchwordSystem
+
+@testable import Agent
+@testable import VaultService
+
+/// Entries that are bound to this device, in the agent.
+@Suite(.serialized)
+struct AgentBindingTests {
+    /// Seals one secret, and remembers it.
+    private final class SealingTPM: TokenRequestHandler {
+        private let sealed = Mutex<SecretBytes?>(nil)
+
+        var secret: SecretBytes? { sealed.withLock { $0 } }
+
+        func carryOut(
+            _ request: TokenRequest, with person: inout some TokenHelper.Person
+        ) throws(TokenFailure) -> TokenResponse {
+            guard case .seal(let secret, _, _, _) = request,
+                let object = TPMObject(
+                    publicArea: [1], privateArea: [1], requiresPIN: false, isBoundToPCR7: false)
+            else { throw .badRequest }
+            sealed.withLock { $0 = secret }
+            return .sealed(object)
+        }
+    }
+
+    /// An agent in this process that holds a vault with a bound entry; the test is the supervisor.
+    private struct Harness {
+        let folder: TemporaryFolder
+        let place: VaultPlace
+        private(set) var service: AgentServices
+        let supervisor: FileDescriptorBox
+        let secret: SecretBytes
+        let person: RemotePerson
+        static let passphrase = SecretBytes(text: "pass")
+
+        /// - Parameter address: the TPM with the key.
+        init(isSystem: Bool = false, at address: TPMAddress = .standard) throws {
+            folder = try TemporaryFolder()
+            try makeFolder(folder.file("5"))
+            try setMode(0o700, of: folder.file("5"))
+            let path = folder.file("5/vault")
+            try Vault.create(
+                at: path, passphrase: Self.passphrase, cost: .lowest, recoveryKey: nil, now: 0)
+            place = try VaultPlace(at: path)
+            let pair = try SocketPair()
+            supervisor = FileDescriptorBox(try pair.second.duplicate())
+            let account = SystemAccount(stateFolder: folder.path, user: 5)
+            service = AgentServices(
+                vaults: HeldVaults(clock: AgentClock.now),
+                reach: isSystem ? .account(account) : .folders([place.folder]),
+                limitsFiles: false, helpers: HelperChannel(pair.takeFirst()),
+                stop: try WakeSignal())
+            service.folderOfDeviceKeys = folder.file("keys")
+            person = RemotePerson(FrameConnection(try SocketPair().takeFirst()))
+            let (tpm, vault) = (SealingTPM(), try Self.open(path))
+            let key = try service.deviceKeys.make(
+                .tpm, name: "Mill", for: vault, tpm: address
+            ) { _ throws(VaultError) in tpm }
+            let content = try Self.content()
+            try vault.update { changes throws(VaultError) in
+                _ = try changes.add(content, boundTo: key, now: 0)
+            }
+            secret = try #require(tpm.secret)
+            try hold()
+        }
+
+        static func content() throws -> EntryContent {
+            .oneTimePassword(
+                try Credential(
+                    issuer: "Site", account: "me", key: SecretBytes(text: "12345678901234567890")))
+        }
+
+        private static func open(_ path: String) throws -> UnlockedVault {
+            try Vault.unlock(at: path, with: .passphrase(passphrase))
+        }
+
+        /// Unlocks the vault, as a client asks.
+        func hold() throws {
+            var unlocking: UInt64?
+            _ = try service.unlock(
+                place, with: .passphrase(Self.passphrase), ceiling: Vault.defaultCeiling,
+                for: .standard, &unlocking)
+            #expect(unlocking != nil)
+        }
+
+        /// Lets the next program that the agent asks for say this about its request.
+        func answer(_ message: TokenMessage) throws {
+            let program = try SocketPair()
+            let life = try SocketPair()
+            for message in [.ready(version: TokenMessage.version), message] {
+                try FrameWriter(message).write(to: program.second)
+            }
+            try supervisor.file.send(HelperChannel.token, with: program.first, life.first)
+        }
+
+        /// How many programs the agent has asked for since the last call.
+        func programs() throws -> Int {
+            var count = 0
+            while try Polling.ready(of: [.reading(supervisor.file)], timeout: .zero)[0] {
+                #expect(try supervisor.file.receiveFile()?.byte == HelperChannel.token)
+                count += 1
+            }
+            return count
+        }
+
+        func response(to request: (RecordID) -> AgentRequest) throws -> AgentResponse {
+            try service.using(place) { use in
+                guard let id = use.vault.entries.first?.id else { return .misunderstood }
+                let request = request(id)
+                return context(use, request).response(to: request)
+            }
+        }
+
+        private func context(_ use: HeldVaults.Use, _ request: AgentRequest) -> HeldRequest {
+            HeldRequest(
+                service: service, use: use, place: place, presence: request.presence,
+                person: person, proofs: ClientProofs())
+        }
+
+        /// The code at second 59, or else the response.
+        func code() throws -> String {
+            let response = try response { id in
+                .code(place, id, .moment(59, offset: 0, isRefresh: false), .none)
+            }
+            guard case .code(let code) = response else { return "\(response)" }
+            return code.text
+        }
+
+        /// Whether the code of the entry comes with the list.
+        func findsCode() throws -> Bool {
+            let response = try service.find(
+                ["Site"], codeAt: .moment(59, offset: 0, isRefresh: false), in: place
+            ) { context($0, .status) }
+            if case .found = response { return true }
+            return false
+        }
+    }
+
+    private static let code = "287082"
+
+    @Test("a TPM is asked once for each unlock, when the first secret is needed")
+    func once() throws {
+        let harness = try Harness()
+        _ = try harness.service.list(harness.place)
+        #expect(try !harness.findsCode())
+        #expect(try harness.programs() == 0)
+        try harness.answer(.done(.secret(harness.secret)))
+        for _ in 0..<3 { #expect(try harness.code() == Self.code) }
+        guard case .check(let check) = try harness.response(to: { _ in .check(harness.place) })
+        else {
+            Issue.record("not checked")
+            return
+        }
+        #expect(check.opened == 1)
+        // From now on, the code comes with the list.
+        #expect(try harness.findsCode())
+        #expect(try harness.programs() == 1)
+        // Locking forgets the device key, too.
+        let vault = try harness.service.vaults.use(harness.place).vault
+        #expect(vault.holdsKey(of: vault.entries[0]))
+        harness.service.vaults.lock(harness.place)
+        #expect(!vault.holdsKey(of: vault.entries[0]))
+        try harness.hold()
+        try harness.answer(.done(.secret(harness.secret)))
+        #expect(try harness.code() == Self.code)
+        #expect(try harness.programs() == 1)
+    }
+
+    @Test("a TPM that fails closes the entry with the reason, and the next request asks again")
+    func failing() throws {
+        let harness = try Harness()
+        try harness.answer(.refused(.busy))
+        #expect(try harness.code().contains("busy"))
+        try harness.answer(.done(.secret(harness.secret)))
+        #expect(try harness.code() == Self.code)
+    }
+
+    @Test("the system agent uses its own computer's TPM only")
+    func otherTPM() throws {
+        let address = try #require(TPMAddress("swtpm:host=127.0.0.1,port=2321"))
+        let harness = try Harness(isSystem: true, at: address)
+        #expect(try harness.code().contains("otherTPM"))
+        #expect(try harness.programs() == 0)
+        let own = try Harness(isSystem: true)
+        try own.answer(.done(.secret(own.secret)))
+        #expect(try own.code() == Self.code)
+    }
+
+    @Test("a key that another process made since the unlock is found")
+    func later() throws {
+        let harness = try Harness()
+        let vault = try Vault.unlock(
+            at: harness.place.path, with: .passphrase(Harness.passphrase))
+        let id = vault.entries[0].id
+        let key = try harness.service.deviceKeys.make(
+            .file, name: "Mill", for: vault, tpm: .standard
+        ) { _ throws(VaultError) in SealingTPM() }
+        let content = try Harness.content()
+        try vault.update { changes throws(VaultError) in
+            try changes.remove(id, purge: false)
+            _ = try changes.add(content, boundTo: key, now: 0)
+        }
+        #expect(try harness.code() == Self.code)
+        #expect(try harness.programs() == 0)
+    }
+
+    @Test("the user's agent makes a key in its sandbox, and other commands use the same key")
+    func sandbox() throws {
+        let agent = try AgentFixture([])
+        try agent.run(AgentFixture.unlock)
+        try agent.run("add -q Site:me --secret-file key.txt --this-device=file")
+        let keys = ".local/state/watchword/device-keys"
+        #expect(try agent.shell("find \(keys) -type f -perm 600 | wc -l").text == "1\n")
+        #expect(try agent.shell("find \(keys) -type d ! -perm 700").text.isEmpty)
+        let code = "code Site --at 59"
+        #expect(try agent.run(code).text == "\(Self.code)\n")
+        #expect(
+            try agent.run("\(code) --no-agent --passphrase-file pass.txt").text
+                == "\(Self.code)\n")
+        // Without the key, nobody is asked, and nothing is made.
+        try agent.shell("mv \(keys) away")
+        try agent.run("lock -q")
+        try agent.run(AgentFixture.unlock)
+        let refused = try agent.shell("watchword \(code) || true")
+        #expect(refused.text.isEmpty && !AgentFixture.errors(refused).isEmpty)
+        #expect(try agent.shell("find \(keys) -type f || true").text.isEmpty)
+        try agent.shell("rm -rf \(keys); mv away \(keys); watchword lock -q")
+        try agent.run(AgentFixture.unlock)
+        #expect(try agent.run(code).text == "\(Self.code)\n")
+    }
+}
+
+/// Owns a file for a value that is copied.
+private final class FileDescriptorBox: Sendable {
+    let file: FileDescriptor
+
+    init(_ file: consuming FileDescriptor) { self.file = file }
+}

@@ -1,0 +1,145 @@
+import Devices
+import OneTimePassword
+import SecretVault
+import Synchronization
+import TestSupport
+import WatchwordCryptography
+import WatchwordSystem
+
+@testable import VaultService
+
+/// A TPM in this process.
+final class MemoryTPM: TokenRequestHandler {
+    private struct State {
+        var sealed: [TPMObject: SecretBytes] = [:]
+        var failure: TokenFailure?
+        var requests = 0
+        var made: UInt8 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// How many requests it was asked to carry out.
+    var requests: Int { state.withLock { $0.requests } }
+    /// Why it carries out no request; `nil` if it works.
+    var failure: TokenFailure? {
+        get { state.withLock { $0.failure } }
+        set { state.withLock { $0.failure = newValue } }
+    }
+
+    /// Makes it unseal nothing that it has sealed.
+    func clear() { state.withLock { $0.sealed = [:] } }
+
+    func carryOut(
+        _ request: TokenRequest, with person: inout some TokenHelper.Person
+    ) throws(TokenFailure) -> TokenResponse {
+        try state.withLock { state throws(TokenFailure) in
+            state.requests += 1
+            if let failure = state.failure { throw failure }
+            switch request {
+            case .seal(let secret, pin: nil, isBoundToPCR7: false, in: _):
+                state.made += 1
+                let object = TPMObject(
+                    publicArea: [state.made], privateArea: [1], requiresPIN: false,
+                    isBoundToPCR7: false)
+                guard let object else { throw .badRequest }
+                state.sealed[object] = secret
+                return .sealed(object)
+            case .unseal(let object, in: _):
+                guard let secret = state.sealed[object] else { throw .otherDevice }
+                return .secret(secret)
+            default: throw .badRequest
+            }
+        }
+    }
+}
+
+/// A vault with entries that are bound to devices, and the folders with keys of two devices.
+struct BoundVault {
+    let folder: TemporaryFolder
+    let tpm = MemoryTPM()
+    let path: String
+
+    static let opener = VaultOpener.passphrase(EditedVault.passphrase)
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("vault")
+        try Vault.create(
+            at: path, passphrase: EditedVault.passphrase, cost: .lowest, recoveryKey: nil, now: 1)
+    }
+
+    /// The keys of a device, which keeps them in a folder with this name.
+    func store(
+        _ name: String = "here", _ bindings: [DeviceBinding] = [.tpm, .file]
+    ) -> DeviceKeyStore {
+        DeviceKeyStore(folder: folder.file("keys/" + name), bindings: bindings)
+    }
+
+    /// The vault as a device opens it.
+    func unlocked(
+        at path: String? = nil, with store: DeviceKeyStore? = nil
+    ) throws(VaultError) -> UnlockedVault {
+        let vault = try Vault.unlock(at: path ?? self.path, with: Self.opener)
+        vault.openDevices(store ?? self.store())
+        return vault
+    }
+
+    func tokens(at address: TPMAddress) -> any TokenRequestHandler { tpm }
+
+    /// The names of the files with keys of a device.
+    func keys(_ name: String = "here") throws -> [String] {
+        let path = folder.file("keys/" + name)
+        // Without a key, there is no folder.
+        return try (ifPossible(try names(in: path)) ?? []).flatMap {
+            try names(in: path + "/" + $0)
+        }
+    }
+
+    /// The vault in a command on a device whose keys are in files.
+    func own(_ name: String = "here") throws -> OwnVault {
+        let store = store(name, [.file])
+        return OwnVault(try unlocked(with: store), at: path, deviceKeys: store)
+    }
+
+    static let choice = BindingChoice(nil, deviceName: "Mill", tpm: .standard)
+
+    static func entry(
+        _ account: String, _ binding: BindingChoice? = choice,
+        presence: AccessControl.Presence = .perUnlock, key: SecretBytes = EditedVault.key
+    ) throws -> NewEntry {
+        NewEntry(
+            try EditedVault.totp("Mill", account, key: key), details: EntryDetails(),
+            accessControl: AccessControl(presence: presence, onFailure: .lockOut),
+            binding: binding)
+    }
+}
+
+extension OwnVault {
+    /// The outcome of an edit.
+    func outcome(
+        _ edit: VaultEdit, _ presence: AgentPresence = .none
+    ) throws -> EditOutcome {
+        guard case .edited(let outcome, _) = try send(.edit(place, edit, presence)) else {
+            throw AgentFailure.malformed
+        }
+        return outcome
+    }
+
+    /// Why a request failed; `nil` if it did not.
+    func failure(_ request: AgentRequest) throws -> VaultError? {
+        guard case .failed(let error) = try send(request) else { return nil }
+        return error
+    }
+
+    /// The request for the code at second 59.
+    func code(of id: RecordID, _ presence: AgentPresence = .none) -> AgentRequest {
+        .code(place, id, .moment(59, offset: 0, isRefresh: false), presence)
+    }
+
+    /// The code at second 59.
+    func codeText(of id: RecordID) throws -> String {
+        guard case .code(let code) = try send(code(of: id)) else { throw AgentFailure.malformed }
+        return code.text
+    }
+}
