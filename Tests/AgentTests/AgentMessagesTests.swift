@@ -185,7 +185,7 @@ struct AgentMessagesTests {
             .says("touch it"), .asks("Password: ", isEchoed: true),
             .asks("Password: ", isEchoed: false), .asksPIN(isRepeated: false, left: nil),
             .asksPIN(isRepeated: true, left: 3),
-            .fingersDiffer(.changed), .fingersDiffer(.damaged),
+            .fingersDiffer(.changed), .fingersDiffer(.damaged), .moved(.agent),
         ]
         return responses + LockReason.allCases.map(AgentResponse.locked)
             + sampleReasons().map {

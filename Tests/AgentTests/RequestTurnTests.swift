@@ -174,7 +174,7 @@ struct RequestTurnTests {
             frame.append(
                 VaultParcel(
                     document: packed.document, attempts: packed.attempts, uses: file,
-                    presented: packed.presented, newest: packed.newest))
+                    presented: packed.presented, newest: packed.newest, deviceKeys: []))
             let moved = try frame.withContent { try VaultParcel(parsing: $0) }
             #expect(moved.uses.isEmpty != isRead)
         }

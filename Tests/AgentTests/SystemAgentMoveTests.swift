@@ -40,6 +40,44 @@ struct SystemAgentMoveTests {
         #expect(try agent.shell("stat -c %a .local/share/watchword/vault").text == "600\n")
     }
 
+    @Test("entries that are bound to this device move along, and are bound anew")
+    func bound() throws {
+        let agent = try SystemAgentFixture()
+        try agent.make(["Site:me --this-device=file", "Count:me --type hotp --this-device=file"])
+        let keys = "find .local/state/watchword/device-keys -type f | wc -l"
+        #expect(try agent.shell(keys).text == "1\n")
+        try agent.shell("umask 077; cp .local/share/watchword/vault copy")
+        let code = "code Site --at 59 --passphrase-file pass.txt"
+        let moved = try agent.run(Self.toSystem)
+        #expect(AgentFixture.errors(moved).contains("bound to the system agent (agent)"))
+        #expect(try agent.shell(keys).text == "0\n")
+        let kept = "find '\(agent.folder.path)/state/5/device-keys' -type f -perm 600 | wc -l"
+        #expect(try SystemAgentFixture.root(kept).text == "1\n")
+        #expect(try agent.run(code).text == "287082\n")
+        #expect(try agent.run("code Count --passphrase-file pass.txt").text == "755224\n")
+        // A copy that was left behind opens no longer.
+        let left = try agent.shell("watchword \(code) --vault copy || true")
+        #expect(left.text.isEmpty && !AgentFixture.errors(left).isEmpty)
+        let back = try agent.run(Self.toUser)
+        #expect(AgentFixture.errors(back).contains("bound to a key file of yours (file)"))
+        #expect(try agent.shell(keys).text == "1\n")
+        #expect(try SystemAgentFixture.root(kept).text == "0\n")
+        #expect(try agent.run(code).text == "287082\n")
+        #expect(try agent.run("code Count --passphrase-file pass.txt").text == "287082\n")
+    }
+
+    @Test("a vault whose device key is gone does not move, and stays usable")
+    func unreachable() throws {
+        let agent = try SystemAgentFixture()
+        try agent.make(["Site:me", "Bound:me --this-device=file"])
+        try agent.shell("for f in .local/state/watchword/device-keys/*/*; do echo x >>$f; done")
+        let refused = try agent.shell("watchword \(Self.toSystem) || true")
+        #expect(AgentFixture.errors(refused).contains("device key"))
+        #expect(try SystemAgentFixture.root("ls -A '\(agent.folder.path)/state'").text.isEmpty)
+        #expect(
+            try agent.run("code Site --at 59 --passphrase-file pass.txt").text == "287082\n")
+    }
+
     @Test("a vault that is larger than most requests moves, too")
     func large() throws {
         let agent = try SystemAgentFixture()
@@ -338,7 +376,7 @@ struct SystemAgentMoveTests {
         let agent = try SystemAgentFixture()
         let calls = "rename,renameat,renameat2,linkat,unlinkat,fsync"
         func prepare() throws {
-            try agent.make()
+            try agent.make(["Site:me", "Bound:me --this-device=file"])
             if verb == Self.toUser { try agent.run(Self.toSystem) }
         }
         try prepare()
@@ -367,9 +405,15 @@ struct SystemAgentMoveTests {
                     + "-e inject=\(place.name):signal=KILL:when=\(place.count) watchword -q \(verb)",
                 status: nil)
             try agent.run("-q \(verb)")
-            #expect(
-                try agent.run("code Site --at 59 --passphrase-file pass.txt").text == "287082\n",
-                "killed at \(place)")
+            for name in ["Site", "Bound"] {
+                let code = "code \(name) --at 59 --passphrase-file pass.txt"
+                #expect(try agent.run(code).text == "287082\n", "killed at \(place)")
+            }
+            // Each place has only the keys that its vault needs.
+            let keys = try SystemAgentFixture.root(
+                "find '\(agent.folder.path)' -path '*/device-keys/*' -type f"
+            ).text
+            #expect(keys.split(separator: "\n").count == 1, "killed at \(place): \(keys)")
             let copies = try SystemAgentFixture.root(
                 "find '\(agent.folder.path)'/state/5 '\(agent.folder.path)'/games -name vault -type f "
                     + "-o -name previous -o -name new -o -name moving"

@@ -8,6 +8,9 @@ internal import WatchwordSystem
 // Whatever is interrupted, one complete copy exists, at most one can be used, and the same command
 // finishes the move. The agent confirms a copy before the client erases the original; from then on,
 // only a later state of the same vault with the same key replaces the copy.
+//
+// The device keys go along first, and are replaced when the vault has arrived: no step depends on a
+// key that may not be on disk yet.
 extension AgentServices {
     /// Carries out one step.
     func carryOut(
@@ -38,6 +41,7 @@ extension AgentServices {
             }
             guard exists else {
                 try account.setMoving(.arriving)
+                try parcel.keepDeviceKeys(in: deviceKeys)
                 try Vault.unpack(parcel, at: path)
                 break
             }
@@ -53,23 +57,20 @@ extension AgentServices {
             }
         case .activate(let opener, let ceiling):
             guard exists else { throw VaultError.notFound }
-            try verify(opener, ceiling, for: account)
+            let vault = try verify(opener, ceiling, for: account)
+            let bound = account.isMoving() ? try replaceKeys(of: vault, for: account) : nil
             try account.setMoving(nil)
+            if let bound { return .moved(bound) }
         case .give(let opener, let ceiling):
             guard exists else { throw VaultError.notFound }
             let vault = try verify(opener, ceiling, for: account)
-            // At another place, bound entries would not open.
-            guard vault.entries.allSatisfy({ $0.binding == nil }) else {
-                throw VaultError.boundElsewhere
-            }
-            try checkPresence(forMoving: vault, of: account, person)
-            return .parcel(try given(for: account))
+            let keys = try keys(forMoving: vault, of: account, person)
+            return .parcel(try given(vault, with: keys, for: account))
         case .discard(let opener, let identity, let ceiling):
             guard exists else {
                 // An earlier request may have been interrupted while it erased the copy.
                 guard account.moveState() == .leaving else { break }
-                try Vault.purge(path, in: identity)
-                try account.setMoving(nil)
+                try erase(identity, of: account)
                 break
             }
             let present = try Vault.identity(at: path)
@@ -77,20 +78,62 @@ extension AgentServices {
                 !identity.isOlder(than: present)
             else { throw VaultError.changedMeanwhile }
             try verify(opener, ceiling, for: account)
-            try Vault.purge(path, in: present)
-            try account.setMoving(nil)
+            try erase(present, of: account)
         }
         return .done
     }
 
+    /// Erases the agent's copy in this state, and what the agent keeps for it.
+    private func erase(_ identity: VaultIdentity, of account: SystemAccount) throws {
+        try Vault.purge(account.path, in: identity)
+        try deviceKeys.eraseAll(of: identity)
+        account.forgetFingers()
+        try account.setMoving(nil)
+    }
+
+    /// Binds the entries of a vault that has arrived to a key of this computer.
+    private func replaceKeys(
+        of vault: UnlockedVault, for account: SystemAccount
+    ) throws -> DeviceBinding? {
+        let carried = deviceKeys.homes(of: vault)
+        guard !carried.isEmpty else { return nil }
+        return try holding(vault, of: account) { place, unlocking in
+            try deviceKeys.replaceKeys(of: vault, carried: carried) {
+                address throws(VaultError) in
+                try tokens(at: address, in: place, unlocking)
+            }
+        }
+    }
+
     /// Makes the check that the file would not require: if entries accept PAM only, one of them.
-    private func checkPresence(
+    ///
+    /// - Returns: the device keys that the vault takes along.
+    private func keys(
         forMoving vault: UnlockedVault, of account: SystemAccount, _ person: RemotePerson
-    ) throws {
+    ) throws -> [DeviceKey] {
         let entry = vault.entries.first { entry in
             entry.requiresCheckPerUse && entry.accessControl.presence == .perUse(.pam)
         }
-        guard let entry else { return }
+        guard entry != nil || !deviceKeys.homes(of: vault).isEmpty else { return [] }
+        return try holding(vault, of: account) { place, unlocking in
+            if let entry {
+                var check = RelayedCheck<Enforced>(
+                    relay(in: place, unlocking), person, user: account.user, for: entry.name)
+                _ = try vault.proof(of: &check, for: entry.id, words: "") {
+                    vaults.isHeld(place, unlocking)
+                }
+            }
+            return try deviceKeys.keysToMove(of: vault) { address throws(VaultError) in
+                try tokens(at: address, in: place, unlocking)
+            }
+        }
+    }
+
+    /// Runs `body`, which waits for a person or a TPM, while the vault is held for the move only.
+    private func holding<Result>(
+        _ vault: UnlockedVault, of account: SystemAccount,
+        _ body: (VaultPlace, UInt64) throws -> Result
+    ) throws -> Result {
         guard let place = account.place()?.only(for: AgentServices.moveNumber) else {
             throw VaultError.notFound
         }
@@ -103,11 +146,7 @@ extension AgentServices {
         guard vaults.hold(HeldVault(vault), for: .standard, unlocking) else {
             throw RequestRefusal(.notHeld)
         }
-        var check = RelayedCheck<Enforced>(
-            relay(in: place, unlocking), person, user: account.user, for: entry.name)
-        _ = try vault.proof(of: &check, for: entry.id, words: "") {
-            vaults.isHeld(place, unlocking)
-        }
+        return try body(place, unlocking)
     }
 
     /// The number of no connection: the vault that is being moved is held for the move only.
@@ -126,12 +165,14 @@ extension AgentServices {
     }
 
     /// A copy for the client; from now on, nobody can use or change the agent's.
-    private func given(for account: SystemAccount) throws -> VaultParcel {
+    private func given(
+        _ vault: UnlockedVault, with keys: [DeviceKey], for account: SystemAccount
+    ) throws -> VaultParcel {
         let wasMoving = account.isMoving()
         try account.setMoving(.leaving)
         if let place = account.place() { vaults.lockAll(in: place.folder) }
         do {
-            return try Vault.pack(account.path)
+            return try deviceKeys.pack(vault, with: keys, at: account.path)
         } catch {
             // A request that has begun may take longer, and can then be used again.
             if !wasMoving { try account.setMoving(nil) }
@@ -144,6 +185,7 @@ extension AgentServices {
         _ opened: OpenedParcel, replacing present: VaultIdentity, for account: SystemAccount
     ) throws {
         guard opened.identity != present else {
+            if account.isMoving() { try opened.parcel.keepDeviceKeys(in: deviceKeys) }
             if account.isMoving(), account.moveState() != .arriving {
                 try account.setMoving(.confirmed)
             } else if account.isMoving() {
@@ -160,6 +202,7 @@ extension AgentServices {
             // state.
             guard try opened.includes(account.path) else { throw VaultError.otherVault }
         }
+        try opened.parcel.keepDeviceKeys(in: deviceKeys)
         try Vault.replace(account.path, in: present, with: opened)
         try account.setMoving(.arriving)
     }

@@ -3,7 +3,8 @@ package import SecretVault
 package import WatchwordCryptography
 package import WatchwordSystem
 
-/// What the agent answers; only ``contents(_:)`` contains secrets, and no answer a vault's key.
+/// What the agent answers; only ``contents(_:)`` and ``parcel(_:)`` contain secrets, and no answer a
+/// vault's key.
 package enum AgentResponse: Sendable {
     /// It is done.
     case done
@@ -21,6 +22,8 @@ package enum AgentResponse: Sendable {
     case standing(VaultStanding)
     /// A copy of the vault, which is being moved to its user.
     case parcel(VaultParcel)
+    /// The vault has arrived, and its entries that were bound to this device are bound anew.
+    case moved(DeviceBinding)
     case listing(VaultListing)
     /// What ``AgentRequest/find(_:_:_:)`` found, and the code of the only entry.
     case found(VaultListing, IssuedCode)
@@ -182,7 +185,7 @@ extension AgentResponse: Transferable {
         case done, notHeld, locked, outOfReach, listing, code, match, lockOut, check
         case status, failed, refused, noVerdict, noCode, says, asks, misunderstood, otherVersion
         case tooManyClients, edited, contents, moving, standing, login, parcel, found, asksPIN
-        case notLocked, fingersDiffer
+        case notLocked, fingersDiffer, moved
     }
 
     package func write(to output: FrameWriter) {
@@ -195,6 +198,7 @@ extension AgentResponse: Transferable {
         case .moving: output.append(Kind.moving)
         case .standing(let standing): output.append(Kind.standing, standing)
         case .parcel(let parcel): output.append(Kind.parcel, parcel)
+        case .moved(let binding): output.append(Kind.moved, binding)
         case .listing(let listing): output.append(Kind.listing, listing)
         case .found(let listing, let code): output.append(Kind.found, listing, code)
         case .code(let code): output.append(Kind.code, code)
@@ -230,6 +234,7 @@ extension AgentResponse: Transferable {
             case .moving: .moving
             case .standing: try fields.make(Self.standing, from: bytes)
             case .parcel: try fields.make(Self.parcel, from: bytes)
+            case .moved: try fields.make(Self.moved, from: bytes)
             case .listing: try fields.make(Self.listing, from: bytes)
             case .found: try fields.make(Self.found, from: bytes)
             case .code: try fields.make(Self.code, from: bytes)

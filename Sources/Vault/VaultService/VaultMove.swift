@@ -11,7 +11,8 @@ package enum VaultMove: Sendable {
     /// Confirms that the agent has the vault in this state, so that the client can erase its own
     /// copy.
     case confirm(VaultIdentity)
-    /// Makes the stored copy the user's vault, after the client has erased its own.
+    /// Makes the stored copy the user's vault, after the client has erased its own, and binds its
+    /// entries to a key of the agent's.
     case activate(VaultOpener, ceiling: Int)
     /// Sends a copy; from then on, the agent's cannot be used.
     case give(VaultOpener, ceiling: Int)

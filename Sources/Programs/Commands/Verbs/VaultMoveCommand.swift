@@ -1,4 +1,6 @@
 import CommandLineInterface
+import DeviceLogin
+import Devices
 import SecretVault
 import VaultService
 import WatchwordCryptography
@@ -51,9 +53,9 @@ private struct VaultMoving {
         if let present, !present.isMoving {
             // Only the last step, erasing the source, is left.
             guard present.identity == source else { throw twoVaults }
-            _ = try ask(present) { .activate($0, ceiling: ceiling) }
+            let binding = try activate(present)
             try eraseOwn(in: source)
-            return noteMoved(toSystem: true)
+            return noteMoved(toSystem: true, binding)
         }
         if let present {
             guard source.isSameVault(as: present.identity), !source.isOlder(than: present.identity)
@@ -61,16 +63,24 @@ private struct VaultMoving {
         }
         try session.correctPermissions(of: path)
         let (vault, opener) = try session.unlockedWithOpener(path)
-        // At another place, bound entries would not open.
-        guard vault.entries.allSatisfy({ $0.binding == nil }) else {
-            throw CommandFailure.at(VisibleText.of(path), VaultError.boundElsewhere)
+        let keys = try CommandFailure.naming(path) {
+            try deviceKeys.keysToMove(of: vault, through: tokens(at:))
         }
-        let parcel = try Vault.pack(path)
+        let parcel = try deviceKeys.pack(vault, with: keys, at: path)
         try send(.receive(parcel, opener, ceiling: ceiling))
         try eraseOwn(in: parcel.identity)
-        try send(.activate(opener, ceiling: ceiling))
-        noteMoved(toSystem: true)
+        noteMoved(toSystem: true, try send(.activate(opener, ceiling: ceiling)))
     }
+
+    private func activate(_ standing: VaultStanding) throws -> DeviceBinding? {
+        let (response, _) = try ask(standing) { .activate($0, ceiling: ceiling) }
+        if case .moved(let binding) = response { return binding }
+        return nil
+    }
+
+    private var deviceKeys: DeviceKeyStore { session.deviceKeyStore }
+
+    private func tokens(at address: TPMAddress) -> any TokenRequestHandler { StartedTokenHelper() }
 
     /// Makes the user's own agent forget the key of the vault, which moves away.
     private func lockInOwnAgent() throws {
@@ -89,6 +99,8 @@ private struct VaultMoving {
     private func purgeOwn(in state: VaultIdentity) throws {
         let reports = try Vault.purge(path, in: state)
         session.printReports(reports, of: [])
+        // The agent has its own copies.
+        try CommandFailure.naming(path) { try deviceKeys.eraseAll(of: state) }
     }
 
     /// The user's own folder has no vault: it was erased, or never existed.
@@ -98,8 +110,7 @@ private struct VaultMoving {
             return session.printer.note("The system agent already keeps the vault.")
         }
         try purgeOwn(in: present.identity)
-        _ = try ask(present) { .activate($0, ceiling: ceiling) }
-        noteMoved(toSystem: true)
+        noteMoved(toSystem: true, try activate(present))
     }
 
     func toUser() throws {
@@ -109,31 +120,43 @@ private struct VaultMoving {
             try finishToUser()
             return session.printer.note("The vault is already in your own folder.")
         }
+        let vault: UnlockedVault
+        let (parcel, opener): (VaultParcel, VaultOpener)
         if exists {
-            var own = try Vault.identity(at: path)
+            let own = try Vault.identity(at: path)
             let isCopy =
                 present.isMoving
                 ? own.isSameVault(as: present.identity) && !own.isOlder(than: present.identity)
                 : own == present.identity
             guard isCopy else { throw twoVaults }
-            let (parcel, opener) = try askToGive(present)
-            if own != present.identity {
+            (parcel, opener) = try askToGive(present)
+            if own == present.identity {
+                vault = try session.unlocked(path, with: opener)
+            } else {
                 // Numbers alone do not show that the one was made from the other.
-                let vault = try session.unlockedWithOpener(path).vault
+                vault = try session.unlockedWithOpener(path).vault
                 let isIncluded = try parcel.opened(with: opener, ceiling: ceiling).isIncluded(
                     in: vault)
                 guard isIncluded else { throw twoVaults }
-                own = try Vault.identity(at: path)
             }
-            try send(.discard(opener, own, ceiling: ceiling))
+            try keepDeviceKeys(of: parcel)
         } else {
-            let (parcel, opener) = try askToGive(present)
+            (parcel, opener) = try askToGive(present)
+            try keepDeviceKeys(of: parcel)
             try Vault.unpack(parcel, at: path)
-            _ = try session.unlocked(path, with: opener)
-            let own = try Vault.identity(at: path)
-            try send(.discard(opener, own, ceiling: ceiling))
+            vault = try session.unlocked(path, with: opener)
         }
-        noteMoved(toSystem: false)
+        let carried = Set(parcel.deviceKeys.map(\.id))
+        let binding = try CommandFailure.naming(path) {
+            try deviceKeys.replaceKeys(
+                of: vault, carried: carried, in: session.tpmAddress(), through: tokens(at:))
+        }
+        try send(.discard(opener, Vault.identity(at: path), ceiling: ceiling))
+        noteMoved(toSystem: false, carried.isEmpty ? nil : binding)
+    }
+
+    private func keepDeviceKeys(of parcel: VaultParcel) throws {
+        try CommandFailure.naming(path) { try parcel.keepDeviceKeys(in: deviceKeys) }
     }
 
     /// The agent has no usable copy, but may have been interrupted while it erased one.
@@ -146,11 +169,19 @@ private struct VaultMoving {
         } catch CommandFailure.at(_, VaultError.notFound) {}
     }
 
-    private func noteMoved(toSystem: Bool) {
+    private func noteMoved(toSystem: Bool, _ binding: DeviceBinding?) {
         session.printer.note(
             toSystem
                 ? "Moved the vault to the system agent, and erased the original file."
                 : "Moved the vault to \(VisibleText.of(path)), and erased the system agent's copy.")
+        guard let binding else { return }
+        let keeper =
+            switch binding {
+            case .tpm: "this computer's TPM"
+            case .agent: "the system agent"
+            case .file: "a key file of yours"
+            }
+        session.printer.note("Its bound entries are now bound to \(keeper) (\(binding.rawValue)).")
     }
 
     private var twoVaults: CommandFailure {
@@ -179,9 +210,10 @@ private struct VaultMoving {
         return (parcel, opener)
     }
 
-    private func send(_ step: VaultMove) throws {
+    @discardableResult private func send(_ step: VaultMove) throws -> DeviceBinding? {
         switch try client.send(.move(step)) {
-        case .done: return
+        case .done: return nil
+        case .moved(let binding): return binding
         case .failed(.otherVault), .failed(.alreadyExists): throw twoVaults
         case .failed(.costOverCeiling(let logN, let limit)) where limit < ceiling:
             throw CommandFailure.systemCost(logN: logN, limit: limit)

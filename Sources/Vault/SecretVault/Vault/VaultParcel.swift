@@ -13,7 +13,11 @@ package struct VaultParcel: Sendable {
     let presented: PresentedSecrets
     /// The newest generation seen; `nil` if none was recorded.
     let newest: GenerationRecord?
+    /// The keys of this device to which its entries are bound.
+    package let deviceKeys: [DeviceKey]
 
+    /// The maximum number of ``deviceKeys``.
+    fileprivate static let mostKeys = 16
     /// The largest file that fits in a request with everything else.
     static let largestFile = VaultLimits.fileSize - (6 << 20)
 
@@ -32,6 +36,7 @@ extension VaultParcel: Transferable {
         output.append(string: counts.span)
         let secrets = presented.text()
         output.append(string: secrets.span)
+        output.append(deviceKeys)
     }
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
@@ -41,6 +46,7 @@ extension VaultParcel: Transferable {
             reading: try fields.data(bytes, limit: GenerationRecord.sizeLimit))
         let attempts = try fields.data(bytes, limit: 2 * AttemptsFile.slotCount)
         let presented = try fields.data(bytes, limit: PresentedSecrets.sizeLimit)
+        deviceKeys = try fields.list(bytes, most: VaultParcel.mostKeys)
         do throws(VaultError) {
             document = try VaultDocument(parsing: file)
             self.attempts = try AttemptsFile(reading: attempts, of: document.vaultID).attempts
@@ -55,7 +61,7 @@ extension VaultParcel: Transferable {
 
 /// A parcel whose vault has been opened in memory.
 package struct OpenedParcel: Sendable {
-    fileprivate let parcel: VaultParcel
+    package let parcel: VaultParcel
     private let slot: OpenedSlot
 
     /// The state of the file.
@@ -95,9 +101,13 @@ extension VaultParcel {
 extension Vault {
     /// Reads the vault at `path` with what the program keeps about it, while nothing can change it.
     ///
+    /// - Parameter deviceKeys: the keys of this device to which its entries are bound.
     /// - Throws: ``VaultError/busy`` while a presence check or a login has not ended, because its
     ///   outcome would be missing.
-    package static func pack(_ path: String) throws(VaultError) -> VaultParcel {
+    package static func pack(
+        _ path: String, with deviceKeys: [DeviceKey] = []
+    ) throws(VaultError) -> VaultParcel {
+        guard deviceKeys.count <= VaultParcel.mostKeys else { throw .overLimit(.parcel) }
         let location = try VaultLocation(path)
         try location.requireUnreservedPath()
         let vaultID = try VaultDocument(parsing: location.read()).vaultID
@@ -112,7 +122,8 @@ extension Vault {
         let parcel = VaultParcel(
             document: document, attempts: try counter.read(),
             uses: location.uses(of: vaultID, entries: document.records.count),
-            presented: try location.presented(), newest: writer.mark(of: vaultID))
+            presented: try location.presented(), newest: writer.mark(of: vaultID),
+            deviceKeys: deviceKeys)
         _ = consume login
         return parcel
     }
@@ -187,6 +198,51 @@ extension Vault {
         try counter.remove()
         return writer.linked.map { VaultReport($0) }
             + location.copiesNotErased(of: identity.vaultID, in: writer.folder)
+    }
+}
+
+extension VaultParcel {
+    /// Stores the device keys with the others of this device, for the vault in this parcel.
+    package func keepDeviceKeys(in store: DeviceKeyStore) throws(VaultError) {
+        // Somebody may send parcels with ever more keys.
+        let all = Set(deviceKeys.map(\.id)).union(store.ids(of: document.vaultID))
+        guard all.count <= VaultParcel.mostKeys else { throw .overLimit(.parcel) }
+        for key in deviceKeys { try store.keep(key, of: document.vaultID) }
+    }
+}
+
+extension DeviceKeyStore {
+    /// Reads an open vault with the keys that its entries need.
+    ///
+    /// - Throws: ``VaultError/changedMeanwhile`` if another program may have bound an entry to a
+    ///   further key; also what ``Vault/pack(_:with:)`` throws.
+    package func pack(
+        _ vault: UnlockedVault, with keys: [DeviceKey], at path: String
+    ) throws(VaultError) -> VaultParcel {
+        let parcel = try Vault.pack(path, with: keys)
+        let state = vault.state
+        guard
+            (parcel.document.generation, parcel.document.changes)
+                == (state.generation, state.changes) || homes(of: vault).isEmpty
+        else { throw .changedMeanwhile }
+        return parcel
+    }
+
+    /// Erases all keys for a vault that has moved away.
+    package func eraseAll(of vault: VaultIdentity) throws(VaultError) {
+        try erase(nil, of: vault.vaultID)
+    }
+
+    /// Erases keys for a vault.
+    package func erase(_ ids: Set<DeviceID>, for vault: UnlockedVault) throws(VaultError) {
+        try erase(ids, of: vault.key.vaultID)
+    }
+}
+
+extension UnlockedVault {
+    /// The keys of this device that were loaded.
+    package func deviceKeys() throws(VaultError) -> [DeviceKey] {
+        Array(try key.devices.keys().values)
     }
 }
 

@@ -85,6 +85,57 @@ extension DeviceKeyStore {
     }
 }
 
+// Moving a vault, which takes its device keys along. When it has arrived, they are replaced: they
+// were less protected elsewhere.
+extension DeviceKeyStore {
+    /// The keys that open the entries of a vault that moves.
+    ///
+    /// - Throws: ``VaultError/deviceKey(_:)`` if one of them cannot be loaded.
+    package func keysToMove(
+        of vault: UnlockedVault, through tokens: TokenAccess
+    ) throws(VaultError) -> [DeviceKey] {
+        vault.openDevices(self)
+        for device in vault.entries.devicesHere {
+            try load(device, for: vault, through: tokens)
+        }
+        return try vault.deviceKeys()
+    }
+
+    /// Binds the entries of a vault that has arrived here to a new key, and erases those that came
+    /// along.
+    ///
+    /// It changes nothing if it was done before.
+    ///
+    /// - Parameters:
+    ///   - carried: the keys to erase, unless an entry still needs them.
+    ///   - tpm: where to make a key.
+    /// - Returns: the binding of the entries; `nil` if none is bound to this device.
+    package func replaceKeys(
+        of vault: UnlockedVault, carried: Set<DeviceID>, in tpm: TPMAddress = .standard,
+        through tokens: TokenAccess
+    ) throws(VaultError) -> DeviceBinding? {
+        let keys = try keysToMove(of: vault, through: tokens)
+        // The entries still say how their key was kept before.
+        let bound = vault.entries.filter(\.isBoundHere).compactMap(\.binding)
+        let old = keys.filter { key in
+            bound.contains { $0.device == key.id && $0.binding != key.binding }
+        }
+        if let first = old.first {
+            let choice = BindingChoice(nil, deviceName: first.name, tpm: tpm)
+            // Copies of a key that came along may be elsewhere.
+            let known = newestKey(nil, for: vault).flatMap { carried.contains($0) ? nil : $0 }
+            let new = try key(known, for: choice, in: vault, through: tokens)
+            try vault.update { changes throws(VaultError) in
+                try changes.rebind(from: Set(old.map(\.id)), to: new)
+            }
+        }
+        // An entry that has vanished may be restored from another copy.
+        let needed = vault.entries.contains(where: \.hasVanished) ? carried : []
+        try erase(carried.subtracting(vault.entries.devicesHere).subtracting(needed), for: vault)
+        return vault.entries.first(where: \.isBoundHere)?.binding?.binding
+    }
+}
+
 extension EntrySummary {
     /// Whether it opens with a key of this device.
     package var isBoundHere: Bool { binding?.isHere == true }

@@ -1,0 +1,144 @@
+import Devices
+import SecretVault
+import TestSupport
+import Testing
+import WatchwordCryptography
+
+@testable import VaultService
+
+/// The device keys of a vault that moves.
+struct MovedKeyTests {
+    /// A vault with an entry that is bound to this device, and another folder to move it to.
+    private struct Move {
+        let bound: BoundVault
+        let (from, to): (DeviceKeyStore, DeviceKeyStore)
+        let target: String
+
+        init(_ binding: DeviceBinding) throws {
+            bound = try BoundVault()
+            from = bound.store("from", [.tpm, .file])
+            to = bound.store("to", [.tpm, .agent])
+            target = bound.folder.file("target/vault")
+            let vault = try bound.unlocked(with: from)
+            let choice = BindingChoice(binding, deviceName: "Mill", tpm: .standard)
+            let key = try from.key(for: choice, in: vault, through: bound.tokens(at:))
+            try vault.update { changes throws(VaultError) in
+                _ = try changes.add(
+                    .plainSecret(issuer: "", account: "a", value: SecretBytes(text: "secret")),
+                    boundTo: key, now: 2)
+            }
+        }
+
+        func parcel() throws(VaultError) -> VaultParcel {
+            let vault = try bound.unlocked(with: from)
+            let keys = try from.keysToMove(of: vault, through: bound.tokens(at:))
+            return try from.pack(vault, with: keys, at: bound.path)
+        }
+
+        /// Replaces the keys in the vault that has arrived.
+        func replace(_ carried: [String]) throws(VaultError) -> DeviceBinding? {
+            let vault = try bound.unlocked(at: target, with: to)
+            let ids = to.homes(of: vault).filter { carried.contains($0.text) }
+            return try to.replaceKeys(of: vault, carried: ids, through: bound.tokens(at:))
+        }
+
+        /// Expects that the secret opens with the keys at the new place.
+        func expectOpen() throws {
+            let vault = try bound.unlocked(at: target, with: to)
+            to.loadKeys(of: vault, through: bound.tokens(at:))
+            let id = try #require(vault.entries.first).id
+            guard
+                case .plainSecret(_, _, let value) = try vault.open(
+                    id, proof: vault.proofOfUnlocking(for: id))
+            else { throw VaultError.otherKind }
+            #expect(value == SecretBytes(text: "secret"))
+        }
+    }
+
+    @Test(
+        "bound entries open after each step of a move, and end under a new key of the new place",
+        arguments: [DeviceBinding.tpm, .file], [DeviceBinding.tpm, .agent])
+    func steps(from former: DeviceBinding, to expected: DeviceBinding) throws {
+        let move = try Move(former)
+        let old = try move.bound.keys("from")
+        if expected == .agent, former == .file { move.bound.tpm.failure = .noDevice }
+        let parcel = try move.parcel()
+        if expected == .agent { move.bound.tpm.failure = .noDevice }
+        for _ in 0..<2 { try parcel.keepDeviceKeys(in: move.to) }
+        #expect(try move.bound.keys("to") == old)
+        try Vault.unpack(parcel, at: move.target)
+        try move.expectOpen()
+        #expect(try move.replace(old) == expected)
+        try move.expectOpen()
+        let new = try move.bound.keys("to")
+        #expect(new.count == 1 && new != old)
+        // Again, as after an interruption.
+        let state = try Vault.identity(at: move.target)
+        #expect(try move.replace(old + new) == expected)
+        #expect(try Vault.identity(at: move.target) == state)
+        #expect(try move.bound.keys("to") == new)
+        // The copy that was left behind has no key any more.
+        try move.from.eraseAll(of: parcel.identity)
+        #expect(try move.bound.keys("from").isEmpty)
+        #expect(
+            try move.bound.unlocked(with: move.from).entries.map(\.binding?.isHere) == [false])
+        try move.expectOpen()
+    }
+
+    @Test("a failure at the new place leaves the entries with the keys that came along")
+    func failure() throws {
+        let move = try Move(.file)
+        let old = try move.bound.keys("from")
+        let parcel = try move.parcel()
+        try parcel.keepDeviceKeys(in: move.to)
+        try Vault.unpack(parcel, at: move.target)
+        move.bound.tpm.failure = .busy
+        #expect(throws: VaultError.deviceKey(.token(.busy))) { try move.replace(old) }
+        #expect(try move.bound.keys("to") == old)
+        try move.expectOpen()
+        move.bound.tpm.failure = nil
+        #expect(try move.replace(old) == .tpm)
+        try move.expectOpen()
+    }
+
+    @Test("a vault whose key does not load is not packed, and neither is one that was changed")
+    func notPacked() throws {
+        let move = try Move(.tpm)
+        move.bound.tpm.failure = .busy
+        #expect(throws: VaultError.deviceKey(.token(.busy))) { try move.parcel() }
+        move.bound.tpm.failure = nil
+        let vault = try move.bound.unlocked(with: move.from)
+        let keys = try move.from.keysToMove(of: vault, through: move.bound.tokens(at:))
+        // Another program may be binding an entry to a key of its own.
+        try move.bound.unlocked().update { changes throws(VaultError) in
+            _ = try changes.add(
+                .plainSecret(issuer: "", account: "b", value: SecretBytes(text: "x")), now: 2)
+        }
+        #expect(throws: VaultError.changedMeanwhile) {
+            try move.from.pack(vault, with: keys, at: move.bound.path)
+        }
+    }
+
+    @Test("a parcel with more keys than a vault needs is refused")
+    func many() throws {
+        let move = try Move(.file)
+        let vault = try move.bound.unlocked(with: move.from)
+        for _ in 0..<16 {
+            _ = try move.from.make(
+                .file, name: "Mill", for: vault, tpm: .standard, through: move.bound.tokens(at:))
+        }
+        let keys = try move.from.keysToMove(of: vault, through: move.bound.tokens(at:))
+        #expect(keys.count == 17)
+        #expect(throws: VaultError.overLimit(.parcel)) {
+            try move.from.pack(vault, with: keys, at: move.bound.path)
+        }
+        // Parcels with ever more keys fill no folder.
+        let first = try Vault.pack(move.bound.path, with: Array(keys.prefix(9)))
+        let second = try Vault.pack(move.bound.path, with: Array(keys.suffix(9)))
+        try first.keepDeviceKeys(in: move.to)
+        #expect(throws: VaultError.overLimit(.parcel)) {
+            try second.keepDeviceKeys(in: move.to)
+        }
+        #expect(try move.bound.keys("to").count == 9)
+    }
+}
