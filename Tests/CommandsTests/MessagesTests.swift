@@ -52,6 +52,23 @@ struct MessagesTests {
         #expect([1, 2, 28].contains(code) == words.contains("could not be loaded"))
     }
 
+    @Test(
+        "the sentence for a device key says why it cannot be used",
+        arguments: [
+            (.missing, "no longer there"), (.damaged, "is damaged"),
+            (.token(.badRequest), "is damaged"), (.openToOthers, "chmod -R go= "),
+            (.notPlace(.agent), "use tpm or file"), (.notPlace(.file), "use tpm or agent"),
+            (.otherTPM, "only this computer's TPM"), (.notLocked, "no memory can be locked"),
+            (.token(.otherDevice), "cleared or replaced"),
+            (.token(.noDevice), "could not be used: no TPM 2 was found"),
+        ] as [(DeviceKeyProblem, String)])
+    func deviceKeys(_ problem: DeviceKeyProblem, _ words: String) {
+        let report = FailureReport(VaultError.deviceKey(problem))
+        #expect(report.sentence.contains(words))
+        let isChoice = if case .notPlace = problem { true } else { false }
+        #expect(report.exitCode == (isChoice ? .usage : .system))
+    }
+
     @Test("--raise-limits is suggested exactly when it would help")
     func raisedLimits() {
         func suggests(_ refusal: Finding.Refusal) -> Bool {

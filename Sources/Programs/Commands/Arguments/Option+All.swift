@@ -1,5 +1,6 @@
 import CommandLineInterface
 import Devices
+import SecretVault
 
 extension Option {
     // Global options.
@@ -62,6 +63,12 @@ extension Option {
     static let onFailure = Option("on-failure", .beginning(["lock-out", "wipe"], "ACTION"))
 
     static let reuse = Option("reuse", .text("SECONDS"))
+
+    // Where an entry opens.
+    static let thisDevice = Option(
+        "this-device", .optionalChoice(DeviceBinding.allCases.map(\.rawValue), "BINDING"))
+    static let noThisDevice = Option("no-this-device")
+    static let fingers = Option("fingers", .choice(["current", "any"]))
 
     static let skipPerUse = Option("skip-per-use")
     static let presenceCheck = Option(

@@ -19,7 +19,7 @@ struct Verb: ProgramVerb {
             [
                 .uriFile, .qr, .secretFile, .encoding, .issuer, .account, .type, .algorithm,
                 .digits, .period, .counter, .tag, .note, .icon, .favourite, .presence, .reuse,
-                .onFailure,
+                .onFailure, .thisDevice, .fingers,
             ]
         },
         Verb("import", ImportCommand.run, .optionalPaths) {
@@ -45,9 +45,9 @@ struct Verb: ProgramVerb {
         },
         Verb("edit", EditCommand.run, .name) {
             [
-                .presence, .reuse, .onFailure, .issuer, .account, .algorithm, .digits, .period,
-                .counter, .secretFile, .encoding, .tag, .untag, .note, .icon, .favourite,
-                .noFavourite, .presenceCheck,
+                .presence, .reuse, .onFailure, .thisDevice, .noThisDevice, .fingers, .issuer,
+                .account, .algorithm, .digits, .period, .counter, .secretFile, .encoding, .tag,
+                .untag, .note, .icon, .favourite, .noFavourite, .presenceCheck,
             ]
         },
         Verb("rename", RenameCommand.rename, .nameAndNewName) { [.presenceCheck] },
@@ -78,7 +78,10 @@ struct Verb: ProgramVerb {
         Verb("agent status", AgentCommand.status),
         Verb("agent stop", AgentCommand.stop),
         Verb("login enrol", LoginEnrolCommand.run, .name) {
-            [.server, .ticketFile, .caFile, .deviceName, .presence, .onFailure, .presenceCheck]
+            [
+                .server, .ticketFile, .caFile, .deviceName, .thisDevice, .noThisDevice, .presence,
+                .onFailure, .presenceCheck,
+            ]
         },
         Verb("login present", LoginCommand.present, .name),
         Verb("login status", LoginCommand.status, .name) { [.readOnly] },

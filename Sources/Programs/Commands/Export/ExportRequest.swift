@@ -99,6 +99,8 @@ struct ExportSelection {
     private(set) var skipped: [EntrySummary] = []
     /// The secrets with which devices sign in, which are never exported.
     private(set) var enrolled: [EntrySummary] = []
+    /// The entries that are bound to a device.
+    private(set) var bound: [EntrySummary] = []
     private(set) var wiped: [EntrySummary] = []
     /// The entries whose secrets may still be in the previous generation.
     private(set) var vanished: [EntrySummary] = []
@@ -112,6 +114,8 @@ struct ExportSelection {
                 wiped.append(entry)
             } else if entry.kind == .enrolled {
                 enrolled.append(entry)
+            } else if entry.binding != nil {
+                bound.append(entry)
             } else if skipsPerUse, entry.requiresCheckPerUse {
                 skipped.append(entry)
             } else {
@@ -137,7 +141,16 @@ struct ExportSelection {
         return entries.filter { wanted.contains($0.id) }
     }
 
-    /// Reports the entries that are left out whatever the format.
+    /// Reports the entries that are bound to a device, before anything is asked.
+    func reportBound(_ session: Session) {
+        for entry in bound {
+            session.printer.alarm(
+                "\(entry.name.visible) was skipped: it opens only \(Messages.place(of: entry) ?? "")"
+            )
+        }
+    }
+
+    /// Reports the other entries that are left out whatever the format.
     func report(_ session: Session) {
         if !wiped.isEmpty {
             session.printer.note("Skipped \(Messages.entries(wiped.count, "wiped")).")

@@ -123,12 +123,16 @@ struct ExportReport {
     }
 
     /// The record of an export to files.
-    func record(files: [String], count: Int, isEncrypted: Bool) -> Record {
-        let leftOut = omissions.map { omission in
-            JSONValue.object([
-                ("entry", .text(omission.name.text)),
-                ("reason", .text(Messages.slug(for: omission.reason))),
-            ])
+    ///
+    /// - Parameter bound: the entries that are bound to a device.
+    func record(
+        files: [String], count: Int, isEncrypted: Bool, bound: [EntrySummary]
+    ) -> Record {
+        let reasons =
+            bound.map { ($0.name, "bound") }
+            + omissions.map { ($0.name, Messages.slug(for: $0.reason)) }
+        let leftOut = reasons.map { name, reason in
+            JSONValue.object([("entry", .text(name.text)), ("reason", .text(reason))])
         }
         let lost = losses.map { loss in
             JSONValue.object([

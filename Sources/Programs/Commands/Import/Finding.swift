@@ -37,6 +37,8 @@ struct Finding {
         case deleted
         /// The server would treat a copy of an enrolled secret as stolen.
         case enrolled
+        /// The entry opens only on its device.
+        case bound
         /// The entry was wiped, so it has no secret.
         case wiped
         /// The file only describes other files and contains no entries.

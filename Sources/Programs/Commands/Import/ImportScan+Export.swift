@@ -122,9 +122,8 @@ extension ImportScan {
             exportedFiles[file] = ExportedFile(format: .watchwordVault)
             for entry in backup.entries { try add(Finding(file, entry)) }
             for entry in backup.leftOut {
-                let reason =
-                    entry.tombstone == nil
-                    ? Finding.SkipReason.enrolled : Finding.SkipReason.wiped
+                let reason: Finding.SkipReason =
+                    entry.tombstone != nil ? .wiped : entry.kind == .enrolled ? .enrolled : .bound
                 try add(Finding(file, name: entry.name, .skipped(reason)))
             }
         }

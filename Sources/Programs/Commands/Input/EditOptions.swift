@@ -2,7 +2,9 @@ import CommandLineInterface
 import OneTimePassword
 import SecretVault
 import VaultService
+import WatchwordCoding
 import WatchwordCryptography
+import WatchwordSystem
 
 // The changes to an entry's tags, note, icon and favourite mark that the options request.
 extension DetailsChange {
@@ -74,6 +76,73 @@ extension CodeChange {
         guard session.arguments.has(.secretFile) else { return }
         secret = kind == .secret ? try session.plainSecret() : try session.key()
     }
+}
+
+// The device that the options bind an entry to.
+extension Session {
+    /// What `--this-device` requests; `nil` for no binding.
+    ///
+    /// - Parameters:
+    ///   - name: the device's name; if it is empty, this computer's.
+    ///   - isDefault: whether the entry is bound unless `--no-this-device` is given.
+    func binding(named name: String = "", byDefault isDefault: Bool = false) throws
+        -> BindingChoice?
+    {
+        try arguments.forbid(.thisDevice, .noThisDevice)
+        guard arguments.has(.thisDevice) || isDefault && !arguments.has(.noThisDevice) else {
+            return nil
+        }
+        let word = try arguments.choice(.thisDevice)
+        return BindingChoice(
+            word.flatMap(DeviceBinding.init(rawValue:)),
+            deviceName: name.isEmpty ? Environment.hostName() ?? "" : name, tpm: try tpmAddress())
+    }
+
+    /// Whether `--fingers` requires the fingers that are enrolled now; `nil` without it.
+    ///
+    /// - Parameter presence: when the entry will require a check.
+    func requiresCurrentFingers(under presence: AccessControl.Presence) throws -> Bool? {
+        guard let word = try arguments.choice(.fingers) else { return nil }
+        guard presence == .perUse(.pam) else {
+            throw UsageError.needs(
+                Option.fingers.name, with: "\(Option.presence.name) per-use:pam")
+        }
+        return word == "current"
+    }
+
+    /// Refuses `--fingers` unless the system agent keeps the vault.
+    func expectFingers(_ fingers: Bool?, of vault: any OpenVault) throws {
+        guard fingers == nil || vault.isKeptBySystem else {
+            throw CommandFailure.fingersInOwnVault
+        }
+    }
+
+    /// Refuses an entry whose secret opens only on another device.
+    func requireHome(of entry: EntrySummary) throws {
+        guard entry.isHere else { throw CommandFailure.closed(entry, .boundElsewhere) }
+    }
+
+    /// Warns that older programs do not open the vault any more, after its first entry was bound.
+    ///
+    /// - Parameter entries: the entries before.
+    func warnOfFormat(of entries: [EntrySummary]) {
+        guard !entries.contains(where: { $0.binding != nil }) else { return }
+        printer.warn(Messages.newFormat)
+    }
+}
+
+extension EntrySummary {
+    /// Whether no other device is needed to open it.
+    var isHere: Bool { binding?.isHere ?? true }
+}
+
+// What an edit has bound an entry to.
+extension DeviceBinding? {
+    /// The facts for scripts.
+    var record: Record { map { [("binding", .text($0.rawValue))] } ?? [] }
+
+    /// What is said after the result.
+    var note: String { map { " " + Messages.sentence(for: $0) } ?? "" }
 }
 
 // Access control values in options and JSON.

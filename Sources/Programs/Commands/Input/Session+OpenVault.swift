@@ -1,4 +1,5 @@
 import CommandLineInterface
+import DeviceLogin
 import OneTimePassword
 import SecretVault
 import VaultService
@@ -26,7 +27,7 @@ extension Session {
         if let vault = try heldVault(for: search, despite: others) { return vault }
         if let vault = try openSystemVault(for: search) { return vault }
         let vault = try unlock()
-        return OwnVault(vault, at: try vaultPath()) { access in
+        return OwnVault(vault, at: try vaultPath(), deviceKeys: deviceKeyStore) { access in
             choice?.keyPresence(
                 under: access, unlockingProvesPresence: vault.unlockingProvesPresence) ?? .none
         }
@@ -53,6 +54,11 @@ extension Session {
     var deviceKeyStore: DeviceKeyStore {
         // Nothing can be in the folder of a user without a home folder.
         DeviceKeyStore(folder: deviceKeyFolder ?? "/dev/null", bindings: [.tpm, .file])
+    }
+
+    /// Loads the device keys of a vault, before all its entries are compared.
+    func loadDeviceKeys(of vault: UnlockedVault) {
+        deviceKeyStore.loadKeys(of: vault) { _ in StartedTokenHelper() }
     }
 
     /// Whether agents may be used at all.

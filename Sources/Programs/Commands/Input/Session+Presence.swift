@@ -77,6 +77,14 @@ enum EntryUse: Hashable, Sendable {
     case export(number: Int, of: Int)
     case replace(number: Int, of: Int)
 
+    /// Whether it opens the secret; the other uses only change or replace the entry.
+    var needsSecret: Bool {
+        switch self {
+        case .edit, .remove, .replace, .enrolAt: false
+        default: true
+        }
+    }
+
     /// Whether an earlier check may be reused, if the entry allows it.
     ///
     /// Showing or changing a secret always requires a check, and so does confirming a text, and

@@ -13,6 +13,7 @@ extension Session {
         case .locked(let reason): throw CommandFailure.agentLocked(reason)
         case .moving: throw CommandFailure.moveUnfinished
         case .failed(.notFound) where vault.isKeptBySystem: throw CommandFailure.moveUnfinished
+        case .fingersDiffer(let difference): throw CommandFailure.fingersDiffer(difference)
         case .failed(let error): throw CommandFailure.at(VisibleText.of(vault.path), error)
         default: return response
         }
@@ -23,6 +24,8 @@ extension Session {
         for entry: EntrySummary, in vault: any OpenVault, for use: EntryUse,
         _ request: (AgentPresence) -> AgentRequest
     ) throws -> AgentResponse {
+        // Before anybody is asked.
+        if use.needsSecret { try requireHome(of: entry) }
         if vault.isHeldByAgent, use.mayReuse, entry.requiresCheckPerUse,
             entry.accessControl.reuse != .none
         {
@@ -62,7 +65,12 @@ extension Session {
     ) throws -> AgentResponse {
         let person = questions(about: entry, in: vault, for: use)
         let presence = try presence(for: entry, in: vault, for: use)
-        let response = try vault.send(request(presence), asking: person.answer)
+        var response = try vault.send(request(presence), asking: person.answer)
+        if case .fingersDiffer(let difference) = response {
+            printer.alarm(Messages.sentence(for: difference) + "; the passphrase is needed, too")
+            try proveAgain(vault)
+            response = try vault.send(request(presence), asking: person.answer)
+        }
         return try expected(response, for: entry, in: vault, questions: person)
     }
 
@@ -90,6 +98,7 @@ extension Session {
             throw CommandFailure.presence(
                 .pam(entry.name, questions.explained(failure), entry.accessControl.presence))
         case .noCode: throw CommandFailure.noCodes(entry.name.visible, entry.kind)
+        case .failed(let error) where error.isOfDevice: throw CommandFailure.closed(entry, error)
         default: return try expected(response, by: vault)
         }
     }
@@ -181,8 +190,15 @@ extension Session {
     /// Performs an edit in one save, and prints what is reported about the save.
     ///
     /// The vault knows which presence checks were made for it (``confirm(_:in:for:)``).
-    func perform(_ edit: VaultEdit, in vault: any OpenVault) throws -> EditOutcome {
+    ///
+    /// - Parameter entry: the only entry that it changes.
+    func perform(
+        _ edit: VaultEdit, in vault: any OpenVault, about entry: EntrySummary? = nil
+    ) throws -> EditOutcome {
         let response = try vault.send(.edit(vault.place, edit, .none))
+        if let entry, case .failed(let error) = response, error.isOfDevice {
+            throw CommandFailure.closed(entry, error)
+        }
         let (outcome, reports) = try self.outcome(of: edit, in: response, by: vault)
         printReports(reports, of: vault.entries)
         if case .refused(let refusal) = outcome { throw CommandFailure.edit(refusal) }

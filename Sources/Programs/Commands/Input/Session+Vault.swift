@@ -51,7 +51,6 @@ extension Session {
             try correctPermissions(of: path)
             return try self.unlocked(path)
         }
-        unlocked.openDevices(deviceKeyStore)
         printReports(unlocked.reports, of: unlocked.entries, inMerge: inMerge)
         return unlocked
     }
@@ -162,12 +161,14 @@ extension Session {
     func unlocked(_ path: String, with opener: VaultOpener) throws -> UnlockedVault {
         let began = SystemClock.unixTime()
         let ceiling = try unlockCeiling()
-        return try explainingRefusal(at: path, status: try status(path, since: began)) {
+        let vault = try explainingRefusal(at: path, status: try status(path, since: began)) {
             () throws(VaultError) in
             try Vault.unlock(
                 at: path, with: opener, ceiling: ceiling,
                 mode: arguments.has(.readOnly) ? .readOnly : .listingWipes)
         }
+        vault.openDevices(deviceKeyStore)
+        return vault
     }
 
     /// Says what it costs that `body` did not open the vault at `path`.

@@ -32,6 +32,7 @@ extension Messages {
         case .deleted: "deleted in the other app; use --include-deleted to import it"
         case .enrolled:
             "the server would treat a copy of an enrolled secret as stolen; enrol this device"
+        case .bound: "it opens only on its device, and only in its own vault"
         case .wiped: "wiped; it has no secret"
         case .manifest: "Steam Desktop Authenticator's list of the files beside it"
         }
@@ -44,6 +45,7 @@ extension Messages {
         case .repeatedPart: "repeated part"
         case .deleted: "deleted"
         case .enrolled: "enrolled secret"
+        case .bound: "bound to a device"
         case .wiped: "wiped"
         case .manifest: "manifest"
         }
@@ -94,6 +96,8 @@ extension Messages {
             "an entry named “\(name.visible)” has another key or other parameters; use --on-duplicate replace or keep"
         case .notCompared(let name):
             "“\(name.visible)” requires confirmation at each use, so its key was not compared; use --on-duplicate replace or keep"
+        case .boundElsewhere(let name):
+            "“\(name.visible)” opens only on another device; import the file there, or remove the entry first"
         case .requiresCheckPerUse(let name):
             "“\(name.visible)” now requires confirmation at each use; run the import again"
         case .tooLong: "the name or the key is too long"
@@ -193,6 +197,7 @@ extension Messages {
         case .keyRepeatedTooOften: "same-key"
         case .nameTaken: "same-name"
         case .notCompared: "not-compared"
+        case .boundElsewhere: "bound-elsewhere"
         case .requiresCheckPerUse: "asks-at-use"
         case .tooLong: "too-long"
         }

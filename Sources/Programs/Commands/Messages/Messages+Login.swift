@@ -56,14 +56,14 @@ extension Messages {
     private static func sentence(for problem: HelperResponse.Problem) -> String {
         if problem.type.text == sentBefore {
             return
-                "the ticket was already sent with another --device-name; use that name again, or "
-                + "request another ticket"
+                "the ticket was already sent with another --device-name or --this-device; use the same "
+                + "options again, or request another ticket"
         }
         return CourierMessages.sentence(for: problem)
     }
 
-    /// The server's problem type for a repeated request with different content; only the device's
-    /// name can differ.
+    /// The server's problem type for a repeated request with different content: the device's name
+    /// or how it keeps the secret.
     private static let sentBefore = "urn:watchword:problem:idempotency-key-reused"
 
     static func sentence(for failure: HTTPHelperFailure) -> String {

@@ -1,6 +1,8 @@
 import CommandLineInterface
+import DeviceLogin
 import Devices
 import SecretVault
+import VaultService
 import WatchwordSystem
 
 // TPMs and authenticators.
@@ -115,6 +117,101 @@ extension Messages {
         case .severalDevices:
             return "several authenticators are connected; name one with --device (fido2-token -L "
                 + "lists them)"
+        }
+    }
+}
+
+// Entries that are bound to a device.
+extension Messages {
+    /// Where the key of a binding is.
+    static func key(of binding: DeviceBinding) -> String {
+        switch binding {
+        case .tpm: "the secret opens only on this device, with a key that its TPM has sealed"
+        case .agent: "the secret opens only on this device, with a key that the system agent keeps"
+        case .file: "the secret opens only on this device, with a key in a file of yours"
+        }
+    }
+
+    /// What an edit has bound an entry to.
+    static func sentence(for binding: DeviceBinding) -> String {
+        let place =
+            switch binding {
+            case .tpm: "by its TPM"
+            case .agent: "by the system agent"
+            case .file: "by a key file"
+            }
+        return "It opens only on this device now, \(place) (\(binding.rawValue))."
+    }
+
+    static let newFormat =
+        "older versions of Watchword cannot open this vault from now on (format 4)"
+
+    static let olderCopiesOpen =
+        "older copies of the vault, backups and git's history still open this secret; where that "
+        + "matters, enrol again or get a new key"
+
+    /// Why the secret of an entry, which is bound to a device, was not opened, and what to do.
+    static func sentence(forClosed entry: EntrySummary, _ error: VaultError) -> String {
+        let name = "“\(entry.name.visible)”"
+        let wayOut =
+            entry.kind == .enrolled
+            ? "enrol this device again" : "get a new secret from the issuer, and remove this entry"
+        switch error {
+        case .boundElsewhere:
+            let device = VisibleText.of(entry.binding?.name ?? "")
+            return "\(name) opens only on “\(device)”; if this is that device, its key is lost: "
+                + wayOut
+        case .deviceKey(let problem):
+            let isLost =
+                switch problem {
+                case .missing, .damaged, .token(.otherDevice), .token(.badRequest): true
+                default: false
+                }
+            return "\(name): " + sentence(for: problem) + (isLost ? ", or \(wayOut)" : "")
+        default: return "\(name): " + sentence(for: error)
+        }
+    }
+
+    /// Why a device key could not be made or used.
+    static func sentence(for problem: DeviceKeyProblem) -> String {
+        let folder = "~/.local/state/watchword/device-keys"
+        return switch problem {
+        case .missing: "its device key is no longer there; restore \(folder)"
+        case .damaged, .token(.badRequest): "its device key is damaged; restore \(folder)"
+        case .openToOthers:
+            "other users can access the device key; run: chmod -R go= \(folder)"
+        case .notPlace(.agent): "only the system agent can bind to agent; use tpm or file"
+        case .notPlace: "the system agent keeps this vault; use tpm or agent"
+        case .otherTPM: sentence(forKey: .otherTPM)
+        case .notLocked: "no memory can be locked for the device key, so it was not used"
+        case .token(.otherDevice):
+            "the TPM was cleared or replaced since the entry was bound; use the former TPM"
+        case .token(let failure):
+            "the TPM could not be used: \(sentence(for: failure, of: .tpm)); nothing was changed"
+        case .file(let failure): "the device key: " + sentence(for: failure)
+        }
+    }
+
+    /// Why a check by fingerprint is not enough.
+    static func sentence(for difference: FingerDifference) -> String {
+        switch difference {
+        case .changed:
+            "other fingers are enrolled for you than when the entry was protected (fprintd)"
+        case .noFinger: "no finger is enrolled for you (fprintd)"
+        case .unreachable: "fprintd did not say which fingers are enrolled for you"
+        case .damaged:
+            "the agent's record of fingers is damaged; root can remove "
+                + "/var/lib/watchword-agent/\(CurrentProcess.user)/fingers"
+        }
+    }
+}
+
+extension VaultError {
+    /// Whether it says that an entry, which is bound to a device, was not opened.
+    var isOfDevice: Bool {
+        switch self {
+        case .boundElsewhere, .deviceKey: true
+        default: false
         }
     }
 }

@@ -102,11 +102,10 @@ extension Messages {
         case .otherVault:
             "a copy of another vault; export its entries, and import them into this one"
         case .wiped: "the entry was wiped; only its name is left"
+        case .boundElsewhere: "the entry opens only on another device; see watchword show"
+        case .deviceKey(let problem): sentence(for: problem)
         case .vanished:
             "the entry has lost its secret; watchword list says how to restore it"
-        case .boundElsewhere:
-            "the entry is bound to another device, and opens only there"
-        case .deviceKey: "the key of this device that opens the entry cannot be used"
         case .spaceAroundName:
             "the issuer or the account begins or ends with a space or a character that looks like one; "
                 + "remove it"
@@ -219,9 +218,15 @@ extension Messages {
         if let access = description(of: entry.accessControl, for: entry.kind) {
             words.append(access)
         }
+        if let place = place(of: entry) { words.append(place) }
         if entry.details.isFavourite { words.append("favourite") }
         if !entry.details.tags.isEmpty { words.append("[\(tags(of: entry))]") }
         return words.joined(separator: ", ")
+    }
+
+    /// The device on which alone an entry opens; `nil` if there is none.
+    static func place(of entry: EntrySummary) -> String? {
+        entry.binding.map { $0.isHere ? "on this device" : "on " + VisibleText.of($0.name) }
     }
 
     /// An entry's tags, in its order.

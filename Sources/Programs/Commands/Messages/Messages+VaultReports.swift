@@ -78,7 +78,8 @@ extension Messages {
             "\(name(of: id, in: entries)) has lost its secret: it was wiped without the vault’s key\(restoring.cause) "
                 + "To restore it, \(restoring.advice(program)); to accept this, remove it with watchword remove"
         case .deviceKeyUnusable(let id, let problem):
-            "\(name(of: id, in: entries)): \(sentence(for: VaultError.deviceKey(problem)))"
+            entries.first { $0.id == id }
+                .map { sentence(forClosed: $0, .deviceKey(problem)) } ?? sentence(for: problem)
         case .keptUnderSecondName(let inode):
             "an older file of the vault was not erased, because it has a second name (a hard link): "
                 + "what was removed, wiped or replaced is still in it, and what opened it still does. "
@@ -141,7 +142,9 @@ extension Messages {
             case .unusable(.rekeyed): "the previous generation has another key"
             case .unusable(let error): "the previous generation: " + sentence(for: error)
             }
-        return "generation \(generation), \(entries), \(check.damages.count) damaged; \(previous)"
+        let closed = check.closed > 0 ? ", \(check.closed) bound to other devices" : ""
+        return "generation \(generation), \(entries)\(closed), \(check.damages.count) damaged; "
+            + previous
     }
 }
 

@@ -127,6 +127,10 @@ enum Messages {
             "no terminal to show the list on; watchword code NAME prints a code"
         case .screen(let error): sentence(for: error, asking: .passphrase)
         case .nothingToExport: "there is nothing to export in this format; no file was written"
+        case .closed(let entry, let error): sentence(forClosed: entry, error)
+        case .fingersDiffer(let difference): sentence(for: difference)
+        case .fingersInOwnVault:
+            "--fingers is for a vault that the system agent keeps; see watchword vault move --help"
         case .uriForKey(let place, .exportURI):
             "\(place): this is a URI, not a key; use watchword import FILE (- for standard input)"
         case .uriForKey(let place, _):

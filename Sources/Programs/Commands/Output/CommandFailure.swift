@@ -63,6 +63,12 @@ enum CommandFailure: ProgramFailure {
     case eachRequiresCheck
     /// No entry can be exported in this format.
     case nothingToExport
+    /// The secret of this entry, which is bound to a device, cannot be opened.
+    case closed(EntrySummary, VaultError)
+    /// The fingers that are enrolled for the user do not permit the check.
+    case fingersDiffer(FingerDifference)
+    /// Only the system agent records fingers.
+    case fingersInOwnVault
     // The agent.
     /// The agent no longer holds the vault, for this reason if it is known.
     case agentLocked(LockReason?)

@@ -46,6 +46,10 @@ extension CommandFailure {
         case .presence(let refusal): refusal.facts
         case .at(_, let error), .inEntry(_, let error): Self.facts(of: error)
         case .deviceKey(_, let error): error.facts
+        case .closed(let entry, _):
+            (entry.binding?.binding).record + [
+                ("device", .text(entry.binding?.name ?? "")), ("result", .text("failed")),
+            ]
         default: nil
         }
     }
@@ -79,7 +83,8 @@ extension ExitCode {
             switch failure {
             case .at(_, is HelperFailure): .system
             case .at(_, let error), .inEntry(_, let error): FailureReport(error).exitCode
-            case .pictureOnTerminal, .exportOnTerminal, .noHome, .edit(.emptyName), .edit(.period):
+            case .pictureOnTerminal, .exportOnTerminal, .noHome, .fingersInOwnVault,
+                .edit(.emptyName), .edit(.period):
                 .usage
             case .edit(.nameTaken), .edit(.noSuchTag): .no
             case .edit(.emptyKey), .edit(.tooLong): .badInput
@@ -95,6 +100,8 @@ extension ExitCode {
             case .moveRefused, .moveUnchecked: .presence
             case .presence(let refusal): ExitCode(refusal)
             case .deviceKey(_, let error): ExitCode(error)
+            case .closed(_, let error): ExitCode(error)
+            case .fingersDiffer: .presence
             case .passphrasesDiffer, .emptyPassphrase, .noPassphrase, .pinsDiffer, .badPIN:
                 .presence
             case .token(let failure, _): ExitCode(failure)
@@ -150,9 +157,7 @@ extension ExitCode {
         self =
             switch error {
             case .noSuchEntry, .nothingToUndo, .vanishedEntries, .copyHasNewerKey, .otherKind,
-                .noSuchSlot, .lastSlot,
-                .wiped, .vanished, .boundElsewhere,
-                .counterExhausted:
+                .noSuchSlot, .lastSlot, .wiped, .vanished, .boundElsewhere, .counterExhausted:
                 .no
             case .notFound, .otherVault, .alreadyExists, .previousLeft, .reservedPath,
                 .previousGeneration, .folder, .symbolicLink,
@@ -165,7 +170,7 @@ extension ExitCode {
                 .differentCheckRequired, .proofRefused, .wipingDue, .recoveryKeyLength,
                 .recoveryKeyCharacter, .recoveryKeyMistyped:
                 .presence
-            case .writable: .usage
+            case .writable, .deviceKey(.notPlace): .usage
             case .openedReadOnly: .badInput
             case .system(let failure), .notCounted(let failure), .outcomeNotRecorded(let failure):
                 failure.isPermissionDenied ? .badInput : .system

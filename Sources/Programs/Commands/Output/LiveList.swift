@@ -213,9 +213,10 @@ final class LiveRow {
         last = step.step(at: moment).map { ($0, code) }
     }
 
-    /// The code at `moment`; `nil` before the first step, and after a failure.
+    /// The code at `moment`; `nil` before the first step, after a failure, and for an entry that
+    /// opens only on another device.
     func code(at moment: Int64) -> String? {
-        guard failure == nil, let number = step.step(at: moment) else { return nil }
+        guard failure == nil, entry.isHere, let number = step.step(at: moment) else { return nil }
         if let last, last.step == number { return last.text }
         // A refresh does not count as a use, so it does not restart the agent's idle time.
         let time = CodeTime.moment(moment, offset: 0, isRefresh: true)
@@ -298,7 +299,8 @@ struct LiveFrame {
     func line(of row: LiveRow, at moment: Int64) -> String {
         let columns = LiveFrame.width(columns: columns)
         guard let code = row.code(at: moment), let remaining = row.remaining(at: moment) else {
-            return (row.entry.name.visible + "  no code yet").prefix(columns: columns)
+            let place = row.entry.isHere ? nil : Messages.place(of: row.entry)
+            return "\(row.entry.name.visible)  \(place ?? "no code yet")".prefix(columns: columns)
         }
         let seconds = String(remaining)
         let padded = String(repeating: " ", count: max(3 - seconds.count, 0)) + seconds + " s"

@@ -22,8 +22,12 @@ enum AddCommand {
         let shape = try EntryShape(session)
         let access = try AccessControlChange(session)
         try access.requirePerUse(after: .standard(for: .totp))
+        let fingers = try session.requiresCurrentFingers(
+            under: access.applied(to: .standard(for: .totp)).presence)
+        let binding = try session.binding()
         let change = try DetailsChange(session)
-        let vault = try session.openVault()
+        let vault = try session.openVault(despite: binding == nil ? [] : [.tpm])
+        try session.expectFingers(fingers, of: vault)
         let content: EntryContent
         if arguments.has(.uriFile) || arguments.has(.qr) {
             content = .oneTimePassword(try addressed(session))
@@ -34,13 +38,16 @@ enum AddCommand {
         let (details, missing) = change.applied(to: EntryDetails())
         if let tag = missing.first { throw CommandFailure.edit(.noSuchTag(name, tag: tag)) }
         let control = access.applied(to: .standard(for: content.kind))
-        let entry = NewEntry(content, details: details, accessControl: control)
+        let entry = NewEntry(
+            content, details: details, accessControl: control, binding: binding,
+            fingers: fingers ?? false)
         let outcome = try session.perform(.add(entry), in: vault)
-        guard case .added(let twin) = outcome else { outcome.isUnexpected() }
+        guard case .added(let twin, let bound) = outcome else { outcome.isUnexpected() }
         if let twin { session.printer.warn("\(twin.visible) has the same key") }
         try session.print(
-            [("entry", .text(name.text)), ("result", .text("added"))],
-            orNote: "Added \(name.visible).")
+            bound.record + [("entry", .text(name.text)), ("result", .text("added"))],
+            orNote: "Added \(name.visible)." + bound.note)
+        if bound != nil { session.warnOfFormat(of: vault.entries) }
         if !session.wantsJSON, !control.presence.isPerUse {
             try printFirstCode(of: content, session)
         }

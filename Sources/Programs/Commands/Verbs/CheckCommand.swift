@@ -18,6 +18,7 @@ enum CheckCommand {
                         "damages",
                         .list(result.damages.map { .text(Messages.description(of: $0, in: names)) })
                     ),
+                    ("closed", .number(Int64(result.closed))),
                     ("generation", .counter(generation)),
                     ("locked_memory", lockedMemory),
                     ("opened", .number(Int64(result.opened))),
@@ -42,6 +43,14 @@ enum CheckCommand {
         for damage in result.damages {
             session.printer.complain(Messages.description(of: damage, in: names) + " is damaged")
         }
+        let unusable = result.reports.filter {
+            if case .deviceKeyUnusable = $0 { true } else { false }
+        }
+        session.printReports(unusable, of: names)
+        for entry in names where !entry.isHere {
+            let place = Messages.place(of: entry) ?? ""
+            session.printer.note("\(entry.name.visible) opens only \(place), and was not checked.")
+        }
         if let limit = SecretBytes.lockedLimit {
             session.printer.warn(Messages.sentence(forLockedMemory: limit))
         }
@@ -53,7 +62,7 @@ enum CheckCommand {
         if !result.hasRecoveryKey {
             session.printer.note("The vault has no recovery key; see watchword slot add --help.")
         }
-        return result.damages.isEmpty ? .done : .badInput
+        return !result.damages.isEmpty ? .badInput : unusable.isEmpty ? .done : .no
     }
 
     /// The number of bytes of secrets that can be kept out of swap; `null` if the limit is high

@@ -7,7 +7,9 @@ import WatchwordCryptography
 
 /// `edit`: changes an entry's access control, name, code parameters or secret.
 enum EditCommand {
-    private static let accessOptions: [Option] = [.presence, .onFailure, .reuse]
+    private static let accessOptions: [Option] = [
+        .presence, .onFailure, .reuse, .fingers, .thisDevice, .noThisDevice,
+    ]
     private static let nameOptions: [Option] = [.issuer, .account]
 
     static func run(_ session: Session) throws -> ExitCode {
@@ -24,14 +26,19 @@ enum EditCommand {
         let access = try AccessControlChange(session)
         var codes = try CodeChange(session)
         let details = try DetailsChange(session)
-        let vault = try session.openVault()
+        let binding = try session.binding()
+        let vault = try session.openVault(despite: binding == nil ? [] : [.tpm])
         let entry = try vault.entries.one(
             toChange: arguments.operands[0], asks: session.canAskToChoose)
         try refuseInapplicable(CodeChange.options, for: entry, session)
         try access.requirePerUse(after: entry.accessControl)
+        let fingers = try session.requiresCurrentFingers(
+            under: access.applied(to: entry.accessControl).presence)
+        try session.expectFingers(fingers, of: vault)
         // Changing a secret, access control or the name requires the same confirmation as using the
         // entry.
         if (CodeChange.options + accessOptions).contains(where: arguments.has) {
+            try session.requireHome(of: entry)
             try session.confirm(entry, in: vault, for: .edit)
         } else if nameOptions.contains(where: arguments.has) {
             try session.confirmIfRequired(entry, in: vault, for: .edit)
@@ -43,11 +50,16 @@ enum EditCommand {
         revision.details = details
         revision.codes = codes
         revision.access = access
+        revision.binding = binding.map { .bind($0) }
+        if arguments.has(.noThisDevice) { revision.binding = .unbind }
+        revision.fingers = fingers
         if revision.changesCodesOfKey, !entry.requiresCheckPerUse {
             try session.proveAgain(vault)
         }
-        let outcome = try session.perform(.revise(revision), in: vault)
-        guard case .revised(let name, let warnings) = outcome else { outcome.isUnexpected() }
+        let outcome = try session.perform(.revise(revision), in: vault, about: entry)
+        guard case .revised(let name, let warnings, let bound) = outcome else {
+            outcome.isUnexpected()
+        }
         if warnings.movesBack {
             session.printer.warn("the counter moves back; codes that were already used will repeat")
         }
@@ -55,8 +67,12 @@ enum EditCommand {
             session.printer.warn(Messages.sentence(for: warning))
         }
         try session.print(
-            [("entry", .text(name.text)), ("result", .text("changed"))],
-            orNote: "Changed \(name.visible).")
+            bound.record + [("entry", .text(name.text)), ("result", .text("changed"))],
+            orNote: "Changed \(name.visible)." + bound.note)
+        if bound != nil {
+            session.printer.warn(Messages.olderCopiesOpen)
+            session.warnOfFormat(of: vault.entries)
+        }
         return .done
     }
 

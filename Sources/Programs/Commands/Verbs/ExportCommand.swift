@@ -11,6 +11,7 @@ enum ExportCommand {
         let request = try ExportRequest(session)
         let vault = try session.openVaultForSecrets()
         let selection = try ExportSelection(of: vault.entries, session)
+        selection.reportBound(session)
         if request.destination == .standardOutput, !request.isEncrypted {
             let isAll = session.arguments.values(of: .only).isEmpty
             try session.confirmShowing("the keys of \(isAll ? "all" : "these") entries")
@@ -36,10 +37,11 @@ enum ExportCommand {
             result.report.print(session)
             throw CommandFailure.nothingToExport
         }
-        try deliver(result, entries, request, session)
+        try deliver(result, entries, selection.bound, request, session)
         selection.report(session)
         result.report.print(session)
-        return result.report.isIncomplete || !selection.vanished.isEmpty ? .no : .done
+        let leftOut = selection.vanished + selection.bound
+        return result.report.isIncomplete || !leftOut.isEmpty ? .no : .done
     }
 
     /// Opens entries.
@@ -64,8 +66,8 @@ enum ExportCommand {
     }
 
     private static func deliver(
-        _ result: ExportResult, _ entries: [OpenedEntry], _ request: ExportRequest,
-        _ session: Session
+        _ result: ExportResult, _ entries: [OpenedEntry], _ bound: [EntrySummary],
+        _ request: ExportRequest, _ session: Session
     ) throws {
         guard case .file(let path) = request.destination else {
             guard session.wantsJSON else {
@@ -76,7 +78,7 @@ enum ExportCommand {
         let files = try ExportFile.write(result.documents, request.format, to: path, session)
         try session.print(
             result.report.record(
-                files: files, count: result.count, isEncrypted: request.isEncrypted),
+                files: files, count: result.count, isEncrypted: request.isEncrypted, bound: bound),
             orNote: "Exported \(Messages.entries(result.count)) to "
                 + files.map(VisibleText.of).joined(separator: ", ") + ".")
     }

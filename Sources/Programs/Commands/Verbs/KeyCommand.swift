@@ -142,6 +142,7 @@ extension Session {
         do { try entry.requireEnrolledSecret() } catch {
             throw CommandFailure.deviceKey(entry.name.visible, error)
         }
+        try requireHome(of: entry)
     }
 
     /// The server of `entry`, a device key.

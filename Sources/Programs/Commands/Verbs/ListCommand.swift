@@ -65,6 +65,11 @@ enum ListCommand {
             ("presence", .text(entry.accessControl.presence.word)),
             ("type", .text(entry.kind.rawValue)),
         ]
+        if let binding = entry.binding {
+            members += Optional(binding.binding).record
+            members.append(("device", .text(binding.name)))
+            members.append(("here", .flag(binding.isHere)))
+        }
         if let algorithm = entry.algorithm {
             members.append(("algorithm", .text(algorithm.rawValue)))
         }

@@ -118,20 +118,22 @@ enum LoginEnrolCommand {
         let name = EntryName(typed: session.arguments.operands[0])
         guard !EntryName.isBlank(name.text) else { throw UsageError.emptyName }
         // Check the arguments before any prompt.
-        let enrolment = try enrolment(as: name, session)
+        var enrolment = try enrolment(as: name, session)
+        enrolment.binding = try session.binding(named: enrolment.deviceName, byDefault: true)
         try session.requireHTTPHelper()
-        let vault = try session.openVault()
+        let vault = try session.openVault(despite: enrolment.binding == nil ? [] : [.tpm])
         try session.askToReplace(earlier(enrolment, in: vault.entries), in: vault)
         let response = try session.response(to: .enrol(enrolment), about: name.visible, by: vault)
-        guard case .enrolled(let enrolled, let address) = response else {
+        guard case .enrolled(let enrolled, let address, let bound) = response else {
             throw AgentFailure.malformed
         }
         let (credential, server) = (enrolled.text, address.text)
         try session.print(
-            [
+            bound.record + [
                 ("credential", .text(credential)), ("entry", .text(name.text)),
                 ("result", .text("enrolled")), ("server", .text(server)),
-            ], orNote: "Enrolled \(name.visible) at \(server).")
+            ], orNote: "Enrolled \(name.visible) at \(server)." + bound.note)
+        if bound != nil { session.warnOfFormat(of: vault.entries) }
         return .done
     }
 
@@ -311,5 +313,6 @@ extension Session {
     /// Refuses an entry without an enrolled secret; if it was wiped, the error states the reason.
     func requireEnrolledSecret(of entry: EntrySummary) throws {
         try CommandFailure.naming(visible: entry.name.visible) { try entry.requireEnrolledSecret() }
+        try requireHome(of: entry)
     }
 }

@@ -15,6 +15,8 @@ enum MergeCommand {
             throw UsageError.badValue(Option.into.name, expected: "a copy of the vault")
         }
         let vault = try session.unlock(inMerge: true)
+        session.loadDeviceKeys(of: vault)
+        let former = vault.entries
         try session.correctPermissions(of: other)
         let copy = try session.copy(at: other, of: vault)
         try printAlarms(of: vault, merging: copy, session)
@@ -43,7 +45,8 @@ enum MergeCommand {
             }
             let asking = Set(plan.changes.filter(\.requiresCheck).map(\.id))
             let confirmed = try session.askToReplace(
-                vault.entries.filter { asking.contains($0.id) }, in: OwnVault(vault, at: path))
+                vault.entries.filter { asking.contains($0.id) },
+                in: OwnVault(vault, at: path, deviceKeys: session.deviceKeyStore))
             // A secret that two devices have presented must not be presented again, even if the
             // merge fails.
             try forks.markStale(in: vault)
@@ -57,6 +60,9 @@ enum MergeCommand {
                 }
             }
             session.printSaveReports(of: vault)
+            if vault.entries.contains(where: { $0.binding != nil }) {
+                session.warnOfFormat(of: former)
+            }
         }
         try report(plan, in: vault, other, session)
         return plan.unmerged.isEmpty ? .done : .no
@@ -180,6 +186,10 @@ enum MergeCommand {
                         "foreign_slots",
                         .list(plan.foreignSlots.map { .number(Int64($0.number)) })
                     ),
+                    (
+                        "left_to_device",
+                        .list((plan.leftToHome + plan.leftToOwner).map(leftToDevice))
+                    ),
                     ("old_edits", .list(plan.declinedOldEdits.map { .text($0.name.text) })),
                     (
                         "result",
@@ -194,7 +204,20 @@ enum MergeCommand {
         }
         let path = VisibleText.of(other)
         let wiped = Set(vault.entries.filter { $0.tombstone != nil && !$0.hasVanished }.map(\.id))
-        for entry in plan.unmerged where !plan.declinedWipes.contains(entry.id) {
+        let left = Set((plan.leftToHome + plan.leftToOwner).map(\.id))
+        for entry in plan.leftToHome + plan.leftToOwner {
+            let device = VisibleText.of(entry.binding?.name ?? "")
+            let isBoundTwice = plan.leftToOwner.contains { $0.id == entry.id }
+            session.printer.warn(
+                "\(entry.name.visible) of \(path) was not merged: "
+                    + (isBoundTwice
+                        ? "it is bound to another device (“\(device)”) there; remove one of the two, or "
+                            + "end its binding with watchword edit --no-this-device, and merge again"
+                        : "which secret is newer is only known on “\(device)”; merge the files there")
+            )
+        }
+        for entry in plan.unmerged
+        where !plan.declinedWipes.contains(entry.id) && !left.contains(entry.id) {
             guard entry.tombstone != nil || !wiped.contains(entry.id) else {
                 session.printer.warn(
                     "\(entry.name.visible) of \(path) was not merged: it was wiped here, and edited there "
@@ -262,6 +285,12 @@ enum MergeCommand {
         } catch {
             return false
         }
+    }
+
+    private static func leftToDevice(_ entry: EntrySummary) -> JSONValue {
+        .object([
+            ("device", .text(entry.binding?.name ?? "")), ("entry", .text(entry.name.text)),
+        ])
     }
 
     private static func json(_ change: MergeChange) -> JSONValue {

@@ -46,16 +46,20 @@ enum ShowCommand {
                     .joined(separator: "\n" + String(repeating: " ", count: width))
             }
             let explained = explanation(
-                of: name, entry.accessControl, check, isEnforced: vault.isKeptBySystem)
+                of: name, entry, check, isEnforced: vault.isKeptBySystem)
             return value.visible.map { $0 + (explained.map { ": " + $0 } ?? "") }
         }
     }
 
-    /// The meaning of an access control value.
+    /// The meaning of a value of access control or of a binding.
     private static func explanation(
-        of name: String, _ access: AccessControl, _ check: EntryCheck, isEnforced: Bool
+        of name: String, _ entry: EntrySummary, _ check: EntryCheck, isEnforced: Bool
     ) -> String? {
-        switch name {
+        let access = entry.accessControl
+        return switch name {
+        case "binding":
+            entry.isHere
+                ? entry.binding.map { Messages.key(of: $0.binding) } : Messages.place(of: entry)
         case "check": Messages.sentence(for: check)
         case "grade": Messages.sentence(forGradeOf: check, isEnforced: isEnforced)
         case "on_failure": Messages.sentence(for: access.onFailure)

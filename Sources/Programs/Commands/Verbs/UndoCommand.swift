@@ -11,6 +11,7 @@ enum UndoCommand {
 
     static func run(_ session: Session) throws -> ExitCode {
         let vault = try session.unlock()
+        session.loadDeviceKeys(of: vault)
         // Then undoing only restores the entries that have vanished.
         let restores = vault.reports.contains { if case .vanished = $0 { true } else { false } }
         let now = SystemClock.unixTime()
@@ -27,7 +28,8 @@ enum UndoCommand {
         let asking = Set(plan.filter(\.requiresCheck).map(\.id))
         let confirmed = try session.askToReplace(
             vault.entries.filter { asking.contains($0.id) },
-            in: OwnVault(vault, at: session.vaultPath()))
+            in: OwnVault(
+                vault, at: session.vaultPath(), deviceKeys: session.deviceKeyStore))
         try vault.undo(plan, confirmed: confirmed, now: now)
         session.printSaveReports(of: vault)
         try report(plan, session)

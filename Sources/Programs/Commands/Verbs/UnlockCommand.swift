@@ -165,7 +165,8 @@ extension Session {
             folders.append(standard.folderPath)
         }
         return try AgentStart.run(
-            folders: folders, unlockedMemory: arguments.has(.unlockedMemory))
+            folders: folders, deviceKeys: deviceKeyFolder,
+            unlockedMemory: arguments.has(.unlockedMemory))
     }
 }
 

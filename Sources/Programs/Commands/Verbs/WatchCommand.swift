@@ -58,6 +58,11 @@ enum WatchCommand {
             let use = EntryUse.watch(number: asked, of: asking)
             guard let step = entry.timeStep else { continue }
             let row = LiveRow(entry, step, from: vault)
+            // The list shows where it opens.
+            guard entry.isHere || !session.arguments.operands.isEmpty else {
+                rows.append(row)
+                continue
+            }
             do {
                 let code = try session.code(of: entry, in: vault, offset: 0, for: use)
                 row.keep(code.text, at: code.moment)
@@ -72,6 +77,12 @@ enum WatchCommand {
     private static func printOnce(_ rows: [LiveRow], _ session: Session) throws {
         let now = SystemClock.unixTime()
         for row in rows {
+            guard row.entry.isHere else {
+                let place = Messages.place(of: row.entry) ?? ""
+                let name = row.entry.name.visible
+                session.printer.note("Skipped \(name), which opens only \(place).")
+                continue
+            }
             guard let code = row.code(at: now) else {
                 throw row.failure ?? OneTimePasswordError.beforeStart
             }
@@ -116,6 +127,9 @@ enum WatchCommand {
     /// Copies the code of `row`, and returns what to tell the user.
     private static func copied(_ row: LiveRow, _ session: Session) -> String {
         let now = SystemClock.unixTime()
+        guard row.entry.isHere else {
+            return Messages.sentence(forClosed: row.entry, .boundElsewhere)
+        }
         guard let text = row.code(at: now) else { return "There is no code yet." }
         let code = EntryCode(
             entry: row.entry, text: text, facts: [], end: row.remaining(at: now).map { now + $0 })
