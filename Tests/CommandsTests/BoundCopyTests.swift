@@ -1,0 +1,107 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a copy of a vault, or of the whole home folder, opens of an entry whose key is in a file.
+struct BoundCopyTests {
+    private let fixture: VaultFixture
+    private let code = "watchword code Site --at 59 --passphrase-file pass.txt"
+
+    /// A vault with an entry that is bound to a key in a file.
+    init() throws {
+        fixture = try VaultFixture(
+            ["Site:me --secret-file key.txt --this-device=file"], recoveryKey: true)
+        #expect(try fixture.run(code).text == "287082\n")
+    }
+
+    /// Expects that a command does not open the entry, because it is bound to another device.
+    private func expectClosed(_ command: String) throws {
+        let outcome = try fixture.run(command, status: 1)
+        #expect(outcome.text == "")
+        let errors = String(decoding: outcome.errors, as: UTF8.self)
+        #expect(errors.contains("“Site:me” opens only on “"), "\(errors)")
+    }
+
+    @Test("a copied vault and its passphrase do not open a bound entry")
+    func vault() throws {
+        try fixture.run("mkdir there; cp .local/share/watchword/vault there/vault")
+        let there = "export HOME=$PWD/there; \(code) --vault there/vault"
+        try expectClosed(there)
+        // Everything but the secret is there.
+        let list = try fixture.run(
+            "HOME=$PWD/there watchword --json list --vault there/vault --passphrase-file pass.txt")
+        #expect(list.text.contains(#""here":false"#) && list.text.contains(#""account":"me""#))
+        try expectClosed(
+            """
+            export HOME=$PWD/there; watchword show Site --uri --yes --vault there/vault \
+                --passphrase-file pass.txt
+            """)
+        // Nor does a copy of its previous generation.
+        try expectClosed(
+            """
+            watchword edit -q Site --tag a --passphrase-file pass.txt
+            cp .local/share/watchword/.watchword/by-name/vault/previous there/vault
+            \(there)
+            """)
+    }
+
+    @Test("neither does its recovery key")
+    func recoveryKey() throws {
+        try fixture.run("mkdir there; cp .local/share/watchword/vault there/vault")
+        try expectClosed(
+            """
+            export HOME=$PWD/there; watchword code Site --at 59 --vault there/vault \
+                --recovery-key-file recovery.txt
+            """)
+    }
+
+    @Test("a copied home folder opens a bound entry whose key is in a file")
+    func copiedHome() throws {
+        try fixture.run("mkdir there; cp -a .local there")
+        #expect(try fixture.run("export HOME=$PWD/there; \(code)").text == "287082\n")
+        // Both copies are at home, so both can change the entry.
+        try fixture.run(
+            """
+            export HOME=$PWD/there; watchword edit -q Site --digits 8 --passphrase-file pass.txt
+            """)
+        #expect(try fixture.run("export HOME=$PWD/there; \(code)").text == "94287082\n")
+    }
+
+    @Test("only its owner can read a device key, and one that others can read is not used")
+    func secondUser() throws {
+        let folder = ".local/state/watchword/device-keys"
+        let modes = try fixture.run("find \(folder) -printf '%m %y\\n' | sort -u")
+        #expect(modes.text == "600 f\n700 d\n")
+        let other = "export XDG_STATE_HOME=$PWD/other; \(code)"
+        try expectClosed(other)
+        try fixture.run("chmod 644 \(folder)/*/*")
+        let refused = try fixture.run(code, status: 6)
+        let errors = String(decoding: refused.errors, as: UTF8.self)
+        #expect(errors.contains("“Site:me”: other users can access the device key"))
+        try fixture.run("chmod 600 \(folder)/*/*")
+        #expect(try fixture.run(code).text == "287082\n")
+    }
+
+    @Test("a key that is damaged or gone closes the entry, and no new key is made")
+    func lostKey() throws {
+        let folder = ".local/state/watchword/device-keys"
+        try fixture.run("cp -a \(folder) kept; for key in \(folder)/*/*; do printf x >>$key; done")
+        let damaged = try fixture.run(code, status: 6)
+        #expect(
+            String(decoding: damaged.errors, as: UTF8.self).contains(
+                "“Site:me”: its device key is damaged"))
+        try fixture.run("rm -r \(folder)")
+        try expectClosed(code)
+        try fixture.run("watchword list --passphrase-file pass.txt")
+        #expect(try fixture.run("ls .local/state/watchword").text == "")
+        // Another entry gets another key, which does not open this one.
+        try fixture.run(
+            """
+            watchword add -q Other:me --secret-file key.txt --this-device=file \
+                --passphrase-file pass.txt
+            """)
+        try expectClosed(code)
+        try fixture.run("cp -a kept/* \(folder)/")
+        #expect(try fixture.run(code).text == "287082\n")
+    }
+}

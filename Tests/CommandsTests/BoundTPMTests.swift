@@ -1,0 +1,149 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Entries whose device key a TPM has sealed.
+@Suite(.enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))
+struct BoundTPMTests {
+    private let tpm: EmulatedTPM
+    /// The address of the TPM, where another one can take its place.
+    private let place: HostileTPM
+    private let fixture: VaultFixture
+    private let code = "watchword code Site --at 59 --passphrase-file pass.txt"
+
+    /// A vault with an entry that is bound to the TPM.
+    init() throws {
+        tpm = try EmulatedTPM()
+        place = try HostileTPM(tpm)
+        fixture = try VaultFixture()
+        let bound = try fixture.run(
+            """
+            watchword --json edit Site --this-device --tpm \(place.address) \
+                --passphrase-file pass.txt
+            """)
+        #expect(bound.text == #"{"binding":"tpm","entry":"Site:me","result":"changed"}"# + "\n")
+        try expectOpen()
+    }
+
+    private func expectOpen(_ environment: String = "") throws {
+        #expect(try fixture.run(environment + code).text == "287082\n")
+    }
+
+    /// Expects that the entry does not open, for this reason, and that the vault does not change.
+    private func expectClosed(_ reason: String, _ environment: String = "") throws {
+        let vault = try fixture.vault()
+        let outcome = try fixture.run(environment + code, status: 6)
+        let errors = String(decoding: outcome.errors, as: UTF8.self)
+        #expect(outcome.text == "" && errors.contains("“Site:me”: "), "\(errors)")
+        #expect(errors.contains(reason), "\(errors)")
+        #expect(try fixture.vault() == vault)
+    }
+
+    private static let otherTPM = "the TPM was cleared or replaced since the entry was bound"
+
+    @Test("a copied home folder opens a bound entry only with the TPM that has sealed its key")
+    func copiedHome() throws {
+        try fixture.run("mkdir there; cp -a .local there")
+        place.exchange(for: try EmulatedTPM())
+        try expectClosed(Self.otherTPM, "export HOME=$PWD/there; ")
+        place.exchange(for: tpm)
+        try expectOpen("export HOME=$PWD/there; ")
+    }
+
+    @Test("another TPM does not open a bound entry, and does not count an attempt")
+    func otherTPM() throws {
+        let other = try EmulatedTPM()
+        place.exchange(for: other)
+        for _ in 0..<5 { try expectClosed(Self.otherTPM) }
+        place.exchange(for: tpm)
+        try expectOpen()
+        guard TPMTools.areInstalled else { return }
+        for tpm in [tpm, other] {
+            let listed = try TPMTools(for: tpm).start("tpm2_getcap", ["properties-variable"])
+            #expect(listed.text.contains("TPM2_PT_LOCKOUT_COUNTER: 0x0\n"), "\(listed.text)")
+        }
+    }
+
+    @Test("a TPM that was cleared does not open a bound entry")
+    func cleared() throws {
+        try tpm.clear()
+        try expectClosed(Self.otherTPM)
+        // A new binding needs a new key, which does not open the old entry.
+        try fixture.run(
+            """
+            watchword add -q New:me --secret-file key.txt --this-device=tpm --tpm \(place.address) \
+                --passphrase-file pass.txt
+            """)
+        try expectClosed(Self.otherTPM)
+        #expect(
+            try fixture.run("watchword code New --at 59 --passphrase-file pass.txt").text
+                == "287082\n")
+    }
+
+    @Test("a TPM with the same seeds opens a bound entry")
+    func sameSeed() throws {
+        place.exchange(for: try EmulatedTPM(copying: tpm))
+        try expectOpen()
+    }
+
+    @Test("a TPM that is dead or busy closes the entry for the time being")
+    func dead() throws {
+        // It ends at once.
+        place.exchange(for: try EmulatedTPM())
+        try expectClosed("the TPM could not be used: ")
+        place.exchange(for: tpm)
+        try expectOpen()
+        let gone = try HostileTPM(tpm, .ended, at: .createPrimary)
+        try fixture.run(
+            """
+            watchword edit -q Site --no-this-device --passphrase-file pass.txt
+            rm -r .local/state
+            """)
+        let bind = "watchword edit Site --this-device=tpm --passphrase-file pass.txt --tpm"
+        let failed = try fixture.run("\(bind) \(gone.address)", status: 6)
+        #expect(
+            String(decoding: failed.errors, as: UTF8.self).contains("the TPM could not be used: "))
+        try expectOpen()
+        try fixture.run("\(bind) \(place.address)")
+        try expectOpen()
+    }
+
+    @Test("a binding that is named never falls back, and the default says which one it takes")
+    func choice() throws {
+        let fixture = try VaultFixture()
+        let options = "--passphrase-file pass.txt --tpm device:/nonexistent"
+        let named = try fixture.run("watchword edit Site --this-device=tpm \(options)", status: 6)
+        #expect(
+            String(decoding: named.errors, as: UTF8.self).contains(
+                "“Site:me”: the TPM could not be used: no TPM 2 was found"))
+        let agent = try fixture.run("watchword edit Site --this-device=agent \(options)", status: 2)
+        #expect(
+            String(decoding: agent.errors, as: UTF8.self).contains(
+                "only the system agent can bind to agent; use tpm or file"))
+        #expect(try fixture.run("watchword --json list \(options)").text.contains("here") == false)
+        let chosen = try fixture.run("watchword edit Site --this-device \(options)")
+        #expect(
+            String(decoding: chosen.errors, as: UTF8.self).contains(
+                "It opens only on this device now, by a key file (file)."))
+    }
+
+    @Test("one unsealing opens all bound entries of a command")
+    func unsealedOnce() throws {
+        for number in 0..<3 {
+            try fixture.run(
+                """
+                watchword add -q Site\(number):x --secret-file key.txt --this-device=tpm \
+                    --tpm \(place.address) --passphrase-file pass.txt
+                """)
+        }
+        let unseal: UInt32 = 0x15e
+        let before = place.exchanges.count { $0.code == unseal }
+        let check = try fixture.run("watchword check --passphrase-file pass.txt")
+        #expect(check.text.contains("4 entries opened, 0 damaged"))
+        #expect(place.exchanges.count { $0.code == unseal } == before + 1)
+        // A list needs no TPM.
+        let count = place.commandCount
+        try fixture.run("watchword list --passphrase-file pass.txt")
+        #expect(place.commandCount == count)
+    }
+}
