@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A vault: imports pictures, lists the entries, and compares each code with oathtool's.
 
-export WATCHWORD_VAULT=$folder/vault
+export WATCHWORD_VAULT=$folder/vault XDG_STATE_HOME=$folder/state
 head -c 18 /dev/urandom | base64 > "$folder/passphrase"
 
 say "Create a vault, which is one encrypted file. Here the passphrase comes from a file, as in a script; otherwise watchword prompts for it."

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Enrolled devices: secrets that change at each use, a lost response, and a thief.
 
-say "Enrol a device: it exchanges a ticket for a secret, which goes straight into the vault."
+say "Enrol a device: it exchanges a ticket for a secret, which goes straight into the vault and opens only on this device."
 ask POST /v1/subjects/alice/credentials <<< '{"type":"secret","name":"phone"}'
 told ticket > "$folder/ticket"
 show login enrol Phone:alice --server "http://$address" --ticket-file "$folder/ticket"
@@ -24,9 +24,13 @@ watchword=$folder/lossy/watchword \
 say "The next run repeats the request with the recorded nonce, gets the same response, and signs in."
 sign_in
 
-say "A thief with the vault's files and its passphrase uses the secret before its owner does."
+say "A thief with the vault's files and its passphrase cannot use the secret, which is bound to this device."
 mkdir "$folder/thief"
 cp "$folder"/guarded* "$folder/thief/"
+XDG_STATE_HOME=$folder/thief WATCHWORD_VAULT=$folder/thief/guarded \
+    refused 1 login present Phone --passphrase-file "$folder/passphrase"
+
+say "A thief on this device, who also has the device's key, uses the secret before its owner does."
 WATCHWORD_VAULT=$folder/thief/guarded sign_in
 
 say "Then the owner presents the secret that the thief has used. The server detects two holders, and revokes the credential."

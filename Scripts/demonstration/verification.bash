@@ -2,7 +2,6 @@
 # A server: enrols a user, and verifies codes.
 
 say "Start the server. It creates its database and its key file. Here it uses free ports on this machine; --audience is for device keys, and the other options are for passkeys."
-export XDG_STATE_HOME=$folder/state
 find_port
 # The example application will listen on the next port.
 pages=http://localhost:$port shop_port=$((port + 1))
