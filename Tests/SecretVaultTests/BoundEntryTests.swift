@@ -2,6 +2,7 @@ import OneTimePassword
 import TestSupport
 import Testing
 import WatchwordCryptography
+import WatchwordSystem
 
 @testable import SecretVault
 
@@ -32,6 +33,32 @@ struct BoundEntryTests {
         for device in [key, other] {
             try open.change { try $0.bind(ids[2], to: device, now: TestVault.now) }
             #expect(open.entries[2].binding?.device == device)
+        }
+    }
+
+    @Test(
+        "the state of an enrolled secret increases with each step, up to a device key",
+        arguments: [
+            (enrolledForm(generation: 3, isPresented: false), 6),
+            (enrolledForm(generation: 3, isPresented: true), 7),
+            (enrolledForm(generation: 3, isPresented: false, hasSuccessor: true), 8),
+            (enrolledForm(generation: 3, isPresented: true, hasSuccessor: true), 9),
+            (enrolledForm(generation: 1 << 62, isPresented: true), 0),
+            (secret("wws_what it says"), 0), (secret(""), 0),
+            (keyForm(credential: ""), 1 << 63), (keyForm(credential: "cr_1"), 1 << 63 + 1),
+        ] as [(SecretBytes, UInt64)])
+    func enrolledState(form: SecretBytes, number: UInt64) {
+        #expect(EnrolledState.number(of: form) == number)
+        #expect(RecordPayload.bytes(form).state(of: .enrolled) == number)
+        #expect(RecordPayload.bytes(form).state(of: .secret) == 0)
+    }
+
+    private static func keyForm(credential: String) -> SecretBytes {
+        SecretBytes(capacity: 64) { output in
+            output.append(2)
+            for text in ["https://example.com", "", credential] {
+                output.append(string: Array(text.utf8).span)
+            }
         }
     }
 
