@@ -14,11 +14,11 @@ enum CheckCommand {
         if session.wantsJSON {
             try session.printer.line(
                 .object([
+                    ("closed", .number(Int64(result.closed))),
                     (
                         "damages",
                         .list(result.damages.map { .text(Messages.description(of: $0, in: names)) })
                     ),
-                    ("closed", .number(Int64(result.closed))),
                     ("generation", .counter(generation)),
                     ("locked_memory", lockedMemory),
                     ("opened", .number(Int64(result.opened))),
