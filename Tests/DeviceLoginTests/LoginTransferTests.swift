@@ -26,8 +26,11 @@ struct LoginTransferTests {
         "every request is read as it was sent, and larger ones than the program sends are refused")
     func tasks() throws {
         let id = try RecordID(parsing: [UInt8](1...16).span)
+        var bound = try order()
+        bound.binding = BindingChoice(.file, deviceName: "Mill", tpm: .standard)
         let tasks: [LoginRequest] = [
-            .signIn(id), .status(id), .wipe(id), .enrol(try order()), .key(.server(id)),
+            .signIn(id), .status(id), .wipe(id), .enrol(try order()), .enrol(bound),
+            .key(.server(id)),
         ]
         try MessageForm.check(tasks, of: LoginRequest.Kind.allCases)
         let most = Enrolment.largestAuthorities

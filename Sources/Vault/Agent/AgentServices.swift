@@ -128,7 +128,7 @@ struct AgentServices: Sendable {
             DeviceKeyStore(folder: account.folder + "/device-keys", bindings: [.tpm, .agent])
         case .folders:
             // In an agent without the folder, no key is found or made.
-            DeviceKeyStore(folder: folderOfDeviceKeys ?? "/nonexistent", bindings: [.tpm, .file])
+            DeviceKeyStore(folder: folderOfDeviceKeys ?? "/dev/null", bindings: [.tpm, .file])
         }
     }
 

@@ -223,7 +223,8 @@ extension AgentServices {
     ) throws(VaultError) -> any TokenRequestHandler {
         let relay = RelayContext(
             helpers: helpers, vaults: vaults, place: place, unlocking: unlocking, turn: nil)
-        do { return try token(at: address, relay) } catch { throw .deviceKey(.otherTPM) }
+        return try replacingErrors(
+            of: token(at: address, relay), with: VaultError.deviceKey(.otherTPM))
     }
 
     /// What uses the TPM at this address, in the user agent as the client itself could.

@@ -27,14 +27,13 @@ package struct Enrolment: Sendable {
 
     package init(
         _ ticket: SecretBytes, at server: TrustedServer, deviceName: String, name: EntryName,
-        access: AccessControlChange, binding: BindingChoice? = nil
+        access: AccessControlChange
     ) {
         self.ticket = ticket
         self.server = server
         self.deviceName = deviceName
         self.name = name
         self.access = access
-        self.binding = binding
     }
 
     /// Whether `entry` is an earlier enrolment under this name, which the new one replaces.

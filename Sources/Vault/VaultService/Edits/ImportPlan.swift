@@ -97,7 +97,12 @@ struct ImportPlan {
         _ id: RecordID, with item: ImportItem, _ name: EntryName, in changes: inout VaultChanges
     ) throws(VaultError) -> ItemOutcome {
         let entry = try changes.entry(id)
-        guard try !changes.isClosed(entry) else { return .refused(.boundElsewhere(name)) }
+        if entry.binding != nil {
+            switch changes.refusal(of: id) {
+            case .boundElsewhere?, .deviceKey?: return .refused(.boundElsewhere(name))
+            default: break
+            }
+        }
         if entry.requiresCheckPerUse {
             guard confirmations.permitReplacing(entry) else {
                 return .refused(.requiresCheckPerUse(name))
@@ -202,23 +207,6 @@ struct ImportPlan {
             try changes.replace(id, with: .uncomputed(completed), now: now)
             return .pin
         case .plainSecret, .enrolledSecret: return nil
-        }
-    }
-}
-
-extension VaultChanges {
-    /// Whether an entry is bound to a device whose key is not here.
-    fileprivate func isClosed(_ entry: EntrySummary) throws(VaultError) -> Bool {
-        guard entry.binding != nil else { return false }
-        do {
-            _ = try content(of: entry.id)
-            return false
-        } catch {
-            switch error {
-            case .boundElsewhere, .deviceKey: return true
-            case .damaged: return false
-            default: throw error
-            }
         }
     }
 }

@@ -80,7 +80,8 @@ extension VaultEdit {
             return .renamed
         case .remove(let id, let purge):
             if try !confirmations.cover(changes.entry(id)) {
-                guard try changes.isDamaged(id) else { throw .presenceNeeded }
+                // No check protects what opens nowhere.
+                guard case .damaged? = changes.refusal(of: id) else { throw .presenceNeeded }
             }
             try changes.remove(id, purge: purge)
             return .removed
@@ -133,17 +134,13 @@ extension VaultChanges {
         entries.contains { $0.name == name && $0.id != id }
     }
 
-    /// Whether an entry can no longer be opened anywhere, so that no check protects it.
-    fileprivate func isDamaged(_ id: RecordID) throws(VaultError) -> Bool {
+    /// Why an entry does not open; `nil` if it does.
+    func refusal(of id: RecordID) -> VaultError? {
         do {
             _ = try content(of: id)
-            return false
+            return nil
         } catch {
-            switch error {
-            case .damaged: return true
-            case .vanished, .boundElsewhere, .deviceKey: return false
-            default: throw error
-            }
+            return error
         }
     }
 }

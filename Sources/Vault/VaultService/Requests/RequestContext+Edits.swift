@@ -21,9 +21,9 @@ extension RequestContext {
         try loadKeys(of: [entry])
         do {
             return try checkedAndOpened(entry).presence
-        } catch VaultError.vanished where entry.requiresCheckPerUse {
-            return .none
-        } catch VaultError.boundElsewhere, VaultError.deviceKey {
+        } catch VaultError.vanished where entry.requiresCheckPerUse,
+            VaultError.boundElsewhere, VaultError.deviceKey
+        {
             return .none
         }
     }
