@@ -2,7 +2,6 @@ import OneTimePassword
 import TestSupport
 import Testing
 import WatchwordCryptography
-import WatchwordSystem
 
 @testable import SecretVault
 
@@ -114,21 +113,9 @@ struct MergeModel {
         }
     }
 
-    /// The form of an enrolled secret with this state: a secret of a generation, and whether it was
-    /// presented.
+    /// The form of an enrolled secret with this state.
     static func form(_ state: UInt64) -> SecretBytes {
-        let nonce = state.isMultiple(of: 2) ? [] : [UInt8](repeating: 7, count: 16)
-        return SecretBytes(capacity: 128) { output in
-            output.append(1)
-            for text in ["https://login.example", "", "cr_test"] {
-                output.append(string: Array(text.utf8).span)
-            }
-            output.append(0, bytes: 8)
-            output.append(state / 2, bytes: 8)
-            output.append(string: Array("wws_\(state / 2)".utf8).span)
-            output.append(string: nonce.span)
-            for _ in 0..<2 { output.append(0, bytes: 4) }
-        }
+        enrolledForm(generation: state / 2, isPresented: !state.isMultiple(of: 2))
     }
 
     private mutating func content(_ text: String, _ kind: EntryKind? = nil) throws -> EntryContent {

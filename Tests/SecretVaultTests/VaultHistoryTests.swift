@@ -48,6 +48,24 @@ struct VaultHistoryTests {
         #expect(one.saves.last == other.saves.last)
     }
 
+    @Test("what was sealed in a save that the other file has was sealed before the files parted")
+    func parted() {
+        func save(_ generation: UInt64) -> VaultHistory.Save {
+            VaultHistory.Save(generation: generation, id: .make())
+        }
+        let common = VaultHistory(save(1)).followed(by: save(2))
+        let (one, other) = (common.followed(by: save(3)), common.followed(by: save(3)))
+        for generation in 1...4 as ClosedRange<UInt64> {
+            #expect(one.mayHaveSealed(in: generation, since: other) == (generation == 3))
+        }
+        #expect(!one.mayHaveSealed(in: 3, since: one.joined(with: other, by: save(4))))
+        // A full history does not show what it has dropped, unless both have one of its saves.
+        let full = (3...514 as ClosedRange<UInt64>).reduce(common) { $0.followed(by: save($1)) }
+        #expect(full.saves.last?.generation == 3)
+        #expect(full.mayHaveSealed(in: 2, since: common))
+        #expect(!full.mayHaveSealed(in: 2, since: full.followed(by: save(515))))
+    }
+
     @Test("a full history may have dropped an edit as old as its last two saves, or unknown")
     func dropped() {
         func history(_ generations: ClosedRange<UInt64>) -> VaultHistory {

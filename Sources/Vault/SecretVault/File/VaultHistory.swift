@@ -174,7 +174,8 @@ struct VaultHistory: Hashable {
     /// Whether what was last sealed in a save of this generation may have been sealed since this
     /// file and that with the history `other` parted.
     func mayHaveSealed(in generation: UInt64, since other: VaultHistory) -> Bool {
-        if mayHaveDropped(savesUpTo: generation), !other.containsAll(of: saves.suffix(2)) {
+        // What was dropped precedes what both files have.
+        if mayHaveDropped(savesUpTo: generation), Set(saves).isDisjoint(with: other.saves) {
             return true
         }
         return saves.contains { $0.generation == generation && !other.contains($0.id) }
