@@ -47,17 +47,15 @@ private final class Machine {
         self.folder = folder
         self.name = name
         keys = DeviceKeyStore(folder: folder.file("keys"), bindings: [.tpm, .file])
-        vault = try Machine.unlock(in: folder)
+        vault = try Vault.unlock(
+            at: folder.file("vault"), with: .passphrase(Device.passphrase))
     }
 
-    private static func unlock(in folder: TemporaryFolder) throws -> UnlockedVault {
-        try Vault.unlock(at: folder.file("vault"), with: .passphrase(Device.passphrase))
-    }
-
-    private func reopen() throws {
-        vault = try Machine.unlock(in: folder)
+    private func unlock(_ path: String) throws -> UnlockedVault {
+        let vault = try Vault.unlock(at: path, with: .passphrase(Device.passphrase))
         vault.openDevices(keys)
         if let key { try keys.load(key, for: vault, through: Machine.withoutTPM) }
+        return vault
     }
 
     /// The key of this device.
@@ -86,7 +84,7 @@ private final class Machine {
         try put(bytes(), as: "replaced-\(files)")
         pending.append(folder.file("replaced-\(files)"))
         try put(other, as: "vault")
-        try reopen()
+        vault = try unlock(path)
     }
 
     func mergePending(now: Int64) throws {
@@ -137,11 +135,24 @@ private final class Machine {
         }
     }
 
-    func content(_ id: RecordID) throws(VaultError) -> EntryContent? {
+    /// The plain secret of an entry; `nil` if the entry is bound to the other device.
+    func secret(of id: RecordID, in file: UnlockedVault? = nil) throws(VaultError) -> String? {
+        let vault = file ?? vault
         do throws(VaultError) {
-            return try vault.open(id, proof: vault.proofOfUnlocking(for: id))
+            let content = try vault.open(id, proof: vault.proofOfUnlocking(for: id))
+            guard case .plainSecret(_, _, let value) = content else { return nil }
+            return value.text
         } catch .boundElsewhere {
             return nil
+        }
+    }
+
+    /// All plain secrets that this device can open, also in files that wait for their owner.
+    func secrets() throws -> [String] {
+        try ([vault] + pending.map { try unlock($0) }).flatMap { file in
+            try file.entries.filter { $0.kind == .secret }.compactMap {
+                try secret(of: $0.id, in: file)
+            }
         }
     }
 }
@@ -258,25 +269,24 @@ private struct World {
     }
 
     private mutating func replace(_ entry: EntrySummary, on machine: Machine) throws {
-        guard case .plainSecret(let issuer, let account, let old)? = try machine.content(entry.id)
-        else { return }
+        guard let old = try machine.secret(of: entry.id) else { return }
         let (value, now) = (secret(), now)
         let content = EntryContent.plainSecret(
-            issuer: issuer, account: account, value: SecretBytes(text: value))
+            issuer: entry.issuer, account: entry.account, value: SecretBytes(text: value))
         let isReplaced = try machine.change { changes throws(VaultError) in
             try changes.replace(entry.id, with: content, now: now)
         }
         guard isReplaced else { return }
-        secrets.remove(old.text)
+        secrets.remove(old)
         secrets.insert(value)
     }
 
     private mutating func remove(_ entry: EntrySummary, on machine: Machine) throws {
-        guard case .plainSecret(_, _, let old)? = try machine.content(entry.id) else { return }
+        guard let old = try machine.secret(of: entry.id) else { return }
         try machine.change { changes throws(VaultError) in
             try changes.remove(entry.id, purge: false)
         }
-        secrets.remove(old.text)
+        secrets.remove(old)
     }
 
     private func toggle(_ id: RecordID, on machine: Machine) throws {
@@ -353,6 +363,7 @@ private struct World {
                 try toggle(entry.id, on: machines[0])
             }
         }
+        guard try machines[holder].vault.entry(enrolled).binding?.isHere == true else { return }
         let last = server.arrived.count
         try signIn(losing: false)
         #expect(server.arrived.count > last)
@@ -360,15 +371,6 @@ private struct World {
 
     /// The secrets that neither device has any more.
     func lost() throws -> Set<String> {
-        var lost = secrets
-        for machine in machines {
-            for entry in machine.vault.entries where entry.kind == .secret {
-                guard case .plainSecret(_, _, let value)? = try machine.content(entry.id) else {
-                    continue
-                }
-                lost.remove(value.text)
-            }
-        }
-        return lost
+        try machines.reduce(secrets) { try $0.subtracting($1.secrets()) }
     }
 }
