@@ -48,8 +48,7 @@ struct BoundCommandTests {
         }
         #expect(
             try run("show GitHub").text.contains(
-                "binding     file: the secret opens only on this device, with a key in a file of yours\n"
-            ))
+                "binding     file: opens only on this device, by a key file\n"))
         #expect(
             try run("show GitHub", there: true).text.contains("binding     file: on \(device)\n"))
         #expect(try !run("--json show Mail").text.contains("binding"))

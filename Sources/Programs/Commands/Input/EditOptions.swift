@@ -142,7 +142,12 @@ extension DeviceBinding? {
     var record: Record { map { [("binding", .text($0.rawValue))] } ?? [] }
 
     /// What is said after the result.
-    var note: String { map { " " + Messages.sentence(for: $0) } ?? "" }
+    var note: String {
+        map {
+            " It opens only on this device now, \(Messages.description(of: $0)) (\($0.rawValue))."
+        }
+            ?? ""
+    }
 }
 
 // Access control values in options and JSON.

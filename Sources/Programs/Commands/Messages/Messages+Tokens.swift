@@ -123,24 +123,13 @@ extension Messages {
 
 // Entries that are bound to a device.
 extension Messages {
-    /// Where the key of a binding is.
-    static func key(of binding: DeviceBinding) -> String {
+    /// What binds an entry to this device.
+    static func description(of binding: DeviceBinding) -> String {
         switch binding {
-        case .tpm: "the secret opens only on this device, with a key that its TPM has sealed"
-        case .agent: "the secret opens only on this device, with a key that the system agent keeps"
-        case .file: "the secret opens only on this device, with a key in a file of yours"
+        case .tpm: "by its TPM"
+        case .agent: "by the system agent"
+        case .file: "by a key file"
         }
-    }
-
-    /// What an edit has bound an entry to.
-    static func sentence(for binding: DeviceBinding) -> String {
-        let place =
-            switch binding {
-            case .tpm: "by its TPM"
-            case .agent: "by the system agent"
-            case .file: "by a key file"
-            }
-        return "It opens only on this device now, \(place) (\(binding.rawValue))."
     }
 
     static let newFormat =

@@ -59,7 +59,9 @@ enum ShowCommand {
         return switch name {
         case "binding":
             entry.isHere
-                ? entry.binding.map { Messages.key(of: $0.binding) } : Messages.place(of: entry)
+                ? entry.binding.map {
+                    "opens only on this device, \(Messages.description(of: $0.binding))"
+                } : Messages.place(of: entry)
         case "check": Messages.sentence(for: check)
         case "grade": Messages.sentence(forGradeOf: check, isEnforced: isEnforced)
         case "on_failure": Messages.sentence(for: access.onFailure)
