@@ -45,7 +45,7 @@ struct MergedEntry {
     /// tombstone.
     mutating func wipe(like other: MergedEntry) {
         guard let found = other.tombstone else { return }
-        payload = nil
+        (payload, device) = (nil, nil)
         tombstone = tombstone.map { min($0, found) } ?? found
     }
 
