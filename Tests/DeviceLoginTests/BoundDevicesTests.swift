@@ -11,20 +11,23 @@ import WatchwordCryptography
 
 /// Two devices that share a vault, and bind entries to themselves.
 struct BoundDevicesTests {
-    @Test(
-        "in 1,000 random steps on two devices, no key is lost, and no old secret is presented",
-        arguments: 0..<4 as Range<UInt64>)
-    func steps(seed: UInt64) throws {
-        var world = try World(seed: seed)
-        for step in 0..<250 {
-            try world.step()
-            try #require(world.server.row.wiped == nil, "seed \(seed), step \(step)")
+    @Test("in 1,000 random steps on two devices, no key is lost, and no old secret is presented")
+    func steps() throws {
+        var (presented, restored, moved) = (0, 0, 0)
+        for seed in 0..<4 as Range<UInt64> {
+            var world = try World(seed: seed)
+            for step in 0..<250 {
+                try world.step()
+                try #require(world.server.row.wiped == nil, "seed \(seed), step \(step)")
+            }
+            try world.settle()
+            #expect(try world.lost().isEmpty, "seed \(seed)")
+            #expect(world.presented == world.presented.sorted(), "seed \(seed)")
+            presented += world.presented.count
+            restored += world.counts.restored
+            moved += world.counts.moved
         }
-        try world.settle()
-        let (lost, presented) = (try world.lost(), world.presented)
-        #expect(lost.isEmpty && presented == presented.sorted(), "seed \(seed)")
-        #expect(presented.count > 10 && world.counts.merges > 20, "seed \(seed)")
-        #expect(world.counts.restored > 0 && world.counts.moved > 0, "seed \(seed)")
+        #expect(presented > 40 && min(restored, moved) > 3)
     }
 }
 
@@ -169,7 +172,7 @@ private struct World {
     /// The secrets that somebody has entered, and nobody has replaced or removed.
     private var secrets: Set<String> = []
     private var made = 0
-    private(set) var counts = (merges: 0, restored: 0, moved: 0)
+    private(set) var counts = (restored: 0, moved: 0)
 
     /// The generations of the secrets that reached the server.
     var presented: [Int] {
@@ -241,13 +244,13 @@ private struct World {
         case 14, 15, 16, 17: try merge(other, into: machine)
         case 18 where chance(4) == 0:
             try machine.change { changes throws(VaultError) in try changes.rekey() }
-        case 19: machine.copies.append(try machine.bytes())
+        case 18, 19: machine.copies.append(try machine.bytes())
         case 20 where !machine.copies.isEmpty && machine.pending.isEmpty:
             try machine.exchange(machine.copies[chance(machine.copies.count)])
             counts.restored += 1
         case 21: try machine.mergePending(now: now)
         case 22: try bindEnrolled()
-        case 23: try moveEnrolled()
+        case 23 where chance(2) == 0: try moveEnrolled()
         default: break
         }
     }
@@ -309,7 +312,6 @@ private struct World {
         // it has the counter of the other one.
         let after = try machine.vault.counter(of: counter) ?? 0
         #expect(after >= before || !machine.pending.isEmpty)
-        counts.merges += 1
     }
 
     /// Signs in on the device to which the secret is bound, if it is bound there now.
