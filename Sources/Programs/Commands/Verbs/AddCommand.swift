@@ -41,13 +41,14 @@ enum AddCommand {
         let entry = NewEntry(
             content, details: details, accessControl: control, binding: binding,
             fingers: fingers ?? false)
+        let former = vault.entries
         let outcome = try session.perform(.add(entry), in: vault)
         guard case .added(let twin, let bound) = outcome else { outcome.isUnexpected() }
         if let twin { session.printer.warn("\(twin.visible) has the same key") }
         try session.print(
             bound.record + [("entry", .text(name.text)), ("result", .text("added"))],
             orNote: "Added \(name.visible)." + bound.note)
-        if bound != nil { session.warnOfFormat(of: vault.entries) }
+        if bound != nil { session.warnOfFormat(of: former) }
         if !session.wantsJSON, !control.presence.isPerUse {
             try printFirstCode(of: content, session)
         }

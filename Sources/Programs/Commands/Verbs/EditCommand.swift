@@ -56,6 +56,7 @@ enum EditCommand {
         if revision.changesCodesOfKey, !entry.requiresCheckPerUse {
             try session.proveAgain(vault)
         }
+        let former = vault.entries
         let outcome = try session.perform(.revise(revision), in: vault, about: entry)
         guard case .revised(let name, let warnings, let bound) = outcome else {
             outcome.isUnexpected()
@@ -71,7 +72,7 @@ enum EditCommand {
             orNote: "Changed \(name.visible)." + bound.note)
         if bound != nil {
             session.printer.warn(Messages.olderCopiesOpen)
-            session.warnOfFormat(of: vault.entries)
+            session.warnOfFormat(of: former)
         }
         return .done
     }

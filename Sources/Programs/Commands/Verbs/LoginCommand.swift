@@ -122,7 +122,8 @@ enum LoginEnrolCommand {
         enrolment.binding = try session.binding(named: enrolment.deviceName, byDefault: true)
         try session.requireHTTPHelper()
         let vault = try session.openVault(despite: enrolment.binding == nil ? [] : [.tpm])
-        try session.askToReplace(earlier(enrolment, in: vault.entries), in: vault)
+        let former = vault.entries
+        try session.askToReplace(earlier(enrolment, in: former), in: vault)
         let response = try session.response(to: .enrol(enrolment), about: name.visible, by: vault)
         guard case .enrolled(let enrolled, let address, let bound) = response else {
             throw AgentFailure.malformed
@@ -133,7 +134,7 @@ enum LoginEnrolCommand {
                 ("credential", .text(credential)), ("entry", .text(name.text)),
                 ("result", .text("enrolled")), ("server", .text(server)),
             ], orNote: "Enrolled \(name.visible) at \(server)." + bound.note)
-        if bound != nil { session.warnOfFormat(of: vault.entries) }
+        if bound != nil { session.warnOfFormat(of: former) }
         return .done
     }
 
