@@ -211,6 +211,23 @@ struct BoundCommandTests {
         _ = try run("watchword edit A --presence per-use:pam --fingers current", status: 2)
     }
 
+    @Test("merge and undo load the keys of entries that are bound only in the other file")
+    func boundThere() throws {
+        let fixture = try VaultFixture(["A:a --secret-file key.txt"])
+        let passphrase = "--passphrase-file pass.txt"
+        try fixture.run("cp \(vault) copy; watchword edit A --this-device=file \(passphrase)")
+        try fixture.run("watchword --vault copy edit A --digits 8 \(passphrase)")
+        let merged = try fixture.run("watchword --vault copy merge \(vault) \(passphrase)")
+        #expect(String(decoding: merged.errors, as: UTF8.self).contains("(format 4)"))
+        let list = "list \(passphrase)"
+        #expect(try fixture.run("watchword --vault copy \(list)").text.contains("on this device"))
+        try fixture.run("watchword edit A --no-this-device \(passphrase)")
+        #expect(try fixture.run("watchword \(list)").text == "A:a  totp\n")
+        try fixture.run("watchword undo --yes \(passphrase)")
+        #expect(try fixture.run("watchword \(list)").text == "A:a  totp, on this device\n")
+        #expect(try fixture.run("watchword code A --at 59 \(passphrase)").text == "287082\n")
+    }
+
     @Test("what only the device can decide is left to it, and merged there")
     func merged() throws {
         // A copy in which the entry is not bound, and was edited.

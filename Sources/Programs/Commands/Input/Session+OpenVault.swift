@@ -56,9 +56,14 @@ extension Session {
         DeviceKeyStore(folder: deviceKeyFolder ?? "/dev/null", bindings: [.tpm, .file])
     }
 
-    /// Loads the device keys of a vault, before all its entries are compared.
+    /// Loads all device keys of a vault, before its entries are compared with those of another
+    /// file, of which others may be bound.
     func loadDeviceKeys(of vault: UnlockedVault) {
-        deviceKeyStore.loadKeys(of: vault) { _ in StartedTokenHelper() }
+        for key in deviceKeyStore.homes(of: vault) {
+            // The vault knows why.
+            _ = ifPossible(
+                try deviceKeyStore.load(key, for: vault) { _ in StartedTokenHelper() })
+        }
     }
 
     /// Whether agents may be used at all.
