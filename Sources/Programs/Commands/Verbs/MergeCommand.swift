@@ -204,17 +204,20 @@ enum MergeCommand {
         }
         let path = VisibleText.of(other)
         let wiped = Set(vault.entries.filter { $0.tombstone != nil && !$0.hasVanished }.map(\.id))
-        let left = Set((plan.leftToHome + plan.leftToOwner).map(\.id))
+        let owned = Set(plan.leftToOwner.map(\.id))
+        let left = owned.union(plan.leftToHome.map(\.id))
         for entry in plan.leftToHome + plan.leftToOwner {
             let device = VisibleText.of(entry.binding?.name ?? "")
-            let isBoundTwice = plan.leftToOwner.contains { $0.id == entry.id }
-            session.printer.warn(
-                "\(entry.name.visible) of \(path) was not merged: "
-                    + (isBoundTwice
-                        ? "it is bound to another device (“\(device)”) there; remove one of the two, or "
-                            + "end its binding with watchword edit --no-this-device, and merge again"
-                        : "which secret is newer is only known on “\(device)”; merge the files there")
-            )
+            let reason =
+                if owned.contains(entry.id) {
+                    "it is bound to another device (“\(device)”) there; remove one of the two, or "
+                        + "end its binding with watchword edit --no-this-device, and merge again"
+                } else if entry.isHere {
+                    "the device’s key for it cannot be used; watchword check says why"
+                } else {
+                    "which secret is newer is only known on “\(device)”; merge the files there"
+                }
+            session.printer.warn("\(entry.name.visible) of \(path) was not merged: " + reason)
         }
         for entry in plan.unmerged
         where !plan.declinedWipes.contains(entry.id) && !left.contains(entry.id) {
