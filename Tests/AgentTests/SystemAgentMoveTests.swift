@@ -49,7 +49,7 @@ struct SystemAgentMoveTests {
         try agent.shell("umask 077; cp .local/share/watchword/vault copy")
         let code = "code Site --at 59 --passphrase-file pass.txt"
         let moved = try agent.run(Self.toSystem)
-        #expect(AgentFixture.errors(moved).contains("bound to the system agent (agent)"))
+        #expect(AgentFixture.errors(moved).contains("by the system agent (agent)"))
         #expect(try agent.shell(keys).text == "0\n")
         let kept = "find '\(agent.folder.path)/state/5/device-keys' -type f -perm 600 | wc -l"
         #expect(try SystemAgentFixture.root(kept).text == "1\n")
@@ -59,7 +59,7 @@ struct SystemAgentMoveTests {
         let left = try agent.shell("watchword \(code) --vault copy || true")
         #expect(left.text.isEmpty && !AgentFixture.errors(left).isEmpty)
         let back = try agent.run(Self.toUser)
-        #expect(AgentFixture.errors(back).contains("bound to a key file of yours (file)"))
+        #expect(AgentFixture.errors(back).contains("by a key file (file)"))
         #expect(try agent.shell(keys).text == "1\n")
         #expect(try SystemAgentFixture.root(kept).text == "0\n")
         #expect(try agent.run(code).text == "287082\n")

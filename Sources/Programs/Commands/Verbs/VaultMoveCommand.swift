@@ -175,13 +175,8 @@ private struct VaultMoving {
                 ? "Moved the vault to the system agent, and erased the original file."
                 : "Moved the vault to \(VisibleText.of(path)), and erased the system agent's copy.")
         guard let binding else { return }
-        let keeper =
-            switch binding {
-            case .tpm: "this computer's TPM"
-            case .agent: "the system agent"
-            case .file: "a key file of yours"
-            }
-        session.printer.note("Its bound entries are now bound to \(keeper) (\(binding.rawValue)).")
+        let keeper = "\(Messages.description(of: binding)) (\(binding.rawValue))"
+        session.printer.note("Its bound entries open only on this device now, \(keeper).")
     }
 
     private var twoVaults: CommandFailure {
