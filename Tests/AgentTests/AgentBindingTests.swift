@@ -238,6 +238,54 @@ struct AgentBindingTests {
     }
 }
 
+/// Entries that are bound to this device, in a vault that moves to the system agent and back.
+@Suite(
+    .serialized,
+    .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
+struct MovedBindingTests {
+    private static let toSystem = "vault move --to-system --passphrase-file pass.txt"
+    private static let toUser = "vault move --to-user --passphrase-file pass.txt"
+
+    @Test("entries that are bound to this device move along, and are bound anew")
+    func bound() throws {
+        let agent = try SystemAgentFixture()
+        try agent.make(["Site:me --this-device=file", "Count:me --type hotp --this-device=file"])
+        let keys = "find .local/state/watchword/device-keys -type f | wc -l"
+        #expect(try agent.shell(keys).text == "1\n")
+        try agent.shell("umask 077; cp .local/share/watchword/vault copy")
+        let code = "code Site --at 59 --passphrase-file pass.txt"
+        let moved = try agent.run(Self.toSystem)
+        #expect(AgentFixture.errors(moved).contains("by the system agent (agent)"))
+        #expect(try agent.shell(keys).text == "0\n")
+        let kept = "find '\(agent.folder.path)/state/5/device-keys' -type f -perm 600 | wc -l"
+        #expect(try SystemAgentFixture.root(kept).text == "1\n")
+        #expect(try agent.run(code).text == "287082\n")
+        #expect(try agent.run("code Count --passphrase-file pass.txt").text == "755224\n")
+        // A copy that was left behind opens no longer.
+        let left = try agent.shell("watchword \(code) --vault copy || true")
+        #expect(left.text.isEmpty && !AgentFixture.errors(left).isEmpty)
+        let back = try agent.run(Self.toUser)
+        #expect(AgentFixture.errors(back).contains("by a key file (file)"))
+        #expect(try agent.shell(keys).text == "1\n")
+        #expect(try SystemAgentFixture.root(kept).text == "0\n")
+        #expect(try agent.run(code).text == "287082\n")
+        #expect(try agent.run("code Count --passphrase-file pass.txt").text == "287082\n")
+    }
+
+    @Test("a vault whose device key is gone does not move, and stays usable")
+    func unreachable() throws {
+        let agent = try SystemAgentFixture()
+        try agent.make(["Site:me", "Bound:me --this-device=file"])
+        try agent.shell("for f in .local/state/watchword/device-keys/*/*; do echo x >>$f; done")
+        let refused = try agent.shell("watchword \(Self.toSystem) || true")
+        #expect(AgentFixture.errors(refused).contains("device key"))
+        let sent = "find '\(agent.folder.path)/state' -mindepth 1 -type d"
+        #expect(try SystemAgentFixture.root(sent).text.isEmpty)
+        #expect(
+            try agent.run("code Site --at 59 --passphrase-file pass.txt").text == "287082\n")
+    }
+}
+
 /// Owns a file for a value that is copied.
 private final class FileDescriptorBox: Sendable {
     let file: FileDescriptor

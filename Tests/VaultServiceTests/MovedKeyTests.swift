@@ -79,7 +79,7 @@ struct MovedKeyTests {
         #expect(try move.bound.keys("to") == new)
         // The copy that was left behind has no key any more.
         try move.from.eraseAll(of: parcel.identity)
-        #expect(try move.bound.keys("from").isEmpty)
+        #expect(try names(in: move.bound.folder.file("keys/from")).isEmpty)
         #expect(
             try move.bound.unlocked(with: move.from).entries.map(\.binding?.isHere) == [false])
         try move.expectOpen()

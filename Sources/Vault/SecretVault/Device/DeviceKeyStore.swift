@@ -153,10 +153,12 @@ package struct DeviceKeyStore: Sendable {
     /// Erases keys; one that is missing is ignored.
     ///
     /// - Parameter ids: the keys; `nil` for all keys for the vault, also those that a killed writer
-    ///   has not completed.
+    ///   has not completed, and their folder.
     package func erase(_ ids: Set<DeviceID>?, of vaultID: [UInt8]) throws(VaultError) {
         try DeviceKeyStore.file { () throws(FileError) in
-            guard let folder = try open(vaultID) else { return }
+            guard let parent = try open() else { return }
+            let name = DeviceKeyStore.name(of: vaultID)
+            guard let folder = try parent.openPrivateFolder(name) else { return }
             let known = names(of: vaultID).compactMap { DeviceID(text: String($0.prefix(32))) }
             for id in ids ?? Set(known) {
                 let file = StoredDeviceKey.file(id)
@@ -164,16 +166,22 @@ package struct DeviceKeyStore: Sendable {
                 try file.eraseAllButCurrent(in: folder, besides: folder, noting: &linked)
                 try file.eraseCurrent(in: folder, besides: folder, noting: &linked)
             }
+            guard ids == nil else { return }
+            try FileError.system(in: parent.removeFolder(name))
         }
     }
 }
 
 extension DeviceKeyStore {
+    /// The folder with the folders of all vaults; `nil` if there is none.
+    private func open() throws(FileError) -> Folder? {
+        try FileError.system(
+            in: SystemCallFailure.nilIf({ $0.isMissing }, try Folder(opening: folder)))
+    }
+
     /// The folder with the keys for a vault; `nil` if there is none.
     private func open(_ vaultID: [UInt8]) throws(FileError) -> Folder? {
-        let found = try FileError.system(
-            in: SystemCallFailure.nilIf({ $0.isMissing }, try Folder(opening: folder)))
-        guard let parent = found else { return nil }
+        guard let parent = try open() else { return nil }
         return try parent.openPrivateFolder(DeviceKeyStore.name(of: vaultID))
     }
 
