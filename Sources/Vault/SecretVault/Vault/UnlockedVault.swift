@@ -356,12 +356,13 @@ extension VaultState.Record {
     ///   - wiped: the records whose wipe without the vault key is proved.
     ///   - homes: the keys that this device has.
     func summary(proving wiped: Set<RecordID>, at homes: Set<DeviceID>) -> EntrySummary {
-        let binding = isSealed ? listed.binding : nil
         let tombstone: Tombstone? =
             switch body {
             case .sealed: nil
             case .tombstone(let tombstone): tombstone
             }
+        // If `body` were read twice, the optimiser of Swift 6.3.1 would crash.
+        let binding = tombstone == nil ? listed.binding : nil
         return EntrySummary(
             id: line.id, accessControl: line.accessControl, tombstone: tombstone,
             hasVanished: isWipedWithoutKey && !wiped.contains(line.id),
