@@ -26,7 +26,8 @@ extension VaultChanges {
 
     /// Binds the entries of some keys of this device to another one, after a move.
     ///
-    /// Failures still count, because the revisions stay.
+    /// Failures still count, because the revisions stay. The previous generation stays, too: an
+    /// entry that has vanished may be only there, and must not stop the move.
     ///
     /// - Returns: how many entries there were.
     @discardableResult package mutating func rebind(
@@ -36,7 +37,6 @@ extension VaultChanges {
             record.isSealed && record.device.map(former.contains) == true
         }
         for record in bound { try reseal(record, as: record.line, to: device, now: now) }
-        if !bound.isEmpty { erasesPrevious = true }
         return bound.count
     }
 
