@@ -189,12 +189,12 @@ struct BoundEntryTests {
         #expect(throws: Never.self) { try open.open(bound.ids[0]) }
         let held = HeldVault(open)
         let other = held.vault()
-        #expect(other.devices === open.devices)
+        #expect(other.key.devices === open.key.devices)
         #expect(open.holdsKey(of: open.entries[0]))
         held.heldKey.wipe()
         #expect(throws: VaultError.busy) { try other.open(bound.ids[0]) }
         #expect(!open.holdsKey(of: open.entries[0]))
-        #expect(throws: VaultError.busy) { try open.devices.keys() }
+        #expect(throws: VaultError.busy) { try open.key.devices.keys() }
     }
 
     @Test("a check counts the entries of another device")

@@ -142,10 +142,8 @@ struct BoundFormatTests {
         let opened = try Opened(bound)
         let record = opened.state.records[2]
         let copy = try opened.key.withSecret { secret in
-            VaultKey(
-                secret: secret, vaultID: [UInt8](repeating: 3, count: 16),
-                devices: opened.key.devices)
-        }
+            VaultKey(secret: secret, vaultID: [UInt8](repeating: 3, count: 16))
+        }.sharing(opened.key.devices)
         guard case .closed(let closed) = try record.carried(with: opened.key) else {
             Issue.record("the record is not bound")
             return

@@ -230,7 +230,7 @@ struct DeviceKeyStoreTests {
         }
         #expect(failure.number == ENOSPC)
         #expect(store.homes(of: open) == [first])
-        #expect(open.devices.homes == [first])
+        #expect(open.key.devices.homes == [first])
     }
 
     @Test("a moved vault's key keeps its ID, and an existing key is not replaced")

@@ -19,11 +19,9 @@ public struct DeviceID: Hashable, Sendable {
         guard let bytes = ifPossible(try Hexadecimal.decode(digits.span)),
             bytes.count == DeviceID.count
         else { return nil }
-        self.init(copying: bytes)
+        id = bytes.withBytes { RecordID($0) }
         guard self.text == text else { return nil }
     }
-
-    private init(copying bytes: SecretBytes) { id = bytes.withBytes { RecordID($0) } }
 
     /// The 16 bytes.
     var bytes: [UInt8] { id.bytes }
@@ -88,7 +86,7 @@ package struct DeviceKey: Sendable {
 
     static let count = 32
     /// The maximum size of a name in bytes.
-    package static let longestName = 64
+    static let longestName = 64
 
     /// Combines the parts; `nil` if the name or the secret is invalid.
     init?(id: DeviceID, name: String, binding: DeviceBinding, secret: SecretBytes) {
@@ -132,7 +130,7 @@ package struct DeviceKey: Sendable {
 }
 
 /// The keys of this device that were loaded for an open vault, which all copies of its key share.
-package final class DeviceKeyRing: Sendable {
+final class DeviceKeyRing: Sendable {
     private struct Known {
         var keys: [DeviceID: DeviceKey] = [:]
         var homes: Set<DeviceID> = []
@@ -158,10 +156,7 @@ package final class DeviceKeyRing: Sendable {
     }
 
     /// The keys that this device has, whether they were loaded or not.
-    package var homes: Set<DeviceID> { known.withLock { $0.homes } }
-
-    /// Whether this device has the key.
-    package func isHome(_ id: DeviceID) -> Bool { homes.contains(id) }
+    var homes: Set<DeviceID> { known.withLock { $0.homes } }
 
     /// Adds a key of this device.
     func attach(_ key: DeviceKey) throws(VaultError) {
@@ -179,7 +174,7 @@ package final class DeviceKeyRing: Sendable {
     func addHomes(_ homes: Set<DeviceID>) { known.withLock { $0.homes.formUnion(homes) } }
 
     /// Records why a key of this device was not loaded.
-    package func note(_ problem: DeviceKeyProblem, of id: DeviceID) {
+    func note(_ problem: DeviceKeyProblem, of id: DeviceID) {
         known.withLock { $0.problems[id] = problem }
     }
 

@@ -25,21 +25,18 @@ package struct DeviceKeyStore: Sendable {
     ///
     /// If the folder cannot be read, every key may be here, and loading one reports why it is not.
     package func homes(of vault: UnlockedVault) -> Set<DeviceID> {
-        let path = path(of: vault.key.vaultID)
-        let names = Result { () throws(SystemCallFailure) in try Folder.names(at: path) }
-        switch names {
-        case .success(let names): return Set(names.compactMap { DeviceID(text: $0) })
-        case .failure(let failure) where failure.isMissing: return []
-        case .failure: return Set(vault.state.records.compactMap(\.device))
-        }
+        Set(ids(of: vault.key.vaultID) ?? vault.state.records.compactMap(\.device))
     }
 
-    func ids(of vaultID: [UInt8]) -> [DeviceID] {
-        names(of: vaultID).compactMap { DeviceID(text: $0) }
+    /// `nil` if the folder cannot be read.
+    func ids(of vaultID: [UInt8]) -> [DeviceID]? {
+        names(of: vaultID)?.compactMap { DeviceID(text: $0) }
     }
 
-    private func names(of vaultID: [UInt8]) -> [String] {
-        ifPossible(try Folder.names(at: path(of: vaultID))) ?? []
+    private func names(of vaultID: [UInt8]) -> [String]? {
+        ifPossible(
+            try SystemCallFailure.nilIf({ $0.isMissing }, Folder.names(at: path(of: vaultID)))
+                ?? [])
     }
 
     private func path(of vaultID: [UInt8]) -> String {
@@ -97,7 +94,7 @@ package struct DeviceKeyStore: Sendable {
         let vaultID = vault.key.vaultID
         let bindings = wanted.map { [$0] } ?? bindings
         var newest: (id: DeviceID, rank: Int, time: Int64)?
-        for id in ids(of: vaultID) {
+        for id in ids(of: vaultID) ?? [] {
             guard let stored = ifPossible(try stored(id, of: vaultID)),
                 let rank = bindings.firstIndex(of: stored.binding),
                 let time = FileStamp(of: path(of: vaultID) + "/" + id.text)?.writtenAt,
@@ -141,7 +138,7 @@ package struct DeviceKeyStore: Sendable {
             let key = DeviceKey(
                 id: carried.id, name: carried.name, binding: binding, secret: carried.secret)
         else { throw .deviceKey(.notPlace(carried.binding)) }
-        guard ids(of: vaultID).contains(key.id) else {
+        guard ids(of: vaultID)?.contains(key.id) == true else {
             return try write(key, .secret(key.secret), of: vaultID)
         }
         // What a TPM has sealed under a random ID is the same key.
@@ -159,8 +156,8 @@ package struct DeviceKeyStore: Sendable {
             guard let parent = try open() else { return }
             let name = DeviceKeyStore.name(of: vaultID)
             guard let folder = try parent.openPrivateFolder(name) else { return }
-            let known = names(of: vaultID).compactMap { DeviceID(text: String($0.prefix(32))) }
-            for id in ids ?? Set(known) {
+            let known = names(of: vaultID) ?? []
+            for id in ids ?? Set(known.compactMap { DeviceID(text: String($0.prefix(32))) }) {
                 let file = StoredDeviceKey.file(id)
                 var linked: [LinkedFile] = []
                 try file.eraseAllButCurrent(in: folder, besides: folder, noting: &linked)
@@ -193,10 +190,10 @@ extension DeviceKeyStore {
             guard let folder = try open(vaultID) else { throw .missing }
             return try folder.readPrivateFile(id.text, limit: StoredDeviceKey.limit)
         }
-        let content = SecretBytes(copying: bytes.span)
-        for index in bytes.indices { bytes[index] = 0 }
+        // The key is parsed into memory that is wiped.
+        defer { for index in bytes.indices { bytes[index] = 0 } }
         return try replacingErrors(
-            of: StoredDeviceKey(reading: content, of: id, in: vaultID),
+            of: StoredDeviceKey(parsing: bytes.span, of: id, in: vaultID),
             with: VaultError.deviceKey(.damaged))
     }
 
@@ -270,12 +267,6 @@ private struct StoredDeviceKey {
         FileReplacement(of: id.text, beginningWith: firstLine)
     }
 
-    init(name: String, binding: DeviceBinding, holding: Holding) {
-        self.name = name
-        self.binding = binding
-        self.holding = holding
-    }
-
     /// The bytes of the file.
     func content(of id: DeviceID, in vaultID: [UInt8]) -> SecretBytes {
         let content = SecretBytes(capacity: StoredDeviceKey.limit) { output in
@@ -295,17 +286,11 @@ private struct StoredDeviceKey {
         let digest = content.withBytes { sha256($0) }
         return SecretBytes(joining: content, SecretBytes(copying: digest.span))
     }
+}
 
+extension StoredDeviceKey {
     /// Parses the bytes of a file.
-    init(
-        reading content: SecretBytes, of id: DeviceID, in vaultID: [UInt8]
-    ) throws(FieldReader.Unreadable) {
-        self = try content.withBytes { bytes throws(FieldReader.Unreadable) in
-            try StoredDeviceKey(parsing: bytes, of: id, in: vaultID)
-        }
-    }
-
-    private init(
+    fileprivate init(
         parsing bytes: Span<UInt8>, of id: DeviceID, in vaultID: [UInt8]
     ) throws(FieldReader.Unreadable) {
         var fields = FieldReader(.bigEndian)
@@ -350,7 +335,4 @@ extension UnlockedVault {
         guard let device = entry.binding?.device else { return true }
         return (ifPossible(try key.devices.key(device)) ?? nil) != nil
     }
-
-    /// The keys of this device that were loaded.
-    package var devices: DeviceKeyRing { key.devices }
 }

@@ -124,14 +124,6 @@ public struct EntryBinding: Hashable, Sendable {
     public let isHere: Bool
 }
 
-extension EntryBinding {
-    init(_ listed: RecordBinding, isHere: Bool) {
-        self.init(
-            device: listed.device, binding: listed.binding, name: listed.name,
-            state: listed.state, isHere: isHere)
-    }
-}
-
 /// How a new or an existing entry is to be bound to this device.
 package struct BindingChoice: Sendable {
     /// `nil` for the strongest binding that works here.

@@ -8,7 +8,7 @@ struct VaultKey: Sendable {
     private let bytes: Bytes
     let vaultID: [UInt8]
     /// The keys of this device, which a new key of the vault does not change.
-    let devices: DeviceKeyRing
+    private(set) var devices = DeviceKeyRing()
 
     static let count = 32
 
@@ -19,18 +19,17 @@ struct VaultKey: Sendable {
         init(_ secret: SecretBytes) { self.secret = Mutex(SecretBytes(key: secret)) }
     }
 
-    init(secret: SecretBytes, vaultID: [UInt8], devices: DeviceKeyRing = DeviceKeyRing()) {
-        self.init(Bytes(secret), vaultID, devices)
-    }
-
-    private init(_ bytes: Bytes, _ vaultID: [UInt8], _ devices: DeviceKeyRing) {
-        self.bytes = bytes
+    init(secret: SecretBytes, vaultID: [UInt8]) {
+        bytes = Bytes(secret)
         self.vaultID = vaultID
-        self.devices = devices
     }
 
     /// The same key, with the devices' keys of another one.
-    func sharing(_ devices: DeviceKeyRing) -> VaultKey { VaultKey(bytes, vaultID, devices) }
+    func sharing(_ devices: DeviceKeyRing) -> VaultKey {
+        var key = self
+        key.devices = devices
+        return key
+    }
 
     /// Lends the key to `body`, which must not keep it: it is wiped when nobody uses it.
     ///
@@ -81,10 +80,8 @@ struct VaultKey: Sendable {
     }
 
     /// Generates a new key for an existing vault.
-    static func make(
-        of vaultID: [UInt8], devices: DeviceKeyRing = DeviceKeyRing()
-    ) -> VaultKey {
-        VaultKey(secret: Randomness.secret(count: count), vaultID: vaultID, devices: devices)
+    static func make(of vaultID: [UInt8]) -> VaultKey {
+        VaultKey(secret: Randomness.secret(count: count), vaultID: vaultID)
     }
 
     /// Derives the key for `purpose`, for one record if `id` is given.

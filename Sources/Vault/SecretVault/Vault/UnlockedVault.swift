@@ -366,7 +366,11 @@ extension VaultState.Record {
         return EntrySummary(
             id: line.id, accessControl: line.accessControl, tombstone: tombstone,
             hasVanished: isWipedWithoutKey && !wiped.contains(line.id),
-            binding: binding.map { EntryBinding($0, isHere: homes.contains($0.device)) },
+            binding: binding.map {
+                EntryBinding(
+                    device: $0.device, binding: $0.binding, name: $0.name, state: $0.state,
+                    isHere: homes.contains($0.device))
+            },
             properties: listed.properties)
     }
 }

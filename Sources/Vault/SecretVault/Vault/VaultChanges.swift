@@ -234,7 +234,7 @@ public struct VaultChanges {
     /// erased, because the old key opens it. Revisions and the failures counted against entries do
     /// not change.
     public mutating func rekey() throws(VaultError) {
-        let new = VaultKey.make(of: state.vaultID, devices: key.devices)
+        let new = VaultKey.make(of: state.vaultID).sharing(key.devices)
         state = try state.rekeyed(from: key, to: new)
         key = new
         invalidateFingerprintIndex()

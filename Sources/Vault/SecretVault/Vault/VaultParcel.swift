@@ -205,7 +205,7 @@ extension VaultParcel {
     /// Stores the device keys with the others of this device, for the vault in this parcel.
     package func keepDeviceKeys(in store: DeviceKeyStore) throws(VaultError) {
         // Somebody may send parcels with ever more keys.
-        let all = Set(deviceKeys.map(\.id)).union(store.ids(of: document.vaultID))
+        let all = Set(deviceKeys.map(\.id)).union(store.ids(of: document.vaultID) ?? [])
         guard all.count <= VaultParcel.mostKeys else { throw .overLimit(.parcel) }
         for key in deviceKeys { try store.keep(key, of: document.vaultID) }
     }
