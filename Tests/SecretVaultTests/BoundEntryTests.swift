@@ -149,38 +149,6 @@ struct BoundEntryTests {
         #expect(try bound.vault.bytes().starts(with: "watchword-vault 4\n".utf8))
     }
 
-    @Test("a rekey and a new passphrase need no key of a device, and change only the outer boxes")
-    func rekey() throws {
-        let bound = try BoundVault()
-        let before = try bound.home()
-        func inner(_ vault: UnlockedVault) throws -> [[UInt8]] {
-            try vault.state.records.map { record in
-                guard case .closed(let closed) = try record.carried(with: vault.key) else {
-                    return []
-                }
-                return closed.box.copied
-            }
-        }
-        let boxes = try inner(before)
-        let open = try bound.elsewhere()
-        let lines = open.state.records.map(\.line)
-        let prints = open.state.records.map(\.listed.fingerprint)
-        try open.change { try $0.rekey() }
-        let changed = secret("another passphrase")
-        try open.change { changes in
-            try changes.changePassphrase(
-                of: changes.slots[0], to: changed, cost: .lowest, now: 7, keepsKey: false)
-        }
-        #expect(open.state.records.map(\.line) == lines)
-        #expect(open.state.records.map(\.listed.fingerprint) == prints)
-        let after = try Vault.unlock(at: bound.vault.path, with: .passphrase(changed))
-        #expect(try inner(after) == boxes && !boxes.contains([]))
-        try bound.device.load(after)
-        for (id, content) in zip(bound.ids, try TestVault.contents()) {
-            #expect(Facts(try after.open(id)) == Facts(content))
-        }
-    }
-
     @Test("the keys of a device stay loaded when the vault gets a new key, and end with it")
     func ring() throws {
         let bound = try BoundVault()
@@ -195,15 +163,6 @@ struct BoundEntryTests {
         #expect(throws: VaultError.busy) { try other.open(bound.ids[0]) }
         #expect(!open.holdsKey(of: open.entries[0]))
         #expect(throws: VaultError.busy) { try open.key.devices.keys() }
-    }
-
-    @Test("a check counts the entries of another device")
-    func check() throws {
-        let bound = try BoundVault(bound: 1..<3)
-        let elsewhere = try bound.elsewhere().check()
-        #expect(elsewhere.opened == 2 && elsewhere.closed == 2 && elsewhere.damages.isEmpty)
-        let home = try bound.home().check()
-        #expect(home.opened == 4 && home.closed == 0 && home.damages.isEmpty)
     }
 
     @Test("entries with the same secret are found across bindings, in list order")

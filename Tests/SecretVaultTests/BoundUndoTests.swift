@@ -55,10 +55,13 @@ struct BoundUndoTests {
     private func rekey(_ copies: BoundCopies, _ place: Place, _ change: MergeTests.Change) throws {
         let boxes = try copies.ids.map { try copies.box($0, at: place) }
         let lines = try copies.ids.map { try copies.record($0, at: place).line }
+        let prints = try copies.ids.map { try copies.record($0, at: place).listed.fingerprint }
         let outer = try copies.record(copies.ids[0], at: place).body
         try copies.change(at: place, change)
         #expect(try copies.ids.map { try copies.box($0, at: place) } == boxes)
         #expect(try copies.ids.map { try copies.record($0, at: place).line } == lines)
+        #expect(
+            try copies.ids.map { try copies.record($0, at: place).listed.fingerprint } == prints)
         guard case .sealed(let old) = outer,
             case .sealed(let new) = try copies.record(copies.ids[0], at: place).body
         else { return }
