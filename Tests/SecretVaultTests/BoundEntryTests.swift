@@ -125,7 +125,6 @@ struct BoundEntryTests {
         refuse { _ = try $0.content(of: id) }
         refuse { _ = try $0.content(content, notBehind: id) }
         refuse { try $0.unbind(id) }
-        refuse { try $0.bind(id, to: bound.key) }
         refuse { try $0.rebind(from: [bound.key], to: bound.key) }
         #expect(try bound.vault.bytes() == bytes)
     }

@@ -76,16 +76,6 @@ struct BoundFormatTests {
         #expect(try elsewhere.server(of: bound.ids[3]) == nil)
     }
 
-    @Test("the recovery key does not open a bound entry without the device's key")
-    func recoveryKey() throws {
-        let bound = try BoundVault()
-        let key = try #require(bound.vault.recoveryKey)
-        let open = try Vault.unlock(at: bound.vault.path, with: .recoveryKey(key))
-        for id in bound.ids { #expect(throws: VaultError.boundElsewhere) { try open.open(id) } }
-        try bound.device.load(open)
-        #expect(throws: Never.self) { try open.open(bound.ids[0]) }
-    }
-
     @Test("an inner box opens only as what it was sealed as, whoever has the vault key")
     func associatedData() throws {
         let opened = try Opened(BoundVault())
@@ -327,23 +317,6 @@ struct BoundFormatTests {
             var other = written
             other[place] = UInt8(byte)
             #expect(throws: FieldReader.Unreadable(), "\(place) \(byte)") { _ = try read(other) }
-        }
-    }
-
-    @Test("the vault key detects a flipped byte of a file with bound entries")
-    func flips() throws {
-        let bound = try BoundVault()
-        let key = try bound.elsewhere().key
-        let bytes = try bound.vault.bytes()
-        let end = bytes.count - VaultEnvelope.lastLineCount
-        for index in stride(from: 0, to: end, by: 5) {
-            var flipped = bytes
-            flipped[index] ^= 1
-            let body = flipped.dropLast(VaultEnvelope.lastLineCount)
-            let forged = body + VaultEnvelope.lastLine(for: body)
-            #expect(throws: VaultError.self, "byte \(index)") {
-                _ = try VaultState(verifying: VaultDocument(parsing: Array(forged)), with: key)
-            }
         }
     }
 
