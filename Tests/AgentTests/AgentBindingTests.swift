@@ -22,6 +22,7 @@ struct AgentBindingTests {
         func carryOut(
             _ request: TokenRequest, with person: inout some TokenHelper.Person
         ) throws(TokenFailure) -> TokenResponse {
+            if let secret, case .unseal = request { return .secret(secret) }
             guard case .seal(let secret, _, _, _) = request,
                 let object = TPMObject(
                     publicArea: [1], privateArea: [1], requiresPIN: false, isBoundToPCR7: false)

@@ -192,6 +192,15 @@ struct DeviceKeyStoreTests {
         #expect(throws: error) { try open.open(bound.ids[0]) }
         #expect(bound.device.store.homes(of: open) == [bound.key])
         #expect(open.entries[0].binding?.isHere == true)
+        // Nothing is bound to a new key that it seals and does not unseal.
+        let (store, tpm) = (bound.device.store, bound.device.tpm)
+        #expect(throws: error) {
+            try store.make(.tpm, name: "a", for: open, tpm: .standard) { _ throws(VaultError) in
+                tpm.clear()
+                return tpm
+            }
+        }
+        #expect(try open.key.devices.keys().isEmpty)
     }
 
     @Test("a key that a killed writer has not completed is no key")

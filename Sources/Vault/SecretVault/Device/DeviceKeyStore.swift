@@ -105,7 +105,8 @@ package struct DeviceKeyStore: Sendable {
         return newest?.id
     }
 
-    /// Makes a key, and loads it; it is on disk when this returns.
+    /// Makes a key, and loads it from the disk: a TPM that seals a key and does not unseal it would
+    /// destroy what is bound to it.
     ///
     /// - Throws: ``VaultError/deviceKey(_:)``.
     package func make(
@@ -128,7 +129,7 @@ package struct DeviceKeyStore: Sendable {
             holding = .sealed(object, in: tpm)
         }
         try write(key, holding, of: vault.key.vaultID)
-        try vault.key.devices.attach(key)
+        try load(key.id, for: vault, through: token)
         return key.id
     }
 
