@@ -43,9 +43,7 @@ extension VaultState.Record {
     func counter(with key: VaultKey) throws(VaultError) -> UInt64? {
         guard case .hotp = listed.properties.traits, case .sealed = body else { return nil }
         if let binding = listed.binding { return binding.state }
-        guard case .hotp(let counter, _, _) = try opened(with: key)
-        else { return nil }
-        return counter
+        return try opened(with: key).state(of: .hotp)
     }
 
     /// The address at the start of an enrolled entry's content; `nil` if it has none, was wiped, or
