@@ -1,0 +1,237 @@
+/// The two copies of one entry, and the result of merging them.
+struct MergedPair {
+    /// Who decides about copies of which one is closed here.
+    enum Left {
+        /// The device to which the secret is bound.
+        case toHome(theirs: VaultState.Record, closed: VaultState.Record)
+        /// The owner, because the copies are bound to two devices.
+        case toOwner(theirs: VaultState.Record)
+    }
+
+    private let ours: VaultState.Record?
+    private let theirs: VaultState.Record?
+    private let key: VaultKey
+    private let copy: VaultCopy
+    private let generation: UInt64
+    private let formerHistory: VaultHistory
+    /// The edit that is recorded if the merge itself changes the entry.
+    private let edit: EntryEdit
+
+    /// What happens to the entry.
+    private(set) var merged: [MergeChange] = []
+    /// The entry; `nil` if it is removed.
+    private(set) var result: VaultState.Record?
+    /// Another entry with the other content.
+    private(set) var second: VaultState.Record?
+    /// Whether our secret is replaced by a tombstone.
+    private(set) var wipesOurs = false
+    /// Set if our copy stays as it is until somebody decides.
+    private(set) var left: Left?
+
+    init(
+        ours: VaultState.Record?, theirs: VaultState.Record?, changes: VaultChanges,
+        copy: VaultCopy, now: Int64
+    ) {
+        self.ours = ours
+        self.theirs = theirs
+        self.copy = copy
+        key = changes.key
+        generation = changes.state.generation
+        formerHistory = changes.formerHistory
+        edit = changes.edit(at: now)
+    }
+
+    /// Whether both files contain the same box and the same properties.
+    var areIdentical: Bool {
+        guard let ours, let theirs, ours.line == theirs.line,
+            ours.listed.properties == theirs.listed.properties
+        else { return false }
+        switch (ours.body, theirs.body) {
+        case (.sealed(let box), .sealed(let other)): return box.elementsEqual(other)
+        case (.tombstone(let tombstone), .tombstone(let other)): return tombstone == other
+        default: return false
+        }
+    }
+
+    mutating func merge(by histories: MergeHistories, comparing order: EnrolledOrder.Function)
+        throws(VaultError)
+    {
+        let our = try opened(ours, with: key)
+        let their: MergedEntry?
+        do {
+            their = try opened(theirs, with: copy.key)
+        } catch .damaged(let part) {
+            throw .copyDamaged(part)
+        }
+        var areEqual = false
+        if let our, let their {
+            areEqual = try our.parts(differingFrom: their).allSatisfy { $0 == .accessControl }
+        }
+        var verdict = histories.verdict(
+            our?.properties.edited, their?.properties.edited, areEqual: areEqual)
+        if let our, let their, our.staysOne(with: their) {
+            if case .both(let original) = verdict.result {
+                verdict = MergeVerdict(result: .one(original), isIndependent: true)
+            }
+        } else if case .one(let later) = verdict.result, verdict.isIndependent, let our, let their,
+            try our.parts(differingFrom: their).contains(.secret)
+        {
+            // No key is dropped, however clear it is which edit is newer.
+            verdict = MergeVerdict(result: .both(original: later), isIndependent: true)
+        }
+        switch verdict.result {
+        case .removed:
+            if let our { note(.removed, our, requiresCheck: our.requiresCheck) }
+        case .one(.ours):
+            guard let our else { return }
+            try join(our, with: their, by: verdict, comparing: order)
+        case .one(.theirs):
+            guard let their else { return }
+            guard let our else {
+                note(.added, their)
+                result = try their.sealed(like: nil, in: generation, under: key)
+                return
+            }
+            try join(their, with: our, by: verdict, comparing: order)
+        case .both(let original):
+            guard let our, let their else { return }
+            let (winner, loser) = original == .ours ? (our, their) : (their, our)
+            try join(winner, with: loser, by: verdict, comparing: order)
+            try addSecond(loser, beside: winner, comparing: order)
+        }
+    }
+
+    private func opened(_ record: VaultState.Record?, with key: VaultKey) throws(VaultError)
+        -> MergedEntry?
+    {
+        guard let record else { return nil }
+        return try MergedEntry(record, with: key)
+    }
+
+    /// Makes the result from the winning copy, and from what the other copy has that must not be
+    /// rolled back.
+    private mutating func join(
+        _ winner: MergedEntry, with loser: MergedEntry?, by verdict: MergeVerdict,
+        comparing order: EnrolledOrder.Function
+    ) throws(VaultError) {
+        guard let our = try opened(ours, with: key) else { return }
+        var entry = winner
+        var isForked = false
+        if let loser {
+            if !winner.isWiped, !loser.isWiped, winner.closed != nil || loser.closed != nil {
+                let isOurs = verdict.result == .one(.ours)
+                var side = try sealedSide(our, isOurs ? loser : winner, by: verdict)
+                // Whoever saved a file that includes this one has decided.
+                if copy.state.history.includes(formerHistory) { side = side ?? .theirs }
+                guard let side else { return leave(winner, loser) }
+                if (side == .ours) != isOurs { entry.takeSealedPart(of: loser) }
+            }
+            isForked = entry.advance(to: loser, comparing: order)
+            entry.wipe(like: loser)
+            // Only the device changes what it has sealed.
+            if verdict.isIndependent, entry.closed == nil {
+                entry.access = entry.access.stricter(than: loser.access)
+                if !entry.isWiped { entry.device = entry.device ?? loser.device }
+            }
+            // A result that differs from the winner is an edit of its own.
+            if try !entry.parts(differingFrom: winner).isEmpty { entry.properties.edited = edit }
+        }
+        let parts = try entry.parts(differingFrom: our)
+        let isReplaced = parts.contains { $0 != .details }
+        wipesOurs = entry.isWiped && !our.isWiped
+        if case .both = verdict.result {
+            needsCheck = isReplaced && our.requiresCheck
+        } else if wipesOurs {
+            note(.wiped, entry, requiresCheck: our.requiresCheck)
+        } else if !parts.isEmpty {
+            note(.replaced(parts), entry, requiresCheck: isReplaced && our.requiresCheck)
+        } else if let loser, verdict.isIndependent,
+            try !loser.parts(differingFrom: winner).isEmpty
+        {
+            note(.kept, entry)
+        }
+        if !wipesOurs, !parts.contains(.secret), try entry.isAdvanced(from: our) {
+            note(.advanced, entry)
+        }
+        if isForked { note(.forked, entry) }
+        result = try entry.sealed(like: ours, in: generation, under: key)
+    }
+
+    /// Whether replacing our copy, which does not keep the ID, requires a check.
+    private var needsCheck = false
+
+    /// Keeps our copy as it is.
+    private mutating func leave(_ copies: MergedEntry...) {
+        guard let ours, let theirs else { return }
+        result = ours
+        if Set(copies.compactMap(\.device)).count > 1 {
+            left = .toOwner(theirs: theirs)
+        } else {
+            left = .toHome(theirs: theirs, closed: ours.device == nil ? theirs : ours)
+        }
+    }
+
+    /// The side whose secret, access control and device the result has, if one copy is closed here;
+    /// `nil` if that cannot be told without the secret.
+    private func sealedSide(
+        _ our: MergedEntry, _ their: MergedEntry, by verdict: MergeVerdict
+    ) throws(VaultError) -> MergeVerdict.Side? {
+        let later: MergeVerdict.Side = verdict.result == .one(.ours) ? .ours : .theirs
+        let isDecided =
+            !verdict.isIndependent && our.properties.edited != their.properties.edited
+        let advanced: MergeVerdict.Side? =
+            our.state == their.state ? nil : our.state > their.state ? .ours : .theirs
+        let areEnrolled = our.isEnrolled && their.isEnrolled
+        let areCounters = our.isCounter && their.isCounter
+        if our.device == their.device {
+            if try our.hasPayload(of: their) { return later }
+            let isCounted = our.isCounted(like: their)
+            if isCounted, let advanced { return advanced }
+            let revisions = (our.line.revision, their.line.revision)
+            // An edit that was seen covers all that was sealed before, except counters.
+            let isSeen = isDecided && !areCounters
+            let isForked = !isCounted && !isSeen && wasSealed(on: .ours) && wasSealed(on: .theirs)
+            guard revisions.0 != revisions.1, !isForked else { return nil }
+            return revisions.0 > revisions.1 ? .ours : .theirs
+        }
+        if isDecided {
+            // An explicit binding, its end, or a move.
+            return (areEnrolled || areCounters) && advanced == later.other ? nil : later
+        }
+        // The secret of the other device is spent.
+        if our.device != nil, their.device != nil { return areEnrolled ? advanced : nil }
+        let bound: MergeVerdict.Side = our.device == nil ? .theirs : .ours
+        let mayReplace = areEnrolled ? advanced != bound.other : !wasSealed(on: bound.other)
+        return mayReplace ? bound : nil
+    }
+
+    /// Whether this side's copy may have been sealed since the two files parted.
+    private func wasSealed(on side: MergeVerdict.Side) -> Bool {
+        let record = side == .ours ? ours : theirs
+        let (own, other) =
+            side == .ours
+            ? (formerHistory, copy.state.history) : (copy.state.history, formerHistory)
+        return record.map { own.mayHaveSealed(in: $0.line.revision, since: other) } ?? false
+    }
+
+    private mutating func addSecond(
+        _ loser: MergedEntry, beside winner: MergedEntry, comparing order: EnrolledOrder.Function
+    ) throws(VaultError) {
+        var entry = loser.second(edited: edit)
+        _ = entry.advance(to: winner, comparing: order)
+        entry.access = entry.access.stricter(than: winner.access)
+        second = try entry.sealed(like: nil, in: generation, under: key)
+        let names = EntryNames(
+            issuer: entry.properties.issuer, account: entry.properties.account)
+        note(.keptBoth(copy: names), winner, requiresCheck: needsCheck)
+    }
+
+    private mutating func note(
+        _ action: MergeChange.Action, _ entry: MergedEntry, requiresCheck: Bool = false
+    ) {
+        merged.append(
+            MergeChange(
+                id: entry.id, issuer: entry.properties.issuer, account: entry.properties.account,
+                action: action, requiresCheck: requiresCheck))
+    }
+}
