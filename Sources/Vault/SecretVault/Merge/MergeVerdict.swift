@@ -16,6 +16,14 @@ struct MergeVerdict: Hashable {
         case both(original: Side)
         /// The other side removed the entry, and had seen its last edit.
         case removed
+
+        /// The side whose copy keeps the ID; `nil` if the entry is removed.
+        var kept: Side? {
+            switch self {
+            case .one(let side), .both(original: let side): side
+            case .removed: nil
+            }
+        }
     }
 
     let result: Result

@@ -106,11 +106,20 @@ struct MergedEntry {
             || other.closed != nil
     }
 
-    /// Whether ``state`` shows which of two closed secrets of one device is newer.
+    /// Whether only ``state`` shows which of two closed secrets of one device is newer.
     func isCounted(like other: MergedEntry) -> Bool {
-        guard isCounter else { return isEnrolled && other.isEnrolled }
-        return access == other.access && properties.traits == other.properties.traits
-            && !isOtherKey(than: other)
+        access == other.access && properties.traits == other.properties.traits
+            && (isEnrolled || isCounter && !isOtherKey(than: other))
+    }
+
+    /// Whether it must not keep the revision of `own`: a greater one shows elsewhere that it is
+    /// newer than `other`, which the same device has sealed with other content.
+    func overrules(_ other: MergedEntry, from own: MergedEntry) throws(VaultError) -> Bool {
+        guard device != nil, device == other.device,
+            own.line.revision <= other.line.revision
+        else { return false }
+        let isSame = try hasPayload(of: other)
+        return !isSame || access != other.access
     }
 
     /// Whether it replaces `former` by a newer state of the same secret.

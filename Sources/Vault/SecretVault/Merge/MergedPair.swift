@@ -116,22 +116,24 @@ struct MergedPair {
     ) throws(VaultError) {
         guard let our = try opened(ours, with: key) else { return }
         var entry = winner
-        var isForked = false
+        var (isForked, isOverruled) = (false, false)
         if let loser {
+            let isOurs = verdict.result.kept == .ours
+            let their = isOurs ? loser : winner
             if !winner.isWiped, !loser.isWiped, winner.closed != nil || loser.closed != nil {
-                let isOurs = verdict.result == .one(.ours)
-                var side = try sealedSide(our, isOurs ? loser : winner, by: verdict)
-                // Whoever saved a file that includes this one has decided.
-                if copy.state.history.includes(formerHistory) { side = side ?? .theirs }
-                guard let side else { return leave(winner, loser) }
+                // Only the device changes what it has sealed.
+                guard let side = try sealedSide(our, their, by: verdict) else {
+                    return leave(winner, loser)
+                }
                 if (side == .ours) != isOurs { entry.takeSealedPart(of: loser) }
-            }
-            isForked = entry.advance(to: loser, comparing: order)
-            entry.wipe(like: loser)
-            // Only the device changes what it has sealed.
-            if verdict.isIndependent, entry.closed == nil {
-                entry.access = entry.access.stricter(than: loser.access)
-                if !entry.isWiped { entry.device = entry.device ?? loser.device }
+            } else {
+                isForked = entry.advance(to: loser, comparing: order)
+                entry.wipe(like: loser)
+                if verdict.isIndependent {
+                    entry.access = entry.access.stricter(than: loser.access)
+                    if !entry.isWiped { entry.device = entry.device ?? loser.device }
+                }
+                isOverruled = try entry.overrules(their, from: our)
             }
             // A result that differs from the winner is an edit of its own.
             if try !entry.parts(differingFrom: winner).isEmpty { entry.properties.edited = edit }
@@ -154,7 +156,7 @@ struct MergedPair {
             note(.advanced, entry)
         }
         if isForked { note(.forked, entry) }
-        result = try entry.sealed(like: ours, in: generation, under: key)
+        result = try entry.sealed(like: isOverruled ? nil : ours, in: generation, under: key)
     }
 
     /// Whether replacing our copy, which does not keep the ID, requires a check.
@@ -176,41 +178,52 @@ struct MergedPair {
     private func sealedSide(
         _ our: MergedEntry, _ their: MergedEntry, by verdict: MergeVerdict
     ) throws(VaultError) -> MergeVerdict.Side? {
-        let later: MergeVerdict.Side = verdict.result == .one(.ours) ? .ours : .theirs
+        // Whoever saved a file that includes this one has decided.
+        guard !copy.state.history.includes(formerHistory) else { return .theirs }
+        let later: MergeVerdict.Side = verdict.result.kept == .ours ? .ours : .theirs
+        if try our.hasPayload(of: their) { return later }
         let isDecided =
             !verdict.isIndependent && our.properties.edited != their.properties.edited
         let advanced: MergeVerdict.Side? =
             our.state == their.state ? nil : our.state > their.state ? .ours : .theirs
         let areEnrolled = our.isEnrolled && their.isEnrolled
         let areCounters = our.isCounter && their.isCounter
+        let areBothSealed = wasSealed(on: .ours) && wasSealed(on: .theirs)
+        // Each may have been presented.
+        if areEnrolled, advanced == nil, areBothSealed { return nil }
+        let side: MergeVerdict.Side
         if our.device == their.device {
-            if try our.hasPayload(of: their) { return later }
             let isCounted = our.isCounted(like: their)
             if isCounted, let advanced { return advanced }
             let revisions = (our.line.revision, their.line.revision)
             // An edit that was seen covers all that was sealed before, except counters.
-            let isSeen = isDecided && !areCounters
-            let isForked = !isCounted && !isSeen && wasSealed(on: .ours) && wasSealed(on: .theirs)
+            let isForked = areBothSealed && !isCounted && (!isDecided || areCounters)
             guard revisions.0 != revisions.1, !isForked else { return nil }
-            return revisions.0 > revisions.1 ? .ours : .theirs
-        }
-        if isDecided {
+            side = revisions.0 > revisions.1 ? .ours : .theirs
+        } else if isDecided {
             // An explicit binding, its end, or a move.
-            return (areEnrolled || areCounters) && advanced == later.other ? nil : later
+            guard !areCounters || advanced != later.other else { return nil }
+            side = later
+        } else if our.device != nil, their.device != nil {
+            // The secret of the other device is spent.
+            if areEnrolled, let advanced { return advanced }
+            // After a move, the former device is gone.
+            let former: MergeVerdict.Side = our.closed == nil ? .theirs : .ours
+            let isOpen = our.closed == nil || their.closed == nil
+            guard isOpen, !wasSealed(on: former) else { return nil }
+            side = former.other
+        } else {
+            side = our.device == nil ? .theirs : .ours
+            let mayReplace = areEnrolled && advanced == side || !wasSealed(on: side.other)
+            guard mayReplace else { return nil }
         }
-        // The secret of the other device is spent.
-        if our.device != nil, their.device != nil { return areEnrolled ? advanced : nil }
-        let bound: MergeVerdict.Side = our.device == nil ? .theirs : .ours
-        let mayReplace = areEnrolled ? advanced != bound.other : !wasSealed(on: bound.other)
-        return mayReplace ? bound : nil
+        return areEnrolled && advanced == side.other ? nil : side
     }
 
     /// Whether this side's copy may have been sealed since the two files parted.
     private func wasSealed(on side: MergeVerdict.Side) -> Bool {
-        let record = side == .ours ? ours : theirs
-        let (own, other) =
-            side == .ours
-            ? (formerHistory, copy.state.history) : (copy.state.history, formerHistory)
+        var (record, own, other) = (ours, formerHistory, copy.state.history)
+        if side == .theirs { (record, own, other) = (theirs, other, own) }
         return record.map { own.mayHaveSealed(in: $0.line.revision, since: other) } ?? false
     }
 
