@@ -205,9 +205,9 @@ struct BoundMergeTests {
         }
     }
 
-    @Test("an enrolled secret elsewhere gives way unless it is newer than the bound one")
+    @Test("an enrolled secret elsewhere gives way to the bound one if that is newer")
     func enrolled() throws {
-        for (elsewhere, isLeft) in [(3, false), (4, false), (5, true)] as [(UInt64, Bool)] {
+        for (elsewhere, isLeft) in [(3, false), (4, true), (5, true)] as [(UInt64, Bool)] {
             let copies = try BoundCopies(bound: false)
             let id = copies.ids[3]
             try copies.change(at: .elsewhere) {
@@ -281,7 +281,8 @@ struct BoundMergeTests {
                 try changes.advance(ids[3], to: BoundCopies.enrolled(state))
             }
         }
-        // The device has used an older copy of its vault.
+        // The device has used an older copy of its vault, and saved it more often.
+        try copies.change(at: .elsewhere, renaming(ids[0], to: "other", at: 90))
         try copies.change(at: .elsewhere, with: copies.device, use(3, 3, "there"))
         try copies.change(at: .home, use(1, 3, "here"))
         let plan = try copies.merge(at: .elsewhere)
@@ -293,6 +294,54 @@ struct BoundMergeTests {
         #expect(try copies.merge(at: .elsewhere).unmerged.isEmpty)
         for id in ids {
             #expect(try copies.box(id, at: .elsewhere) == copies.box(id, at: .home))
+        }
+    }
+
+    @Test("a secret that the device has overruled does not return", arguments: [false, true])
+    func overruled(isRenamed: Bool) throws {
+        let copies = try BoundCopies()
+        let id = copies.ids[2]
+        // The device has used an older copy of its vault, and saved it more often.
+        try copies.change(at: .elsewhere, renaming(copies.ids[0], to: "other", at: 90))
+        try copies.change(
+            at: .elsewhere, with: copies.device, replacing(id, by: "there", at: 100))
+        try copies.change(at: .home, replacing(id, by: "here", at: 200))
+        try copies.merge(at: .home)
+        if isRenamed { try copies.change(at: .elsewhere, renaming(id, to: "later", at: 300)) }
+        #expect(try copies.merge(at: .elsewhere).unmerged.isEmpty)
+        for place in BoundCopies.Place.allCases {
+            #expect(try copies.facts(id, at: place).secret == Array("here".utf8))
+        }
+    }
+
+    @Test("a binding that was made more saves ago than are recorded can be ended")
+    func longBound() throws {
+        let copies = try BoundCopies()
+        for isCopied in [true, false] {
+            let vault = try copies.unlock(at: .home)
+            var state = vault.state
+            for _ in 0..<300 { state = try state.next(after: nil) }
+            try copies.copies.vault.put(state.written(with: vault.key), as: "vault")
+            if isCopied { try copies.copyHome() }
+        }
+        try copies.change(at: .home) { try $0.unbind(copies.ids[2], now: 200) }
+        #expect(try copies.merge(at: .elsewhere).unmerged.isEmpty)
+        #expect(try copies.entry(copies.ids[2], at: .elsewhere).binding == nil)
+    }
+
+    @Test("an edit of a copy that is bound to a key from before a move does not need that key")
+    func moved() throws {
+        let copies = try BoundCopies()
+        let ids = [copies.ids[2], copies.ids[3]]
+        let key = try testDevice(2)
+        let vault = try copies.unlock(at: .elsewhere, with: copies.device)
+        try vault.key.devices.attach(key)
+        try vault.change { try $0.rebind(from: [copies.device.id], to: key.id, now: 100) }
+        for id in ids { try copies.change(at: .home, renaming(id, to: "later", at: 5000)) }
+        #expect(try copies.merge(at: .elsewhere, with: key).unmerged.isEmpty)
+        for id in ids {
+            let entry = try copies.entry(id, at: .elsewhere)
+            #expect(entry.binding?.device == key.id && entry.issuer == "later")
         }
     }
 

@@ -215,7 +215,8 @@ enum MergeCommand {
                 } else if entry.isHere {
                     "the device’s key for it cannot be used; watchword check says why"
                 } else {
-                    "which secret is newer is only known on “\(device)”; merge the files there"
+                    "which secret is newer is only known on “\(device)”; merge the files there or, "
+                        + "if it lost its key, remove one of the two and merge again"
                 }
             session.printer.warn("\(entry.name.visible) of \(path) was not merged: " + reason)
         }

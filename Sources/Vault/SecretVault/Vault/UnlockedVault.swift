@@ -318,16 +318,14 @@ extension UnlockedVault {
         var reports = reports
         var (opened, closed) = (0, 0)
         for record in state.records {
-            guard case .sealed = record.body else { continue }
-            do {
-                _ = try record.content(with: key)
-                opened += 1
-            } catch .damaged(let part) {
-                damages.append(part)
-            } catch .boundElsewhere {
-                closed += 1
-            } catch .deviceKey(let problem) {
+            guard record.isSealed else { continue }
+            switch Result(catching: { () throws(VaultError) in try record.content(with: key) }) {
+            case .success: opened += 1
+            case .failure(.damaged(let part)): damages.append(part)
+            case .failure(.boundElsewhere): closed += 1
+            case .failure(.deviceKey(let problem)):
                 reports.append(.deviceKeyUnusable(record.line.id, problem))
+            case .failure(let error): throw error
             }
         }
         return VaultCheck(

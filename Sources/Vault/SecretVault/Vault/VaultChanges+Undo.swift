@@ -109,11 +109,8 @@ extension VaultChanges {
         for old in previous.records {
             if let record = current.record(old.line.id) {
                 order.append(old.line.id)
-                guard
-                    let change = try changeBack(
-                        record, to: old, edited: edits.mark(ofChanged: old))
-                else { continue }
-                undone.append(change)
+                let change = try changeBack(record, to: old, edited: edits.mark(ofChanged: old))
+                if let change { undone.append(change) }
             } else if old.isWipedWithoutKey {
                 // Nobody with the key has wiped it, so it must not return as a wiped entry.
                 hasVanished = true
@@ -124,12 +121,9 @@ extension VaultChanges {
             }
         }
         for record in current.records where previous.record(record.line.id) == nil {
-            if record.summary.kind == .enrolled {
-                order.append(record.line.id)
-                undone.append(UndoneChange(of: record, .kept))
-            } else {
-                undone.append(UndoneChange(of: record, .removed))
-            }
+            let isKept = record.summary.kind == .enrolled
+            if isKept { order.append(record.line.id) }
+            undone.append(UndoneChange(of: record, isKept ? .kept : .removed))
         }
         guard order.count <= VaultLimits.entries else { throw .overLimit(.entries) }
         guard undone.contains(where: { $0.action != .kept }) else {
@@ -175,20 +169,18 @@ extension VaultChanges {
         // An older secret is better than none.
         let found = try restored(record, withOlderSecretOf: old, now: now)
         try state.replace(found)
-        let requiresCheck = record.summary.requiresCheckPerUse
-        guard let older = OlderSecret(in: found, replacing: record) else {
-            return UndoneChange(of: found, .restored, requiresCheck: requiresCheck)
-        }
-        return UndoneChange(of: found, .restoredOlder(older), requiresCheck: requiresCheck)
+        let older = OlderSecret(in: found, replacing: record)
+        return UndoneChange(
+            of: found, older.map(UndoneChange.Action.restoredOlder) ?? .restored,
+            requiresCheck: record.summary.requiresCheckPerUse)
     }
 
     /// Whether this device can seal the secret of one record as that of the other.
     private func areOpen(
         _ record: VaultState.Record, _ other: VaultState.Record
     ) throws(VaultError) -> Bool {
-        for device in [record.device, other.device].compactMap({ $0 })
-        where try key.devices.key(device) == nil { return false }
-        return true
+        let keys = try key.devices.keys()
+        return [record, other].allSatisfy { $0.device.map { keys[$0] != nil } ?? true }
     }
 
     /// Restores a removed record; its failures still count, because it is not resealed.
@@ -238,17 +230,14 @@ extension VaultChanges {
             parts.append(.secret)
             properties.traits = former.traits
         }
-        var isWiped = false
-        if case .tombstone = record.body { isWiped = true }
-        if !isWiped, areOpen,
+        if record.isSealed, areOpen,
             (record.line.accessControl, record.device) != (old.line.accessControl, old.device)
         {
             parts.append(.accessControl)
         }
         guard !parts.isEmpty else { return nil }
         properties.edited = edited
-        let reseals = parts.contains(.secret) || parts.contains(.accessControl)
-        if reseals {
+        if parts.contains(.secret) || parts.contains(.accessControl) {
             let line = RecordLine(
                 id: record.line.id, revision: state.generation,
                 accessControl: old.line.accessControl)
