@@ -96,6 +96,10 @@ func enrolledForm(
     generation: UInt64, isPresented: Bool, hasSuccessor: Bool = false
 ) -> SecretBytes {
     let nonce = [UInt8](repeating: 7, count: 16)
+    let parts: [[UInt8]] = [
+        Array("wws_\(generation)".utf8), isPresented || hasSuccessor ? nonce : [],
+        hasSuccessor ? Array("wws_next".utf8) : [], hasSuccessor && isPresented ? nonce : [],
+    ]
     return SecretBytes(capacity: 512) { output in
         output.append(1)
         for text in ["https://example.com", "", "cr_1"] {
@@ -103,10 +107,7 @@ func enrolledForm(
         }
         output.append(5, bytes: 8)
         output.append(generation, bytes: 8)
-        output.append(string: Array("wws_\(generation)".utf8).span)
-        output.append(string: (isPresented || hasSuccessor ? nonce : []).span)
-        output.append(string: (hasSuccessor ? Array("wws_next".utf8) : []).span)
-        output.append(string: (hasSuccessor && isPresented ? nonce : []).span)
+        for part in parts { output.append(string: part.span) }
     }
 }
 
