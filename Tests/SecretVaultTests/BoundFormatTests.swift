@@ -112,6 +112,18 @@ struct BoundFormatTests {
         // An enrolled secret that cannot be read has the same state as a plain one.
         let kind = try opened.forged(record, traits: .enrolled)
         #expect(throws: damaged) { try kind.content(with: opened.key) }
+        let code = opened.state.records[0]
+        let ninetySeconds = try #require(TimeStep(period: 90, start: 0))
+        for traits in [
+            EntryTraits.totp(.sha256, .decimal(.six), .standard),
+            .totp(.sha1, .decimal(.eight), .standard),
+            .totp(.sha1, .decimal(.six), ninetySeconds),
+        ] {
+            let forged = try opened.forged(code, traits: traits)
+            #expect(throws: VaultError.damaged(.content(code.line.id))) {
+                try forged.content(with: opened.key)
+            }
+        }
         let state = try opened.forged(record) { changed($0, state: 1) }
         #expect(throws: damaged) { try state.content(with: opened.key) }
         let word = try opened.forged(record) { changed($0, by: .tpm) }

@@ -13,6 +13,7 @@ from watchword_tools.vault_reader.slots import vault_key
 from watchword_tools.vault_reader.vault import verify
 
 KINDS = ["totp", "hotp", "secret", "enrolled", "motp", "yandex"]
+ALGORITHMS = ["SHA1", "SHA256", "SHA512"]
 
 
 def string(data):
@@ -33,6 +34,14 @@ def base64_of(data):
     return base64.b64encode(data).decode()
 
 
+def code_of(entry):
+    """The kind and the parameters of the codes, as in a manifest."""
+    data = bytes([KINDS.index(entry["kind"]) + 1])
+    if entry["kind"] in ("totp", "hotp"):
+        data += bytes([ALGORITHMS.index(entry["algorithm"]) + 1, entry["digits"]])
+    return data + (struct.pack(">qq", entry["period"], entry["start"]) if entry["kind"] == "totp" else b"")
+
+
 class BoundVault:
     """Binds records of a vault of format 2. The attributes are what a faulty program could do otherwise."""
 
@@ -40,6 +49,8 @@ class BoundVault:
     version, word, number, name = 4, "file", 3, "Jörgs Rechner".encode()
     # What the associated data has instead of the `vault` line, of the device's ID, or in all.
     inner_vault = inner_device = inner_data = None
+    # What it has besides the parameters of the entry's codes.
+    code = {}
 
     def __init__(self, data, passphrase):
         self.vault = parse(data)
@@ -86,9 +97,8 @@ class BoundVault:
     def associated(self, place, record):
         if self.inner_data is not None:
             return self.inner_data
-        kind = KINDS.index(self.entries[place]["kind"]) + 1
-        words = ["bound", record["id64"], base64_of(self.inner_device or self.device), self.word, str(kind),
-                 record["access"], str(self.state(place))]
+        words = ["bound", record["id64"], base64_of(self.inner_device or self.device), self.word,
+                 base64_of(code_of(self.entries[place] | self.code)), record["access"], str(self.state(place))]
         return (self.inner_vault or self.vault["line"]) + " ".join(words).encode() + b"\n"
 
     def listed(self, place, box):

@@ -48,6 +48,8 @@ class BoundTests(unittest.TestCase):
         self.refused("^record", inner_vault=b"vault AAAAAAAAAAAAAAAAAAAAAA==\n")
         self.refused("^record", inner_data=b"")
         self.refused("^record", word="tpm")
+        for code in ({"digits": 9}, {"algorithm": "SHA512"}, {"period": 77}, {"start": 1}, {"kind": "secret"}):
+            self.refused("^record", bound={0}, code=code)
         self.refused("^record", inner=lambda box: box[:-1] + bytes([box[-1] ^ 1]))
         self.refused("^record", {BoundVault.device.hex(): bytes(32)})
 

@@ -82,6 +82,7 @@ def read_listed(fields, version):
         entry["wiped"] = {"time": time, "reason": REASONS[reason - 1]}
     entry.update(created=fields.number(8), issuer=fields.text(4096), account=fields.text(4096))
     expect(has_no_space_around(entry["issuer"]) and has_no_space_around(entry["account"]), "manifest")
+    start = fields.at
     kind = fields.number(1)
     expect(kind in KINDS and (version > 1 or kind <= KINDS_OF_FORMAT_1), "manifest")
     entry["kind"] = KINDS[kind]
@@ -92,4 +93,5 @@ def read_listed(fields, version):
     if kind == 1:
         entry["period"], entry["start"] = struct.unpack(">qq", fields.take(16))
         expect(entry["period"] >= 1, "manifest")
+    entry["code"] = fields.data[start:fields.at]
     return entry | read_details(fields) if version > 1 else entry

@@ -7,7 +7,7 @@ import re
 from .boxes import DEVICE_LABEL, LABEL, hkdf, open_box
 from .fields import Fields
 from .lines import Damaged, expect, from_base64, number
-from .manifest import KINDS, REASONS
+from .manifest import REASONS
 
 
 def read_record(lines, known, generation):
@@ -88,9 +88,8 @@ def enrolled_state(form):
 def open_inner_box(vault, box, record, listed, secret, where):
     """Opens the inner box of a bound record with the key of its device, and returns the content."""
     device = listed["device"]
-    kind = next(number for number, name in KINDS.items() if name == listed["kind"])
-    words = ["bound", record["id64"], base64.b64encode(bytes.fromhex(device["id"])).decode(), device["binding"], str(kind),
-             record["access"], str(device["state"])]
+    words = ["bound", record["id64"], base64.b64encode(bytes.fromhex(device["id"])).decode(), device["binding"],
+             base64.b64encode(listed["code"]).decode(), record["access"], str(device["state"])]
     associated = vault["line"] + " ".join(words).encode() + b"\n"
     box_key = hkdf(secret, vault["id"], DEVICE_LABEL + b"record" + record["id"])
     content = read_content(open_box(box_key, box, associated, where), listed["kind"], where)
@@ -105,8 +104,8 @@ def read_entry(vault, key, record, listed, reveal, device_keys=None):
     entry = {"id": record["id"].hex(), "presence": record["presence"], "on_failure": record["on_failure"],
              "revision": record["revision"]}
     entry |= {"reuse": record["reuse"]} if "reuse" in record else {}
-    sealed = ("id", "digest", "fingerprint", "wiped", "revision")
-    entry |= {name: value for name, value in listed.items() if name not in sealed}
+    hidden = ("id", "digest", "fingerprint", "wiped", "revision", "code")
+    entry |= {name: value for name, value in listed.items() if name not in hidden}
     if "tombstone" in record:
         expect(listed["wiped"] in (None, record["tombstone"]), where)
         return entry | {"tombstone": record["tombstone"]}

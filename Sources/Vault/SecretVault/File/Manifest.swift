@@ -301,7 +301,7 @@ extension EntryTraits {
     private static let algorithms: [HashAlgorithm] = [.sha1, .sha256, .sha512]
 
     /// The number of the kind in the file format.
-    var number: UInt8 {
+    private var number: UInt8 {
         switch self {
         case .totp: 1
         case .hotp: 2
