@@ -299,7 +299,8 @@ struct DeviceKeyStoreTests {
 
     @Test("a device's ID is read back from its text, and nothing else is")
     func deviceIDs() {
-        let id = DeviceID((0..<16).map { UInt8(17 * $0) }.span)
+        let bytes = (0..<16).map { UInt8(17 * $0) }
+        let id = DeviceID(bytes.span)
         #expect(id.text == "00112233445566778899aabbccddeeff")
         #expect(DeviceID(text: id.text) == id)
         for text in ["", "00", id.text + "00", id.text + ".new", id.text.uppercased()] {
