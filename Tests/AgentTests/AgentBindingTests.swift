@@ -175,7 +175,7 @@ struct AgentBindingTests {
         #expect(try harness.programs() == 1)
     }
 
-    @Test("a TPM that fails closes the entry with the reason, and the next request asks again")
+    @Test("a TPM failure keeps the entry closed, with the reason; the next request tries again")
     func failing() throws {
         let harness = try Harness()
         try harness.answer(.refused(.busy))
@@ -184,7 +184,7 @@ struct AgentBindingTests {
         #expect(try harness.code() == Self.code)
     }
 
-    @Test("the system agent uses its own computer's TPM only")
+    @Test("the system agent uses only its own computer's TPM")
     func otherTPM() throws {
         let address = try #require(TPMAddress("swtpm:host=127.0.0.1,port=2321"))
         let harness = try Harness(isSystem: true, at: address)
@@ -247,7 +247,7 @@ struct MovedBindingTests {
     private static let toSystem = "vault move --to-system --passphrase-file pass.txt"
     private static let toUser = "vault move --to-user --passphrase-file pass.txt"
 
-    @Test("entries that are bound to this device move along, and are bound anew")
+    @Test("entries that are bound to this device move with the vault, and get a new key")
     func bound() throws {
         let agent = try SystemAgentFixture()
         try agent.make(["Site:me --this-device=file", "Count:me --type hotp --this-device=file"])
@@ -256,17 +256,17 @@ struct MovedBindingTests {
         try agent.shell("umask 077; cp .local/share/watchword/vault copy")
         let code = "code Site --at 59 --passphrase-file pass.txt"
         let moved = try agent.run(Self.toSystem)
-        #expect(AgentFixture.errors(moved).contains("by the system agent (agent)"))
+        #expect(AgentFixture.errors(moved).contains("kept by the system agent (agent)"))
         #expect(try agent.shell(keys).text == "0\n")
         let kept = "find '\(agent.folder.path)/state/5/device-keys' -type f -perm 600 | wc -l"
         #expect(try SystemAgentFixture.root(kept).text == "1\n")
         #expect(try agent.run(code).text == "287082\n")
         #expect(try agent.run("code Count --passphrase-file pass.txt").text == "755224\n")
-        // A copy that was left behind opens no longer.
+        // A copy that was left behind no longer opens it.
         let left = try agent.shell("watchword \(code) --vault copy || true")
         #expect(left.text.isEmpty && !AgentFixture.errors(left).isEmpty)
         let back = try agent.run(Self.toUser)
-        #expect(AgentFixture.errors(back).contains("by a key file (file)"))
+        #expect(AgentFixture.errors(back).contains("with a key in a file (file)"))
         #expect(try agent.shell(keys).text == "1\n")
         #expect(try SystemAgentFixture.root(kept).text == "0\n")
         #expect(try agent.run(code).text == "287082\n")

@@ -54,7 +54,7 @@ struct AgentLoginTests {
         let enrolled = try harness.enrol()
         #expect(
             AgentFixture.errors(enrolled).hasPrefix(
-                "Enrolled Mill:ivan at \(harness.server.address). It opens only on this device now, "
+                "Enrolled Mill:ivan at \(harness.server.address). It now opens only on this device, "
             ))
         var tickets: Set<String> = []
         // Each way continues where the other stopped.

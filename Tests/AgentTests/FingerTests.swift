@@ -8,7 +8,7 @@ import WatchwordSystem
 @testable import Agent
 @testable import SecretVault
 
-/// Which fingers entries require to be enrolled.
+/// The fingers that must be enrolled to open entries.
 struct FingerRecordTests {
     private static func id(_ byte: UInt8) -> RecordID {
         let bytes = [UInt8](repeating: byte, count: RecordID.count)
@@ -82,7 +82,7 @@ struct FingerTests {
             try #require(ids.count == 2)
         }
 
-        /// Enrols fingers, instead of others; `nil` removes fprintd.
+        /// Replaces the enrolled fingers; `nil` removes fprintd.
         func enrol(_ fingers: String?) throws {
             let service = "net.reactivated.Fprint"
             if let fprintd {
@@ -156,7 +156,7 @@ struct FingerTests {
         ("right-thumb", String(repeating: "/", count: 16) + "right-thumb", .unreachable),
     ]
 
-    @Test("the fingers that were enrolled permit a use, and others need the passphrase once")
+    @Test("the recorded fingers permit a use, and others require the passphrase once")
     func fingers() throws {
         let machine = try Machine()
         for (required, enrolled, difference) in Self.cases {
@@ -174,14 +174,14 @@ struct FingerTests {
             #expect(try machine.use(client, entry: 1) == .code, "\(words)")
             try machine.prove(client)
             #expect(try machine.use(client) == .code, "\(words)")
-            // Only other fingers are recorded, and then suffice.
+            // If other fingers are enrolled, they are recorded, and then suffice.
             let later = try machine.use(machine.agent.client())
             #expect(later == (difference == .changed ? .code : expected), "\(words)")
             if difference != .changed { #expect(try machine.required() == required, "\(words)") }
         }
     }
 
-    @Test("a damaged record, or one that others can read, needs the passphrase for each entry")
+    @Test("a damaged record, or one that others can read, requires the passphrase for each entry")
     func damaged() throws {
         let machine = try Machine()
         try machine.enrol("right-thumb")
@@ -223,7 +223,7 @@ struct FingerTests {
         #expect(try machine.use(machine.agent.client()) == .refused)
     }
 
-    @Test("--fingers current requires the fingers of the user, and others need the passphrase once")
+    @Test("--fingers current records the fingers, and others require the passphrase once")
     func commands() throws {
         let machine = try Machine(of: .games)
         let agent = machine.agent
@@ -241,7 +241,7 @@ struct FingerTests {
         try machine.enrol("left-thumb")
         #expect(try agent.run(code, status: 4).text == "")
         let screen = try agent.enteringPassphrase(code)
-        #expect(screen.contains("other fingers") && screen.contains("287082"))
+        #expect(screen.contains("have changed") && screen.contains("287082"))
         #expect(try agent.run(code).text == "287082\n")
         try agent.run("code New --at 59", status: 4)
         try agent.run("edit Bank --fingers any")

@@ -43,12 +43,12 @@ struct BoundCommandTests {
             #expect(
                 facts.contains("\"binding\":\"file\"") && facts.contains("\"here\":\(word)")
                     && facts.contains("\"device\":\"\(device)\"")
-                    // Nobody needs the secret for the counter.
+                    // The counter can be read without the secret.
                     && facts.contains("\"counter\":7"), "\(facts)")
         }
         #expect(
             try run("show GitHub").text.contains(
-                "binding     file: opens only on this device, by a key file\n"))
+                "binding     file: opens only on this device, with a key in a file\n"))
         #expect(
             try run("show GitHub", there: true).text.contains("binding     file: on \(device)\n"))
         #expect(try !run("--json show Mail").text.contains("binding"))
@@ -88,7 +88,7 @@ struct BoundCommandTests {
         #expect(try run("--json code Savings").text.contains("\"counter\":8"))
     }
 
-    @Test("watch shows where entries open that have no codes here")
+    @Test("watch shows where entries without codes here open")
     func watched() throws {
         let (text, errors) = try run("watch", there: true)
         #expect(text.contains("Mail:eve") && !text.contains("GitHub"))
@@ -177,7 +177,7 @@ struct BoundCommandTests {
             "\(unreachable.errors)")
     }
 
-    @Test("binding warns of older programs and copies, erases the previous generation, and can end")
+    @Test("binding warns of older programs and copies, purges the former generation, and can end")
     func bound() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt", "B:b --secret-file key.txt"])
         func run(_ command: String, status: Int32 = 0) throws -> String {
@@ -186,7 +186,7 @@ struct BoundCommandTests {
             return outcome.text + String(decoding: outcome.errors, as: UTF8.self)
         }
         let format = "older versions of Watchword cannot open this vault from now on (format 4)"
-        let copies = "older copies of the vault, backups and git's history still open this secret"
+        let copies = "older copies of the vault, backups and git's history still contain"
         let first = try run("watchword edit A --this-device=file")
         #expect(first.contains(format) && first.contains(copies), "\(first)")
         #expect(try fixture.vault().hasPrefix("watchword-vault 4\n"))
@@ -228,7 +228,7 @@ struct BoundCommandTests {
         #expect(try fixture.run("watchword code A --at 59 \(passphrase)").text == "287082\n")
     }
 
-    @Test("what only the device can decide is left to it, and merged there")
+    @Test("what only the device can decide is left to it and merged there")
     func merged() throws {
         // A copy in which the entry is not bound, and was edited.
         try run("edit GitHub --no-this-device")
@@ -239,7 +239,7 @@ struct BoundCommandTests {
         let left = try run("--vault third merge copy", there: true, status: 1)
         #expect(
             left.errors.contains(
-                "GitHub:alice of copy was not merged: which secret is newer is only known on “"),
+                "GitHub:alice of copy was not merged: only “"),
             "\(left.errors)")
         let json = try run("--vault third --json merge copy", there: true, status: 1).text
         #expect(json.contains(#""left_to_device":[{"device":""#), "\(json)")

@@ -45,7 +45,7 @@ struct BoundCopyTests {
             """)
     }
 
-    @Test("neither does its recovery key")
+    @Test("a copied vault and its recovery key do not open a bound entry")
     func recoveryKey() throws {
         try fixture.run("mkdir there; cp .local/share/watchword/vault there/vault")
         try expectClosed(

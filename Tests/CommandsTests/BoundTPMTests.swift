@@ -108,7 +108,7 @@ struct BoundTPMTests {
         try expectOpen()
     }
 
-    @Test("a binding that is named never falls back, and the default says which one it takes")
+    @Test("a named binding never falls back to another, and the default prints which one it uses")
     func choice() throws {
         let fixture = try VaultFixture()
         let options = "--passphrase-file pass.txt --tpm device:/nonexistent"
@@ -119,12 +119,12 @@ struct BoundTPMTests {
         let agent = try fixture.run("watchword edit Site --this-device=agent \(options)", status: 2)
         #expect(
             String(decoding: agent.errors, as: UTF8.self).contains(
-                "only the system agent can bind to agent; use tpm or file"))
+                "only the system agent supports the binding “agent”; use tpm or file"))
         #expect(try fixture.run("watchword --json list \(options)").text.contains("here") == false)
         let chosen = try fixture.run("watchword edit Site --this-device \(options)")
         #expect(
             String(decoding: chosen.errors, as: UTF8.self).contains(
-                "It opens only on this device now, by a key file (file)."))
+                "It now opens only on this device, with a key in a file (file)."))
     }
 
     @Test("one unsealing opens all bound entries of a command")

@@ -45,7 +45,7 @@ extension ForeignProgram.Outcome {
         let address = harness.server.address
         #expect(
             enrolled.words.hasPrefix(
-                "Enrolled Mill:ivan at \(address). It opens only on this device now, by "))
+                "Enrolled Mill:ivan at \(address). It now opens only on this device, with "))
         #expect(enrolled.words.contains("(format 4)"))
         var tickets: Set<String> = []
         for _ in 0..<3 {

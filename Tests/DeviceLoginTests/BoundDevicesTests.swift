@@ -348,7 +348,7 @@ private struct World {
         try bindEnrolled()
     }
 
-    /// Merges until everything is merged that the owner need not decide.
+    /// Merges until only what the owner must decide is left.
     mutating func settle() throws {
         for _ in 0..<4 {
             for (machine, other) in [(machines[0], machines[1]), (machines[1], machines[0])] {

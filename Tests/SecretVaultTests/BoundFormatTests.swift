@@ -84,7 +84,7 @@ struct BoundFormatTests {
         #expect(throws: Never.self) {
             try opened.forged(record).content(with: opened.key)
         }
-        // Nothing but the home raises the revision, and the name is for people.
+        // Only the home raises the revision, and the name is for people.
         let revision = record.line.sealed(in: record.line.revision - 1)
         #expect(throws: Never.self) {
             try opened.forged(record, as: revision) { changed($0, name: "other") }
@@ -198,7 +198,7 @@ struct BoundFormatTests {
         return text.bytes
     }
 
-    @Test("format 4 is written exactly if a record is listed as bound")
+    @Test("format 4 is written if, and only if, a record is listed as bound")
     func version() throws {
         let bound = try Opened(BoundVault(bound: 2..<3))
         func verify(_ bytes: [UInt8], _ key: VaultKey) throws(VaultError) {
@@ -332,7 +332,7 @@ struct BoundFormatTests {
         }
     }
 
-    @Test("a guess at a secret is confirmed by nothing in the file without the device's key")
+    @Test("without the device's key, nothing in the file confirms a guess at a secret")
     func fingerprint() throws {
         let bound = try BoundVault()
         let opened = try Opened(bound)

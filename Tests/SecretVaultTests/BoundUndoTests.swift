@@ -97,7 +97,7 @@ struct BoundUndoTests {
         #expect(wiped.version == 4)
         try copies.copies.vault.put(wiped.bytes, as: name)
         #expect(try copies.entry(copies.ids[3], at: place).hasVanished)
-        // Once the last entry is gone that is bound, older programs read the file again.
+        // Once the last bound entry is gone, older programs read the file again.
         try copies.change(at: place) { try $0.remove(copies.ids[3], purge: false) }
         let last = try VaultDocument(parsing: copies.copies.vault.folder.bytes(of: name))
         #expect(last.version < 4)

@@ -203,7 +203,7 @@ struct DeviceKeyStoreTests {
         #expect(try open.key.devices.keys().isEmpty)
     }
 
-    @Test("a key that a killed writer has not completed is no key")
+    @Test("a key that a killed writer has not completed is ignored")
     func killed() throws {
         let bound = try BoundVault()
         let open = try bound.elsewhere()

@@ -223,7 +223,7 @@ struct MergePropertyTests {
     }
 
     @Test(
-        "no key is lost that nobody has replaced, on whichever side it is merged",
+        "no key is lost unless somebody has replaced it, on whichever side it is merged",
         arguments: [Place.home, .elsewhere, .between], [false, true])
     func kept(at place: Place, reversed: Bool) throws {
         var (kept, dropped) = (0, 0)

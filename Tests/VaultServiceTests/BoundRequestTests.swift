@@ -8,7 +8,7 @@ import WatchwordCryptography
 
 /// Requests about entries that are bound to a device, on the device and elsewhere.
 struct BoundRequestTests {
-    @Test("the default is a key of the vault, or else the strongest that works; a name is binding")
+    @Test("the default is an existing key or the strongest that works; a named binding is kept")
     func choices() throws {
         let bound = try BoundVault()
         func key(_ binding: DeviceBinding? = nil) throws(VaultError) -> DeviceID {
@@ -153,7 +153,7 @@ struct BoundRequestTests {
         return revisions
     }
 
-    @Test("an import replaces a bound entry on its device only, and keeps the binding")
+    @Test("an import replaces a bound entry only on its device, and keeps the binding")
     func imports() throws {
         let bound = try BoundVault()
         let home = try bound.own()

@@ -27,7 +27,7 @@ final class MemoryTPM: TokenRequestHandler {
         set { state.withLock { $0.failure = newValue } }
     }
 
-    /// Makes it unseal nothing that it has sealed.
+    /// Forgets what it has sealed.
     func clear() { state.withLock { $0.sealed = [:] } }
 
     func carryOut(

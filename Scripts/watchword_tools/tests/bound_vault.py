@@ -1,4 +1,4 @@
-"""A writer of vaults with bound records (format 4), made from Sources/Vault/SecretVault/VaultFile.md."""
+"""A writer of vaults with bound records (format 4), written from Sources/Vault/SecretVault/VaultFile.md."""
 import base64
 import hashlib
 import hmac
@@ -43,13 +43,13 @@ def code_of(entry):
 
 
 class BoundVault:
-    """Binds records of a vault of format 2. The attributes are what a faulty program could do otherwise."""
+    """Binds records of a vault of format 2. The attributes are what a faulty program might write differently."""
 
     device, secret = bytes(range(16)), bytes(range(32, 64))
     version, word, number, name = 4, "file", 3, "Jörgs Rechner".encode()
-    # What the associated data has instead of the `vault` line, of the device's ID, or in all.
+    # What replaces the `vault` line in the associated data, the device's ID there, or all of it.
     inner_vault = inner_device = inner_data = None
-    # What it has besides the parameters of the entry's codes.
+    # What replaces parameters of the entry's codes there.
     code = {}
 
     def __init__(self, data, passphrase):
@@ -102,7 +102,7 @@ class BoundVault:
         return (self.inner_vault or self.vault["line"]) + " ".join(words).encode() + b"\n"
 
     def listed(self, place, box):
-        """What the manifest has about the secret."""
+        """What the manifest lists for the secret."""
         secret = bytes.fromhex(self.entries[place]["secret"])
         fingerprint = hmac.digest(self.of_device(b"fingerprint"), secret, "sha256")[:16]
         device = self.device + bytes([self.number]) + string(self.name) + struct.pack(">Q", self.state(place))

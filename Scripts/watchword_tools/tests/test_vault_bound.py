@@ -1,4 +1,4 @@
-"""Tests of format 4: a writer that was made from the document binds the records of a vault, and the reader opens it."""
+"""Tests of format 4: a writer that was written from the document binds the records of a vault, and the reader opens them."""
 import json
 import struct
 import unittest

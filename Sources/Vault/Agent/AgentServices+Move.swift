@@ -9,8 +9,8 @@ internal import WatchwordSystem
 // finishes the move. The agent confirms a copy before the client erases the original; from then on,
 // only a later state of the same vault with the same key replaces the copy.
 //
-// The device keys go along first, and are replaced when the vault has arrived: no step depends on a
-// key that may not be on disk yet.
+// The device keys are copied first, and are replaced when the vault has arrived: no step depends on
+// a key that may not be on disk yet.
 extension AgentServices {
     /// Carries out one step.
     func carryOut(

@@ -5,7 +5,7 @@ internal import VaultService
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// Which fingers of a user must be enrolled, and no others, when an entry is opened.
+/// The fingers that must be enrolled for a user, and no others, when an entry is opened.
 ///
 /// They belong to the readers of this machine, so they are not in the vault.
 struct FingerRecord {
@@ -16,7 +16,7 @@ struct FingerRecord {
     private static let beginning = "watchword-fingers 1\n"
     /// The maximum size of the file in bytes: hundreds of entries.
     private static let largest = 1 << 15
-    /// Only one thread changes files: no other process does.
+    /// Lets one thread at a time change files; no other process changes them.
     private static let turn = Mutex(())
 
     init() {}
@@ -95,13 +95,15 @@ extension FingerRecord {
 extension SystemAccount {
     /// Forgets which fingers the entries require; their vault leaves this agent.
     func forgetFingers() {
-        // A record that stays requires nothing of another vault's entries.
+        // If the file remains, it does not affect the entries of another vault.
         _ = ifPossible(try put(nil, at: FingerRecord.name, by: FingerRecord.file))
     }
 }
 
-/// A check by the system's modules, between two looks at the fingers that are enrolled: otherwise a
-/// finger that is enrolled meanwhile could pass it.
+/// A check by the system's modules.
+///
+/// The enrolled fingers are read before and after it: otherwise, a finger that is enrolled during
+/// the check could pass it.
 struct FingerCheck: PresenceCheck {
     typealias Grade = Enforced
 
@@ -148,7 +150,7 @@ struct FingerCheck: PresenceCheck {
         if !request.isProved { try refuse(because: difference) }
     }
 
-    /// Ends the check; nobody has guessed.
+    /// Ends the check, without counting a failure.
     private mutating func refuse(
         because difference: FingerDifference
     ) throws(PAMCheckFailure) -> Never {
@@ -158,7 +160,7 @@ struct FingerCheck: PresenceCheck {
 }
 
 extension HeldRequest {
-    /// Has an entry require the fingers that are enrolled now, or no particular ones.
+    /// Makes an entry require the fingers that are enrolled now, or no particular ones.
     func setFingers(_ isCurrent: Bool, of id: RecordID) throws {
         guard case .account(let account) = service.reach else {
             throw RequestRefusal(.misunderstood)

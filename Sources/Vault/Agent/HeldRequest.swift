@@ -215,7 +215,7 @@ extension HeldRequest {
 }
 
 extension AgentServices {
-    /// What uses the TPM at this address for a key of this device.
+    /// The handler of requests to the TPM at this address, for a key of this device.
     ///
     /// Nobody is asked, so the request keeps its turn meanwhile.
     func tokens(
@@ -227,7 +227,7 @@ extension AgentServices {
             of: token(at: address, relay), with: VaultError.deviceKey(.otherTPM))
     }
 
-    /// What uses the TPM at this address, in the user agent as the client itself could.
+    /// The handler of requests to the TPM at this address; the user agent uses it as the client could.
     ///
     /// The system agent has privileges that its clients lack, and uses its own computer's TPM only.
     ///

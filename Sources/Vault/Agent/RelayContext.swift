@@ -156,7 +156,7 @@ extension RelayContext {
     /// Longer than fprintd may take for two readers.
     private static let fingerTimeout = Duration.seconds(15)
 
-    /// The fingers of a user that are enrolled; `nil` if fprintd does not say.
+    /// The fingers of a user that are enrolled; `nil` if fprintd does not report them.
     func fingers(of user: UInt32) throws(PAMCheckFailure) -> EnrolledFingers? {
         try using { helpers throws(SystemCallFailure) in
             try helpers.startFingers(of: user)

@@ -138,7 +138,7 @@ extension Enrolment {
             // Reject a generation that leaves no room for later ones.
             guard handed.generation < 1 << 62 else { throw .unexpectedResponse }
             return (credential, handed)
-        // An older server has refused the request before it recorded anything.
+        // An older server refuses the request before it records anything.
         case .problem(let problem)
         where custody != nil && problem.type.text == "urn:watchword:problem:unknown-field":
             return try ask(reporting: nil, over: &sender)

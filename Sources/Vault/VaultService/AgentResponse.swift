@@ -22,7 +22,7 @@ package enum AgentResponse: Sendable {
     case standing(VaultStanding)
     /// A copy of the vault, which is being moved to its user.
     case parcel(VaultParcel)
-    /// The vault has arrived, and its entries that were bound to this device are bound anew.
+    /// The vault has arrived, and its entries that were bound to this device have a new binding.
     case moved(DeviceBinding)
     case listing(VaultListing)
     /// What ``AgentRequest/find(_:_:_:)`` found, and the code of the only entry.
@@ -46,8 +46,8 @@ package enum AgentResponse: Sendable {
     case refused(RefusalCost)
     /// The system's modules gave no verdict.
     case noVerdict(PAMCheckFailure)
-    /// Before this request, what opens the vault must be proved once, because of the fingers that
-    /// are enrolled.
+    /// The client must first prove once more that it can open the vault, because of the fingers
+    /// that are enrolled.
     case fingersDiffer(FingerDifference)
     /// The entry has no such code.
     case noCode
@@ -322,7 +322,7 @@ package enum FingerDifference: UInt8, CaseIterable, Sendable {
     case changed
     /// None is enrolled.
     case noFinger
-    /// fprintd does not say which are.
+    /// fprintd does not report which are enrolled.
     case unreachable
     /// The agent's record of them is damaged.
     case damaged

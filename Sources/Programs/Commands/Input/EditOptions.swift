@@ -122,7 +122,7 @@ extension Session {
         guard entry.isHere else { throw CommandFailure.closed(entry, .boundElsewhere) }
     }
 
-    /// Warns that older programs do not open the vault any more, after its first entry was bound.
+    /// Warns that older versions no longer open the vault, after its first entry was bound.
     ///
     /// - Parameter entries: the entries before.
     func warnOfFormat(of entries: [EntrySummary]) {
@@ -141,10 +141,10 @@ extension DeviceBinding? {
     /// The facts for scripts.
     var record: Record { map { [("binding", .text($0.rawValue))] } ?? [] }
 
-    /// What is said after the result.
+    /// The sentence after the result.
     var note: String {
         map {
-            " It opens only on this device now, \(Messages.description(of: $0)) (\($0.rawValue))."
+            " It now opens only on this device, \(Messages.description(of: $0)) (\($0.rawValue))."
         }
             ?? ""
     }

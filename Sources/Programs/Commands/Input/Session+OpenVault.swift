@@ -57,10 +57,10 @@ extension Session {
     }
 
     /// Loads all device keys of a vault, before its entries are compared with those of another
-    /// file, of which others may be bound.
+    /// file, in which other entries may be bound.
     func loadDeviceKeys(of vault: UnlockedVault) {
         for key in deviceKeyStore.homes(of: vault) {
-            // The vault knows why.
+            // The vault records the reason.
             _ = ifPossible(
                 try deviceKeyStore.load(key, for: vault) { _ in StartedTokenHelper() })
         }

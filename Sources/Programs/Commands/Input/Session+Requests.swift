@@ -67,7 +67,7 @@ extension Session {
         let presence = try presence(for: entry, in: vault, for: use)
         var response = try vault.send(request(presence), asking: person.answer)
         if case .fingersDiffer(let difference) = response {
-            printer.alarm(Messages.sentence(for: difference) + "; the passphrase is needed, too")
+            printer.alarm(Messages.sentence(for: difference) + "; the passphrase is also required")
             try proveAgain(vault)
             response = try vault.send(request(presence), asking: person.answer)
         }

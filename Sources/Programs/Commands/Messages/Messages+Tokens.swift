@@ -123,12 +123,12 @@ extension Messages {
 
 // Entries that are bound to a device.
 extension Messages {
-    /// What binds an entry to this device.
+    /// How an entry is bound to this device, after “opens only on this device”.
     static func description(of binding: DeviceBinding) -> String {
         switch binding {
-        case .tpm: "by its TPM"
-        case .agent: "by the system agent"
-        case .file: "by a key file"
+        case .tpm: "with a key sealed by its TPM"
+        case .agent: "with a key kept by the system agent"
+        case .file: "with a key in a file"
         }
     }
 
@@ -136,8 +136,8 @@ extension Messages {
         "older versions of Watchword cannot open this vault from now on (format 4)"
 
     static let olderCopiesOpen =
-        "older copies of the vault, backups and git's history still open this secret; where that "
-        + "matters, enrol again or get a new key"
+        "older copies of the vault, backups and git's history still contain this secret without its "
+        + "binding; if that matters, enrol again or get a new key"
 
     /// Why the secret of an entry, which is bound to a device, was not opened, and what to do.
     static func sentence(forClosed entry: EntrySummary, _ error: VaultError) -> String {
@@ -169,7 +169,8 @@ extension Messages {
         case .damaged, .token(.badRequest): "its device key is damaged; restore \(folder)"
         case .openToOthers:
             "other users can access the device key; run: chmod -R go= \(folder)"
-        case .notPlace(.agent): "only the system agent can bind to agent; use tpm or file"
+        case .notPlace(.agent):
+            "only the system agent supports the binding “agent”; use tpm or file"
         case .notPlace: "the system agent keeps this vault; use tpm or agent"
         case .otherTPM: sentence(forKey: .otherTPM)
         case .notLocked: "no memory can be locked for the device key, so it was not used"
@@ -185,9 +186,9 @@ extension Messages {
     static func sentence(for difference: FingerDifference) -> String {
         switch difference {
         case .changed:
-            "other fingers are enrolled for you than when the entry was protected (fprintd)"
+            "your enrolled fingers have changed since the agent recorded them (fprintd)"
         case .noFinger: "no finger is enrolled for you (fprintd)"
-        case .unreachable: "fprintd did not say which fingers are enrolled for you"
+        case .unreachable: "fprintd did not report which fingers are enrolled for you"
         case .damaged:
             "the agent's record of fingers is damaged; root can remove "
                 + "/var/lib/watchword-agent/\(CurrentProcess.user)/fingers"

@@ -224,7 +224,7 @@ extension Messages {
         return words.joined(separator: ", ")
     }
 
-    /// The device on which alone an entry opens; `nil` if there is none.
+    /// The only device on which an entry opens; `nil` if it is not bound to one.
     static func place(of entry: EntrySummary) -> String? {
         entry.binding.map { $0.isHere ? "on this device" : "on " + VisibleText.of($0.name) }
     }

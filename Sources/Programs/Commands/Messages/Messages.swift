@@ -130,7 +130,7 @@ enum Messages {
         case .closed(let entry, let error): sentence(forClosed: entry, error)
         case .fingersDiffer(let difference): sentence(for: difference)
         case .fingersInOwnVault:
-            "--fingers is for a vault that the system agent keeps; see watchword vault move --help"
+            "--fingers requires a vault that the system agent keeps; see watchword vault move --help"
         case .uriForKey(let place, .exportURI):
             "\(place): this is a URI, not a key; use watchword import FILE (- for standard input)"
         case .uriForKey(let place, _):

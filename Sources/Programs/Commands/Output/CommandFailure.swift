@@ -67,7 +67,7 @@ enum CommandFailure: ProgramFailure {
     case closed(EntrySummary, VaultError)
     /// The fingers that are enrolled for the user do not permit the check.
     case fingersDiffer(FingerDifference)
-    /// Only the system agent records fingers.
+    /// `--fingers` was given, but only the system agent records fingers.
     case fingersInOwnVault
     // The agent.
     /// The agent no longer holds the vault, for this reason if it is known.

@@ -210,13 +210,13 @@ enum MergeCommand {
             let device = VisibleText.of(entry.binding?.name ?? "")
             let reason =
                 if owned.contains(entry.id) {
-                    "it is bound to another device (“\(device)”) there; remove one of the two, or "
+                    "it is bound to another device (“\(device)”) there; remove one of the two copies, or "
                         + "end its binding with watchword edit --no-this-device, and merge again"
                 } else if entry.isHere {
-                    "the device’s key for it cannot be used; watchword check says why"
+                    "its device key cannot be used; watchword check says why"
                 } else {
-                    "which secret is newer is only known on “\(device)”; merge the files there or, "
-                        + "if it lost its key, remove one of the two and merge again"
+                    "only “\(device)” can tell which secret is newer; merge the files there or, if "
+                        + "its key is lost, remove one of the two copies, and merge again"
                 }
             session.printer.warn("\(entry.name.visible) of \(path) was not merged: " + reason)
         }

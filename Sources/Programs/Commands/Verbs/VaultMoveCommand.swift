@@ -176,7 +176,7 @@ private struct VaultMoving {
                 : "Moved the vault to \(VisibleText.of(path)), and erased the system agent's copy.")
         guard let binding else { return }
         let keeper = "\(Messages.description(of: binding)) (\(binding.rawValue))"
-        session.printer.note("Its bound entries open only on this device now, \(keeper).")
+        session.printer.note("Its bound entries now open only on this device, \(keeper).")
     }
 
     private var twoVaults: CommandFailure {

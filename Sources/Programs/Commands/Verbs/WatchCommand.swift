@@ -58,7 +58,7 @@ enum WatchCommand {
             let use = EntryUse.watch(number: asked, of: asking)
             guard let step = entry.timeStep else { continue }
             let row = LiveRow(entry, step, from: vault)
-            // The list shows where it opens.
+            // The list shows on which device it opens.
             guard entry.isHere || !session.arguments.operands.isEmpty else {
                 rows.append(row)
                 continue

@@ -5,7 +5,7 @@ package enum FingerprintReaders {
     /// fprintd may take this long for each of its answers; it starts when it is first asked.
     private static let timeout: UInt32 = 5_000
 
-    /// The fingers of a user that are enrolled; `nil` if fprintd does not say.
+    /// The fingers of a user that are enrolled; `nil` if fprintd does not report them.
     package static func fingers(of user: String) -> EnrolledFingers? {
         var names = [CChar](repeating: 0, count: EnrolledFingers.longestText + 2)
         guard unsafe enrolled_fingers(user, &names, names.count, timeout) == 0 else { return nil }

@@ -57,7 +57,7 @@ public enum DeviceBinding: String, CaseIterable, Hashable, Sendable {
 
 /// Why a key of this device cannot be used.
 public enum DeviceKeyProblem: Hashable, Sendable {
-    /// It was here when the vault was opened.
+    /// It was here when the vault was opened, and is gone.
     case missing
     /// Its file is damaged.
     case damaged

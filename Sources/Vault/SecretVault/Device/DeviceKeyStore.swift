@@ -87,7 +87,7 @@ package struct DeviceKeyStore: Sendable {
         return key
     }
 
-    /// The newest key for a vault that has this binding; without one, one with the strongest.
+    /// The newest key for a vault with this binding; if it is `nil`, with the strongest one found.
     ///
     /// Files that cannot be read are skipped.
     package func newestKey(_ wanted: DeviceBinding?, for vault: UnlockedVault) -> DeviceID? {
@@ -142,7 +142,7 @@ package struct DeviceKeyStore: Sendable {
         guard ids(of: vaultID)?.contains(key.id) == true else {
             return try write(key, .secret(key.secret), of: vaultID)
         }
-        // What a TPM has sealed under a random ID is the same key.
+        // IDs are random, so what a TPM has sealed under this ID is the same key.
         if case .secret(let secret) = try stored(key.id, of: vaultID).holding {
             guard secret == key.secret else { throw .deviceKey(.damaged) }
         }
@@ -230,7 +230,7 @@ extension DeviceKeyStore {
         try Result(catching: body).mapError { VaultError.deviceKey(DeviceKeyProblem($0)) }.get()
     }
 
-    /// A TPM is not touched, and the keys have no PIN.
+    /// Nobody is asked: a TPM needs no touch, and the keys have no PIN.
     private struct NoPerson: TokenHelper.Person {
         func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? { nil }
         func touch(number: Int, of count: Int) {}
@@ -325,7 +325,7 @@ extension StoredDeviceKey {
 }
 
 extension UnlockedVault {
-    /// Lets the vault know which keys this device has.
+    /// Tells the vault which keys this device has.
     package func openDevices(_ store: DeviceKeyStore) {
         guard state.records.contains(where: { $0.device != nil }) else { return }
         key.devices.addHomes(store.homes(of: self))

@@ -36,8 +36,7 @@ extension RecordBinding {
 
     /// The associated data of a record's inner box.
     ///
-    /// Whoever lacks the device's key can change none of it, except the revision, which is missing
-    /// here.
+    /// Nobody can change any of it without the device's key. The revision is not part of it.
     func associatedData(
         of line: RecordLine, _ traits: EntryTraits, in vaultID: [UInt8]
     ) -> [UInt8] {
@@ -122,7 +121,7 @@ public struct EntryBinding: Hashable, Sendable {
     public let name: String
     /// The counter of a counter-based password, or how far an enrolled secret has advanced.
     public let state: UInt64
-    /// Whether this is the device.
+    /// Whether it is this device.
     public let isHere: Bool
 }
 

@@ -8,7 +8,7 @@ enum RecordPayload {
     case hotp(counter: UInt64, key: SecretBytes, parameters: [Credential.Parameter])
     case bytes(SecretBytes)
     case uncomputed(secret: SecretBytes, pin: SecretBytes?)
-    /// What only another device opens.
+    /// A bound secret, in its inner box.
     case closed(ClosedSecret)
 
     // A box reveals the length of its content, so contents are padded to a multiple of this.

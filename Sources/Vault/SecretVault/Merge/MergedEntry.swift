@@ -49,7 +49,7 @@ struct MergedEntry {
         tombstone = tombstone.map { min($0, found) } ?? found
     }
 
-    /// Takes everything from the other copy that only the device can change to which it is bound.
+    /// Takes everything from the other copy that only the device to which it is bound can change.
     mutating func takeSealedPart(of other: MergedEntry) {
         (line, access, device, payload) = (other.line, other.access, other.device, other.payload)
         properties.traits = other.properties.traits

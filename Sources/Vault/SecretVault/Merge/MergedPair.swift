@@ -1,6 +1,6 @@
 /// The two copies of one entry, and the result of merging them.
 struct MergedPair {
-    /// Who decides about copies of which one is closed here.
+    /// Who decides about an entry if one of its copies is closed here.
     enum Left {
         /// The device to which the secret is bound.
         case toHome(theirs: VaultState.Record, closed: VaultState.Record)

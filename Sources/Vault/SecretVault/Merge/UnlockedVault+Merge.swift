@@ -224,11 +224,11 @@ public struct MergePlan: Sendable {
     ///
     /// If there are any, the other file does not count as merged.
     public let unmerged: [EntrySummary]
-    /// Those of them, or their copies in this file, that are bound to the device that can merge
-    /// them: it has to open the secret.
+    /// Those of them that only one device can merge, because it has to open the secret: they, or
+    /// their copies in this file, are bound to it.
     public let leftToHome: [EntrySummary]
-    /// Those of them that are bound to another device than here: the owner has to remove one of the
-    /// two, or to end its binding.
+    /// Those of them that are bound to another device than in this file: the owner has to remove
+    /// one of the two copies, or to end its binding.
     public let leftToOwner: [EntrySummary]
     /// The entries that the owner accepts to be wiped.
     let acceptedWipes: Set<RecordID>

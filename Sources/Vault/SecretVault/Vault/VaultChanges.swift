@@ -19,11 +19,11 @@ public struct VaultChanges {
     /// What a merge found to be wiped in the copy without the vault key, and did not wipe.
     var declinedWipes: [RecordID] = []
     /// The entries of a merged copy that this save does not take over, because their secrets were
-    /// wiped without the vault key, or because of the next two.
+    /// wiped without the vault key, or because they are in one of the next two lists.
     var unmerged: [EntrySummary] = []
-    /// Those of them that only the device can merge to which the secret is bound.
+    /// Those of them that only the device to which the secret is bound can merge.
     var leftToHome: [EntrySummary] = []
-    /// Those of them that are bound to another device than here.
+    /// Those of them that are bound to another device than in this vault.
     var leftToOwner: [EntrySummary] = []
     /// The entries of a merged copy whose edits the history may have dropped.
     var oldEdits: [EntrySummary] = []

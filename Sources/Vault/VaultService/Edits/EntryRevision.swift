@@ -13,7 +13,7 @@ package struct EntryRevision: Sendable {
     package var codes = CodeChange()
     package var access = AccessControlChange()
     package var binding: BindingChange?
-    /// Whether the fingers that the system knows now are required from then on; `nil` changes
+    /// Whether the fingers that are enrolled now are required from then on; `nil` changes
     /// nothing.
     package var fingers: Bool?
 

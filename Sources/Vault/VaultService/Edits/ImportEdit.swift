@@ -135,7 +135,7 @@ package struct NewEntry: Sendable {
     package let accessControl: AccessControl
     /// How it is bound to this device; `nil` if it is not.
     package let binding: BindingChoice?
-    /// Whether the fingers that the system knows now are required from then on.
+    /// Whether the fingers that are enrolled now are required from then on.
     package let fingers: Bool
 
     package init(

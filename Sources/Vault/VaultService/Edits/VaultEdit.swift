@@ -80,7 +80,7 @@ extension VaultEdit {
             return .renamed
         case .remove(let id, let purge):
             if try !confirmations.cover(changes.entry(id)) {
-                // No check protects what opens nowhere.
+                // No check protects an entry that cannot be opened anywhere.
                 guard case .damaged? = changes.refusal(of: id) else { throw .presenceNeeded }
             }
             try changes.remove(id, purge: purge)

@@ -120,7 +120,7 @@ private struct OwnRequest: RequestContext {
 
     var deviceKeys: DeviceKeyStore { own.deviceKeys }
     func tokens(at address: TPMAddress) -> any TokenRequestHandler { StartedTokenHelper() }
-    // Only the system agent knows what checks fingers; the command has refused.
+    // Only the system agent records fingers; the command has already refused the option.
     func setFingers(_ isCurrent: Bool, of id: RecordID) throws {
         throw RequestRefusal(.misunderstood)
     }

@@ -19,7 +19,7 @@ extension RequestContext {
         }
     }
 
-    /// Loads the keys of these entries, or of all; without one, its entries stay closed.
+    /// Loads the keys of these entries, or of all; the entries of a key that does not load stay closed.
     func loadKeys(of entries: [EntrySummary]? = nil) throws {
         deviceKeys.loadKeys(of: vault, for: entries, through: tokens(at:))
         try expectHeld()
@@ -39,7 +39,7 @@ extension DeviceKeyStore {
         of vault: UnlockedVault, for entries: [EntrySummary]? = nil, through tokens: TokenAccess
     ) {
         for device in (entries ?? vault.entries).devicesHere {
-            // The vault knows why.
+            // The vault records the reason.
             _ = ifPossible(try load(device, for: vault, through: tokens))
         }
     }
@@ -85,8 +85,8 @@ extension DeviceKeyStore {
     }
 }
 
-// Moving a vault, which takes its device keys along. When it has arrived, they are replaced: they
-// were less protected elsewhere.
+// Moving a vault together with its device keys. When it has arrived, they are replaced: they were
+// less protected elsewhere.
 extension DeviceKeyStore {
     /// The keys that open the entries of a vault that moves.
     ///

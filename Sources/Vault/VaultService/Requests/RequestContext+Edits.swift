@@ -16,7 +16,7 @@ extension RequestContext {
     /// Checks presence for a change of an entry.
     ///
     /// One that has vanished cannot be opened after its check. Without a check, it is refused here.
-    /// One that is bound to a device whose key is not here keeps its secret, whatever changes.
+    /// An entry that is bound to a device whose key is not here keeps its secret, whatever changes.
     private func checked(_ entry: EntrySummary) throws -> DeviceKeyTranscript.Presence {
         try loadKeys(of: [entry])
         do {

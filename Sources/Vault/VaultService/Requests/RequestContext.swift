@@ -68,9 +68,9 @@ package protocol RequestContext {
 
     /// The keys of this device.
     var deviceKeys: DeviceKeyStore { get }
-    /// What uses the TPM at this address for a key of this device.
+    /// The handler of requests to the TPM at this address, for a key of this device.
     func tokens(at address: TPMAddress) throws(VaultError) -> any TokenRequestHandler
-    /// Requires the fingers that the system knows now for each use of an entry, or any.
+    /// Makes each use of an entry require the fingers that are enrolled now, or any.
     func setFingers(_ isCurrent: Bool, of id: RecordID) throws
 
     /// Waits until no other process or client is signing in.
