@@ -36,7 +36,8 @@ public enum FolderExposure: Hashable, Sendable {
         for part in parts(of: path) {
             made += (made.isEmpty || made == "/" ? "" : "/") + part
             guard unsafe mkdir(made, 0o700) != 0 else {
-                try call("chmod") { unsafe chmod(made, 0o700) }
+                // The confined agent may not call `chmod`.
+                try call("fchmodat") { unsafe fchmodat(AT_FDCWD, made, 0o700, 0) }
                 let parent = OutputFile.split(made).folder
                 _ = ifPossible(try Folder(opening: parent).synchronize())
                 continue
