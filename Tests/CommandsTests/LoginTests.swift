@@ -71,6 +71,30 @@ extension ForeignProgram.Outcome {
         #expect(kept.contains("generation") && !kept.contains("previous"))
     }
 
+    @Test("an export leaves an enrolled secret out, and names a bound one before it writes")
+    func exported() throws {
+        let harness = try Harness()
+        try harness.folder.write(Array("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ\n".utf8), to: "key.txt")
+        try harness.enrol()
+        #expect(try harness.run("watchword add Mail:eve --secret-file key.txt").status == 0)
+        let skipped = "watchword: warning: Mill:ivan was skipped: "
+        let bound = try harness.run("watchword export -o first.txt")
+        #expect(bound.status == 1)
+        #expect(bound.words.hasPrefix(skipped + "it opens only on this device\n"), "\(bound.words)")
+        #expect(bound.words.contains("Exported 1 entry to first.txt."))
+        let facts = try harness.run("watchword --json export -o second.txt")
+        #expect(facts.status == 1)
+        #expect(
+            facts.text.contains(#""left_out":[{"entry":"Mill:ivan","reason":"bound"}]"#),
+            "\(facts.text)")
+        #expect(try harness.run("watchword edit mill --no-this-device").status == 0)
+        let unbound = try harness.run("watchword export -o third.txt")
+        #expect(unbound.status == 0)
+        #expect(
+            unbound.words.contains(
+                skipped + "to the server, a copy of an enrolled secret looks like theft"))
+    }
+
     @Test(
         "enrolment with a wrong certificate fails before anything is sent",
         arguments: ["expired", "other-host"])

@@ -97,10 +97,10 @@ struct ExportSelection {
     private(set) var chosen: [EntrySummary] = []
     /// The entries that `--skip-per-use` skips.
     private(set) var skipped: [EntrySummary] = []
-    /// The secrets with which devices sign in, which are never exported.
-    private(set) var enrolled: [EntrySummary] = []
     /// The entries that are bound to a device.
     private(set) var bound: [EntrySummary] = []
+    /// The other secrets with which devices sign in, which are never exported.
+    private(set) var enrolled: [EntrySummary] = []
     private(set) var wiped: [EntrySummary] = []
     /// The entries whose secrets may still be in the previous generation.
     private(set) var vanished: [EntrySummary] = []
@@ -112,10 +112,10 @@ struct ExportSelection {
                 vanished.append(entry)
             } else if entry.tombstone != nil {
                 wiped.append(entry)
-            } else if entry.kind == .enrolled {
-                enrolled.append(entry)
             } else if entry.binding != nil {
                 bound.append(entry)
+            } else if entry.kind == .enrolled {
+                enrolled.append(entry)
             } else if skipsPerUse, entry.requiresCheckPerUse {
                 skipped.append(entry)
             } else {
