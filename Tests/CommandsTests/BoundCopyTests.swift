@@ -74,12 +74,19 @@ struct BoundCopyTests {
         #expect(modes.text == "600 f\n700 d\n")
         let other = "export XDG_STATE_HOME=$PWD/other; \(code)"
         try expectClosed(other)
-        try fixture.run("chmod 644 \(folder)/*/*")
-        let refused = try fixture.run(code, status: 6)
-        let errors = String(decoding: refused.errors, as: UTF8.self)
-        #expect(errors.contains("“Site:me”: other users can access the device key"))
-        try fixture.run("chmod 600 \(folder)/*/*")
-        #expect(try fixture.run(code).text == "287082\n")
+        // The way out names the folder, wherever it is.
+        try fixture.run("mv .local/state moved")
+        let moved = "XDG_STATE_HOME=$PWD/moved \(code)"
+        for (folder, code) in [("moved", moved), (".local/state", code)] {
+            try fixture.run("chmod 644 \(folder)/watchword/device-keys/*/*")
+            let refused = try fixture.run(code, status: 6)
+            let errors = String(decoding: refused.errors, as: UTF8.self)
+            #expect(errors.contains("“Site:me”: other users can access the device key"))
+            let advice = errors.split(separator: "run: ").last?.split(separator: " (").first
+            try fixture.run(String(try #require(advice)))
+            #expect(try fixture.run(code).text == "287082\n")
+            try fixture.run("test -e .local/state || mv moved .local/state")
+        }
     }
 
     @Test("a key that is damaged or gone closes the entry, and no new key is made")
@@ -87,9 +94,11 @@ struct BoundCopyTests {
         let folder = ".local/state/watchword/device-keys"
         try fixture.run("cp -a \(folder) kept; for key in \(folder)/*/*; do printf x >>$key; done")
         let damaged = try fixture.run(code, status: 6)
+        let home = try fixture.run("printf %s \"$HOME\"").text
         #expect(
             String(decoding: damaged.errors, as: UTF8.self).contains(
-                "“Site:me”: its device key is damaged"))
+                "“Site:me”: its device key is damaged; restore '\(home)/\(folder)' (in the system "
+                    + "agent: /var/lib/watchword-agent/"))
         try fixture.run("rm -r \(folder)")
         try expectClosed(code)
         try fixture.run("watchword list --passphrase-file pass.txt")

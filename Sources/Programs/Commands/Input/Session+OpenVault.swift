@@ -43,7 +43,7 @@ extension Session {
 
     /// The folder of this user's device keys, as the XDG Base Directory Specification defines it;
     /// `nil` without a home folder.
-    var deviceKeyFolder: String? {
+    static var deviceKeyFolder: String? {
         if let state = Environment.value("XDG_STATE_HOME"), state.hasPrefix("/") {
             return state + "/watchword/device-keys"
         }
@@ -53,7 +53,7 @@ extension Session {
     /// The device keys of this user's own vaults.
     var deviceKeyStore: DeviceKeyStore {
         // Nothing can be in the folder of a user without a home folder.
-        DeviceKeyStore(folder: deviceKeyFolder ?? "/dev/null", bindings: [.tpm, .file])
+        DeviceKeyStore(folder: Session.deviceKeyFolder ?? "/dev/null", bindings: [.tpm, .file])
     }
 
     /// Loads all device keys of a vault, before its entries are compared with those of another

@@ -163,7 +163,10 @@ extension Messages {
 
     /// Why a device key could not be made or used.
     static func sentence(for problem: DeviceKeyProblem) -> String {
-        let folder = "~/.local/state/watchword/device-keys"
+        // It is not known here who keeps the vault.
+        let folder =
+            ShellWord.quoted(Session.deviceKeyFolder ?? "device-keys")
+            + " (in the system agent: \(VaultPlace.ofSystem.folderPath)/device-keys)"
         return switch problem {
         case .missing: "its device key is no longer there; restore \(folder)"
         case .damaged, .token(.badRequest): "its device key is damaged; restore \(folder)"

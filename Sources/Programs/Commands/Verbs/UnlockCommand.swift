@@ -165,7 +165,7 @@ extension Session {
             folders.append(standard.folderPath)
         }
         return try AgentStart.run(
-            folders: folders, deviceKeys: deviceKeyFolder,
+            folders: folders, deviceKeys: Session.deviceKeyFolder,
             unlockedMemory: arguments.has(.unlockedMemory))
     }
 }
