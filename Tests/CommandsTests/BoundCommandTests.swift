@@ -186,16 +186,23 @@ struct BoundCommandTests {
             return outcome.text + String(decoding: outcome.errors, as: UTF8.self)
         }
         let format = "older versions of Watchword cannot open this vault from now on (format 4)"
-        let copies = "older copies of the vault, backups and git's history still contain"
+        let copies =
+            "the vault's previous generation was erased, but older copies of the vault, backups "
+            + "and git's history still contain"
+        let previous = "ls .local/share/watchword/.watchword/by-name/vault/previous"
         let first = try run("watchword edit A --this-device=file")
         #expect(first.contains(format) && first.contains(copies), "\(first)")
         #expect(try fixture.vault().hasPrefix("watchword-vault 4\n"))
-        try fixture.run("! ls .local/share/watchword/.watchword/by-name/vault/previous")
+        try fixture.run("! \(previous)")
         #expect(try run("watchword undo --yes", status: 1).contains("nothing to undo"))
         let second = try run("watchword edit B --this-device=file")
         #expect(!second.contains(format) && second.contains(copies), "\(second)")
         let third = try run("watchword add C --secret-file key.txt --this-device=file")
         #expect(!third.contains(format) && !third.contains(copies), "\(third)")
+        // An entry that is bound already is no exception.
+        try fixture.run(previous)
+        #expect(try run("watchword edit A --this-device=file").contains(copies))
+        try fixture.run("! \(previous)")
         // One key for all of them.
         #expect(
             try fixture.run("ls .local/state/watchword/device-keys/*").text
@@ -215,15 +222,33 @@ struct BoundCommandTests {
     func boundThere() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt"])
         let passphrase = "--passphrase-file pass.txt"
-        try fixture.run("cp \(vault) copy; watchword edit A --this-device=file \(passphrase)")
+        try fixture.run("cp \(vault) copy; cp \(vault) far")
+        try fixture.run("watchword edit A --this-device=file \(passphrase)")
         try fixture.run("watchword --vault copy edit A --digits 8 \(passphrase)")
-        let merged = try fixture.run("watchword --vault copy merge \(vault) \(passphrase)")
-        #expect(String(decoding: merged.errors, as: UTF8.self).contains("(format 4)"))
+        func warning(_ command: String) throws -> String {
+            let outcome = try fixture.run("\(command) \(passphrase)")
+            return String(decoding: outcome.errors, as: UTF8.self)
+        }
+        let merged = try warning("watchword --vault copy merge \(vault)")
+        #expect(merged.contains("(format 4)"))
+        // The previous generation, which undo needs, still has the secret as it was.
+        let unbound = "still contains these secrets without their binding: A:a; to erase it now, "
+        let previous = "test -e .watchword/by-name/copy/previous"
+        #expect(merged.contains(unbound), "\(merged)")
+        try fixture.run(previous)
+        let found = try #require(merged.split(separator: "erase it now, run: ").last)
+        let advice = found.prefix { $0 != "\n" }
+        #expect(advice == "watchword --vault 'copy' edit 'A:a' --this-device")
+        #expect(try warning(String(advice)).contains("previous generation was erased"))
+        try fixture.run("! \(previous)")
+        let far = try warning("\(elsewhere)watchword --vault far merge \(vault)")
+        #expect(far.contains(unbound + "run: watchword --vault 'far' rekey\n"), "\(far)")
+        #expect(try !warning("watchword --vault copy merge far").contains(unbound))
         let list = "list \(passphrase)"
         #expect(try fixture.run("watchword --vault copy \(list)").text.contains("on this device"))
         try fixture.run("watchword edit A --no-this-device \(passphrase)")
         #expect(try fixture.run("watchword \(list)").text == "A:a  totp\n")
-        try fixture.run("watchword undo --yes \(passphrase)")
+        #expect(try warning("watchword undo --yes").contains(unbound))
         #expect(try fixture.run("watchword \(list)").text == "A:a  totp, on this device\n")
         #expect(try fixture.run("watchword code A --at 59 \(passphrase)").text == "287082\n")
     }

@@ -61,10 +61,14 @@ struct BoundRequestTests {
         #expect(own.entries[1].binding?.device == first.binding?.device)
         #expect(try own.codeText(of: own.entries[1].id) == code)
         #expect(try bound.keys().count == 1)
-        // Once more changes nothing.
-        let before = own.generation
-        _ = try own.outcome(.revise(revision))
-        #expect(own.generation == before)
+        // Once more erases the previous generation, which may be from before a merge.
+        _ = try own.outcome(.add(BoundVault.entry("c", nil)))
+        #expect(Vault.holdsPrevious(at: bound.path))
+        #expect(
+            try own.outcome(.revise(revision))
+                == .revised(own.entries[1].name, RevisionWarnings(), bound: .file))
+        #expect(!Vault.holdsPrevious(at: bound.path))
+        #expect(own.entries[1].binding?.device == first.binding?.device)
         revision.binding = .unbind
         #expect(
             try own.outcome(.revise(revision))

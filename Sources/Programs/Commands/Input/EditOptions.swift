@@ -129,6 +129,25 @@ extension Session {
         guard !entries.contains(where: { $0.binding != nil }) else { return }
         printer.warn(Messages.newFormat)
     }
+
+    /// Warns of what a merge or an undo has bound: it can be undone, so the secrets are still in
+    /// the previous generation.
+    ///
+    /// - Parameter former: the entries before.
+    func warnOfBindings(since former: [EntrySummary], in vault: UnlockedVault) {
+        let bound = vault.entries.filter { $0.binding != nil }
+        guard !bound.isEmpty else { return }
+        warnOfFormat(of: former)
+        let unbound = Set(former.filter { $0.binding == nil }.map(\.id))
+        let new = bound.filter { unbound.contains($0.id) }
+        guard !new.isEmpty else { return }
+        let here = new.first(where: \.isHere)
+        let verb = here.map { "edit \(ShellWord.quoted($0.name.text)) --this-device" } ?? "rekey"
+        printer.warn(
+            "until the next change, the vault's previous generation still contains these secrets "
+                + "without their binding: \(new.map(\.name.visible).joined(separator: ", ")); "
+                + "to erase it now, run: \(program) \(verb)")
+    }
 }
 
 extension EntrySummary {

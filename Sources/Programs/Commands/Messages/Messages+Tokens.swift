@@ -136,8 +136,9 @@ extension Messages {
         "older versions of Watchword cannot open this vault from now on (format 4)"
 
     static let olderCopiesOpen =
-        "older copies of the vault, backups and git's history still contain this secret without its "
-        + "binding; if that matters, enrol again or get a new key"
+        "the vault's previous generation was erased, but older copies of the vault, backups and "
+        + "git's history still contain this secret without its binding; if that matters, enrol again "
+        + "or get a new key"
 
     /// Why the secret of an entry, which is bound to a device, was not opened, and what to do.
     static func sentence(forClosed entry: EntrySummary, _ error: VaultError) -> String {

@@ -60,9 +60,7 @@ enum MergeCommand {
                 }
             }
             session.printSaveReports(of: vault)
-            if vault.entries.contains(where: { $0.binding != nil }) {
-                session.warnOfFormat(of: former)
-            }
+            session.warnOfBindings(since: former, in: vault)
         }
         try report(plan, in: vault, other, session)
         return plan.unmerged.isEmpty ? .done : .no

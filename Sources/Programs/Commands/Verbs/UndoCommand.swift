@@ -30,8 +30,10 @@ enum UndoCommand {
             vault.entries.filter { asking.contains($0.id) },
             in: OwnVault(
                 vault, at: session.vaultPath(), deviceKeys: session.deviceKeyStore))
+        let former = vault.entries
         try vault.undo(plan, confirmed: confirmed, now: now)
         session.printSaveReports(of: vault)
+        session.warnOfBindings(since: former, in: vault)
         try report(plan, session)
         session.printer.note(
             restores

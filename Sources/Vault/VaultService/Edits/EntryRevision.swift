@@ -98,9 +98,8 @@ extension EntryRevision {
         if control != entry.accessControl {
             try changes.setAccessControl(of: id, to: control, now: now)
         }
-        if let device, entry.binding?.device != device {
-            try changes.bind(id, to: device, now: now)
-        }
+        // Also if it is bound to it: this erases the previous generation.
+        if let device { try changes.bind(id, to: device, now: now) }
         if case .unbind? = binding, entry.binding != nil { try changes.unbind(id, now: now) }
         let warnings = contents.map { codes.warnings(of: $0.old, $0.new) }
         return .revised(
