@@ -158,8 +158,9 @@ struct BoundCommandTests {
         #expect(try run("code GitHub --at 59").text != "287082\n")
         try run("code GitHub --at 59", there: true, status: 1)
         // The same key again is found on its device, and only there.
-        #expect(try run("--json \(replace)").text.contains("same-codes"))
-        try run("--json \(replace)", there: true, status: 1)
+        #expect(try run("--json import uri.txt").text.contains("same-codes"))
+        let closed = try run("--json import uri.txt", there: true, status: 1).text
+        #expect(closed.contains("\"reason\":\"bound-elsewhere\""), "\(closed)")
     }
 
     @Test("check opens bound entries on their device, and counts them elsewhere")

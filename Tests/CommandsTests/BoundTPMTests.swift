@@ -44,10 +44,12 @@ struct BoundTPMTests {
     @Test("a copied home folder opens a bound entry only with the TPM that has sealed its key")
     func copiedHome() throws {
         try fixture.run("mkdir there; cp -a .local there")
-        place.exchange(for: try EmulatedTPM())
+        let other = try EmulatedTPM()
+        place.exchange(for: other)
         try expectClosed(Self.otherTPM, "export HOME=$PWD/there; ")
         place.exchange(for: tpm)
         try expectOpen("export HOME=$PWD/there; ")
+        withExtendedLifetime(other) {}
     }
 
     @Test("another TPM does not open a bound entry, and does not count an attempt")
@@ -82,8 +84,10 @@ struct BoundTPMTests {
 
     @Test("a TPM with the same seeds opens a bound entry")
     func sameSeed() throws {
-        place.exchange(for: try EmulatedTPM(copying: tpm))
+        let twin = try EmulatedTPM(copying: tpm)
+        place.exchange(for: twin)
         try expectOpen()
+        withExtendedLifetime(twin) {}
     }
 
     @Test("a TPM that is dead or busy closes the entry for the time being")

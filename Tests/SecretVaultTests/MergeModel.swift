@@ -141,8 +141,7 @@ struct MergeModel {
         var changes = try VaultChanges(
             state, key: key, after: nil, joining: other.state.history)
         let merged = try changes.merge(
-            VaultCopy(state: other.state, key: other.key), comparing: MergeModel.order,
-            now: Self.now)
+            opened(other), comparing: MergeModel.order, now: Self.now)
         guard changes.isChanged else {
             #expect(merged.isEmpty)
             return false
@@ -152,13 +151,17 @@ struct MergeModel {
         return true
     }
 
+    /// Another copy, as this device opens it.
+    private func opened(_ other: MergeModel) -> VaultCopy {
+        VaultCopy(state: other.state, key: other.key.sharing(key.devices))
+    }
+
     /// What a merge with another copy does not merge.
     func attempted(_ other: MergeModel) throws -> VaultChanges {
         var changes = try VaultChanges(
             state, key: key, after: nil, joining: other.state.history)
         _ = try changes.merge(
-            VaultCopy(state: other.state, key: other.key), comparing: MergeModel.order,
-            now: Self.now)
+            opened(other), comparing: MergeModel.order, now: Self.now)
         return changes
     }
 

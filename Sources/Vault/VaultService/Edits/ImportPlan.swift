@@ -73,7 +73,9 @@ struct ImportPlan {
             // Entries of one import may have the same name, as in the other app.
             if let id = names[name], !addedHere.contains(id) {
                 guard !choices.isDeclined(name) else { return .declined(name) }
-                return try confirmations.cover(changes.entry(id))
+                let entry = try changes.entry(id)
+                if isClosed(entry, in: changes) { return .refused(.boundElsewhere(name)) }
+                return confirmations.cover(entry)
                     ? .refused(.nameTaken(name)) : .refused(.notCompared(name))
             }
         case .replace:
@@ -93,16 +95,20 @@ struct ImportPlan {
         return .added(name)
     }
 
+    /// Whether an entry is bound to a device whose key is not here.
+    private func isClosed(_ entry: EntrySummary, in changes: borrowing VaultChanges) -> Bool {
+        guard entry.binding != nil else { return false }
+        return switch changes.refusal(of: entry.id) {
+        case .boundElsewhere?, .deviceKey?: true
+        default: false
+        }
+    }
+
     private mutating func replace(
         _ id: RecordID, with item: ImportItem, _ name: EntryName, in changes: inout VaultChanges
     ) throws(VaultError) -> ItemOutcome {
         let entry = try changes.entry(id)
-        if entry.binding != nil {
-            switch changes.refusal(of: id) {
-            case .boundElsewhere?, .deviceKey?: return .refused(.boundElsewhere(name))
-            default: break
-            }
-        }
+        if isClosed(entry, in: changes) { return .refused(.boundElsewhere(name)) }
         if entry.requiresCheckPerUse {
             guard confirmations.permitReplacing(entry) else {
                 return .refused(.requiresCheckPerUse(name))
