@@ -96,7 +96,7 @@ struct ImportPlan {
     }
 
     /// Whether an entry is bound to a device whose key is not here.
-    private func isClosed(_ entry: EntrySummary, in changes: borrowing VaultChanges) -> Bool {
+    private func isClosed(_ entry: EntrySummary, in changes: VaultChanges) -> Bool {
         guard entry.binding != nil else { return false }
         return switch changes.refusal(of: entry.id) {
         case .boundElsewhere?, .deviceKey?: true
