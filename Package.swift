@@ -242,7 +242,7 @@ let package = Package(
         // Tests
         .target(
             name: "TestSupport",
-            dependencies: ["WatchwordCryptography", "OneTimePassword", "WatchwordSystem"],
+            dependencies: ["Devices", "OneTimePassword", "WatchwordCryptography", "WatchwordSystem"],
             path: "Tests/TestSupport", swiftSettings: settings),
         // Starts a PostgreSQL server for a test.
         .target(

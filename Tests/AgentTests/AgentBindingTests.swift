@@ -1,7 +1,6 @@
 import Devices
 import OneTimePassword
 import SecretVault
-import Synchronization
 import TestSupport
 import Testing
 import WatchwordCryptography
@@ -13,25 +12,6 @@ import WatchwordSystem
 /// Entries that are bound to this device, in the agent.
 @Suite(.serialized)
 struct AgentBindingTests {
-    /// Seals one secret, and remembers it.
-    private final class SealingTPM: TokenRequestHandler {
-        private let sealed = Mutex<SecretBytes?>(nil)
-
-        var secret: SecretBytes? { sealed.withLock { $0 } }
-
-        func carryOut(
-            _ request: TokenRequest, with person: inout some TokenHelper.Person
-        ) throws(TokenFailure) -> TokenResponse {
-            if let secret, case .unseal = request { return .secret(secret) }
-            guard case .seal(let secret, _, _, _) = request,
-                let object = TPMObject(
-                    publicArea: [1], privateArea: [1], requiresPIN: false, isBoundToPCR7: false)
-            else { throw .badRequest }
-            sealed.withLock { $0 = secret }
-            return .sealed(object)
-        }
-    }
-
     /// An agent in this process that holds a vault with a bound entry; the test is the supervisor.
     private struct Harness {
         let folder: TemporaryFolder
@@ -61,7 +41,7 @@ struct AgentBindingTests {
                 stop: try WakeSignal())
             service.folderOfDeviceKeys = folder.file("keys")
             person = RemotePerson(FrameConnection(try SocketPair().takeFirst()))
-            let (tpm, vault) = (SealingTPM(), try Self.open(path))
+            let (tpm, vault) = (MemoryTPM(), try Self.open(path))
             let key = try service.deviceKeys.make(
                 .tpm, name: "Mill", for: vault, tpm: address
             ) { _ throws(VaultError) in tpm }
@@ -69,7 +49,7 @@ struct AgentBindingTests {
             try vault.update { changes throws(VaultError) in
                 _ = try changes.add(content, boundTo: key, now: 0)
             }
-            secret = try #require(tpm.secret)
+            secret = try #require(tpm.newest)
             try hold()
         }
 
@@ -203,7 +183,7 @@ struct AgentBindingTests {
         let id = vault.entries[0].id
         let key = try harness.service.deviceKeys.make(
             .file, name: "Mill", for: vault, tpm: .standard
-        ) { _ throws(VaultError) in SealingTPM() }
+        ) { _ throws(VaultError) in MemoryTPM() }
         let content = try Harness.content()
         try vault.update { changes throws(VaultError) in
             try changes.remove(id, purge: false)

@@ -160,7 +160,7 @@ struct DeviceKeyStoreTests {
         let secret = try bound.home().key.device(bound.key).secret.copied
         let stored = try Data(contentsOf: URL(filePath: path))
         #expect(stored.range(of: Data(secret)) == nil)
-        let before = bound.device.tpm.unsealings
+        let before = bound.device.tpm.requests
         let held = HeldVault(try bound.elsewhere())
         let (device, ids) = (bound.device, bound.ids)
         try await withThrowingTaskGroup(of: Int.self) { group in
@@ -173,12 +173,12 @@ struct DeviceKeyStoreTests {
             }
             for try await opened in group { #expect(opened == 4) }
         }
-        #expect(bound.device.tpm.unsealings == before + 1)
+        #expect(bound.device.tpm.requests == before + 1)
         held.heldKey.wipe()
         let open = held.vault()
         #expect(throws: VaultError.busy) { try bound.device.load(open) }
         #expect(throws: VaultError.busy) { try open.open(bound.ids[0]) }
-        #expect(bound.device.tpm.unsealings == before + 1)
+        #expect(bound.device.tpm.requests == before + 1)
     }
 
     @Test("a TPM that was cleared closes the entries, and no key is replaced")

@@ -1,5 +1,4 @@
 import Devices
-import Synchronization
 import TestSupport
 import Testing
 import WatchwordCryptography
@@ -50,44 +49,6 @@ final class TestDevice: Sendable {
     /// The file of a key.
     func path(of id: DeviceID, for vault: UnlockedVault) -> String {
         path(of: vault) + "/" + id.text
-    }
-}
-
-/// A TPM in this process, without a PIN.
-final class MemoryTPM: TokenRequestHandler {
-    private struct State {
-        var secrets: [SecretBytes] = []
-        var unsealings = 0
-    }
-
-    private let state = Mutex(State())
-
-    /// How many secrets it has unsealed.
-    var unsealings: Int { state.withLock { $0.unsealings } }
-
-    /// Forgets what it has sealed.
-    func clear() { state.withLock { $0.secrets = [] } }
-
-    func carryOut(
-        _ request: TokenRequest, with person: inout some TokenHelper.Person
-    ) throws(TokenFailure) -> TokenResponse {
-        try state.withLock { state throws(TokenFailure) in
-            switch request {
-            case .seal(let secret, nil, false, _):
-                state.secrets.append(secret)
-                let object = TPMObject(
-                    publicArea: [1], privateArea: [UInt8(state.secrets.count)],
-                    requiresPIN: false, isBoundToPCR7: false)
-                guard let object else { throw .badRequest }
-                return .sealed(object)
-            case .unseal(let object, _):
-                let place = Int(object.privateArea[0]) - 1
-                guard state.secrets.indices.contains(place) else { throw .otherDevice }
-                state.unsealings += 1
-                return .secret(state.secrets[place])
-            default: throw .badRequest
-            }
-        }
     }
 }
 

@@ -1,58 +1,11 @@
 import Devices
 import OneTimePassword
 import SecretVault
-import Synchronization
 import TestSupport
 import WatchwordCryptography
 import WatchwordSystem
 
 @testable import VaultService
-
-/// A TPM in this process.
-final class MemoryTPM: TokenRequestHandler {
-    private struct State {
-        var sealed: [TPMObject: SecretBytes] = [:]
-        var failure: TokenFailure?
-        var requests = 0
-        var made: UInt8 = 0
-    }
-
-    private let state = Mutex(State())
-
-    /// How many requests it was asked to carry out.
-    var requests: Int { state.withLock { $0.requests } }
-    /// Why it carries out no request; `nil` if it works.
-    var failure: TokenFailure? {
-        get { state.withLock { $0.failure } }
-        set { state.withLock { $0.failure = newValue } }
-    }
-
-    /// Forgets what it has sealed.
-    func clear() { state.withLock { $0.sealed = [:] } }
-
-    func carryOut(
-        _ request: TokenRequest, with person: inout some TokenHelper.Person
-    ) throws(TokenFailure) -> TokenResponse {
-        try state.withLock { state throws(TokenFailure) in
-            state.requests += 1
-            if let failure = state.failure { throw failure }
-            switch request {
-            case .seal(let secret, pin: nil, isBoundToPCR7: false, in: _):
-                state.made += 1
-                let object = TPMObject(
-                    publicArea: [state.made], privateArea: [1], requiresPIN: false,
-                    isBoundToPCR7: false)
-                guard let object else { throw .badRequest }
-                state.sealed[object] = secret
-                return .sealed(object)
-            case .unseal(let object, in: _):
-                guard let secret = state.sealed[object] else { throw .otherDevice }
-                return .secret(secret)
-            default: throw .badRequest
-            }
-        }
-    }
-}
 
 /// A vault with entries that are bound to devices, and the folders with keys of two devices.
 struct BoundVault {
