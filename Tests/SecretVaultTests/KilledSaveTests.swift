@@ -23,8 +23,8 @@ struct KilledSaveTests {
         Run(verb: "rekey", before: ["a-0", "a-1"], after: ["a-0", "a-1"]),
         Run(verb: "undo", before: ["a-0", "a-1"], after: ["a-0"]),
         Run(
-            verb: "merge", before: ["a-0", "a-1", "own-0"],
-            after: ["a-0", "a-1", "own-0", "copy-0"]),
+            verb: "merge", before: ["a-0", "a-1", "own-0", "own-1"],
+            after: ["a-0 on old", "a-1 on old", "own-0", "own-1", "copy-0 on old"]),
         Run(verb: "bind", before: ["a-0", "a-1"], after: ["a-0 on new", "a-1 on new"]),
         Run(verb: "unbind", before: ["a-0 on old", "a-1 on old"], after: ["a-0", "a-1"]),
         Run(
@@ -39,8 +39,7 @@ struct KilledSaveTests {
         let writer = BuiltProgram.path("vault-writer")
         let vault = try prepared(with: writer, for: run)
         let calls = try trace(strace, [writer, run.verb, vault.path, "new", "1"], vault.folder)
-        // The save begins when the writer takes the vault's lock; everything before is unlocking.
-        let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
+        let first = try start(of: calls)
         #expect(calls[first...].contains { $0.hasPrefix("rename") })
         var seen: Set<[String]> = []
         for call in first..<calls.count {
@@ -61,8 +60,7 @@ struct KilledSaveTests {
         let strace = try #require(ForeignProgram("strace"))
         let writer = BuiltProgram.path("vault-writer")
         let traced = try TemporaryFolder()
-        let calls = try trace(
-            strace, [writer, "create", traced.file("vault"), "", "0"], traced)
+        let calls = try trace(strace, [writer, "create", traced.file("vault"), "", "0"], traced)
         let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
         for call in first..<calls.count {
             let folder = try TemporaryFolder()
@@ -112,7 +110,11 @@ struct KilledSaveTests {
         let writer = BuiltProgram.path("vault-writer")
         let vault = try prepared(with: writer, for: run)
         let calls = try trace(strace, [writer, run.verb, vault.path, "new", "1"], vault.folder)
-        let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
+        let first = try start(of: calls)
+        let save = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
+        // The file of a new key is complete before it gets its name.
+        let key = calls[first..<save].firstIndex { $0.contains("O_CREAT") } ?? save
+        let named = calls[key..<save].firstIndex { $0.hasPrefix("linkat(") } ?? save
         let failing = [
             "openat", "fchmod", "write", "fsync", "linkat", "renameat", "renameat2", "unlinkat",
         ]
@@ -131,7 +133,8 @@ struct KilledSaveTests {
             #expect([0, 9].contains(outcome.status), "\(calls[call])")
             // A failure before the vault is replaced is an error; a failure to write the generation
             // record is only reported.
-            if !isMark { #expect(outcome.status == 9, "\(calls[call])") }
+            let isRequired = call < save ? (key...named).contains(call) : !isMark
+            if isRequired { #expect(outcome.status == 9, "\(calls[call])") }
             refusals += outcome.status == 9 ? 1 : 0
             let left = try whatIsLeft(vault, run, "failed at \(calls[call])")
             #expect(outcome.status == 9 || left == run.after, "\(calls[call])")
@@ -288,6 +291,14 @@ struct KilledSaveTests {
         #expect(PowerFailure.omissions(in: calls, below: folder.path) == [])
     }
 
+    // A save begins when the writer makes a key to bind entries to, or else when it takes the
+    // vault's lock; everything before is unlocking.
+    private func start(of calls: [String]) throws -> Int {
+        try #require(
+            calls.firstIndex { $0.hasPrefix("mkdir") && $0.contains(Self.keys) }
+                ?? calls.lastIndex { $0.hasPrefix("flock(") })
+    }
+
     private func name(of call: String) -> Substring { call.prefix { $0 != "(" } }
 
     // The vault is saved once the folder is synced for the first time.
@@ -307,12 +318,13 @@ struct KilledSaveTests {
         try add("a", 2)
         if let run, ["unbind", "rebind"].contains(run.verb) { try write("bind", "old", 1) }
         if run?.verb == "merge" {
-            // The vault and a copy of it, each with an entry of its own.
+            // The vault and a copy of it, each with entries of its own. Those of the copy are bound.
             let common = try vault.bytes()
             try add("copy", 1)
+            try write("bind", "old", 1)
             try vault.put(vault.bytes(), as: Self.copy)
             try vault.put(common)
-            try add("own", 1)
+            try add("own", 2)
         }
         return vault
     }
@@ -331,15 +343,9 @@ struct KilledSaveTests {
     private func trace(
         _ strace: ForeignProgram, _ command: [String], _ folder: TemporaryFolder
     ) throws -> [String] {
-        try trace(strace, [], command)
-    }
-
-    private func trace(
-        _ strace: ForeignProgram, _ options: [String], _ command: [String]
-    ) throws -> [String] {
         let log = try TemporaryFolder()
         let outcome = try strace.run(
-            ["-o", log.file("calls"), "-e", "trace=all"] + options + command)
+            ["-o", log.file("calls"), "-s", "256", "-e", "trace=all"] + command)
         try #require(outcome.status == 0)
         return String(decoding: try log.bytes(of: "calls"), as: UTF8.self)
             .split(separator: "\n").map(String.init)
@@ -347,11 +353,7 @@ struct KilledSaveTests {
     }
 
     private func whatIsLeft(_ vault: TestVault, _ run: Run, _ when: String) throws -> [String] {
-        let open = try vault.unlock()
-        let store = DeviceKeyStore(folder: vault.folder.file(Self.keys), bindings: [.file])
-        for id in store.homes(of: open) {
-            try store.load(id, for: open) { (_) throws(VaultError) in throw .busy }
-        }
+        let open = try opened(vault)
         let left = Self.labels(of: open)
         #expect(left == run.before || left == run.after, "\(when)")
         #expect(open.reports.isEmpty, "\(when)")
@@ -368,7 +370,26 @@ struct KilledSaveTests {
         #expect(try Self.labels(of: vault.unlock()) == left + ["next"], "\(when)")
         let files = try vault.files().filter { $0 != Self.copy && !$0.hasPrefix(Self.keys) }
         #expect(files == TestVault.files, "\(when)")
+        guard run.verb.hasSuffix("bind") else { return left }
+        // So does the same command.
+        let again = try ForeignProgram(path: BuiltProgram.path("vault-writer")).run(
+            [run.verb, vault.path, "new", "1"])
+        #expect(again.status == 0, "\(when)")
+        let bound = try opened(vault)
+        let next = run.verb == "bind" ? "next on new" : "next"
+        #expect(Self.labels(of: bound) == run.after + [next], "\(when)")
+        #expect(try bound.check().opened == left.count + 1, "\(when)")
         return left
+    }
+
+    /// Opens a vault with the keys of this device.
+    private func opened(_ vault: TestVault) throws -> UnlockedVault {
+        let open = try vault.unlock()
+        let store = DeviceKeyStore(folder: vault.folder.file(Self.keys), bindings: [.file])
+        for id in store.homes(of: open) {
+            try store.load(id, for: open) { (_) throws(VaultError) in throw .busy }
+        }
+        return open
     }
 
     private static func labels(of vault: UnlockedVault) -> [String] {
