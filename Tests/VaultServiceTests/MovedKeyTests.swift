@@ -8,24 +8,29 @@ import WatchwordCryptography
 
 /// The device keys of a vault that moves.
 struct MovedKeyTests {
-    /// A vault with an entry that is bound to this device, and another folder to move it to.
+    /// A vault with an entry that is bound to this device and one that is bound to another, and
+    /// another folder to move it to.
     private struct Move {
         let bound: BoundVault
-        let (from, to): (DeviceKeyStore, DeviceKeyStore)
+        let (from, to, elsewhere): (DeviceKeyStore, DeviceKeyStore, DeviceKeyStore)
         let target: String
 
         init(_ binding: DeviceBinding) throws {
             bound = try BoundVault()
             from = bound.store("from", [.tpm, .file])
             to = bound.store("to", [.tpm, .agent])
+            elsewhere = bound.store("elsewhere", [.file])
             target = bound.folder.file("target/vault")
-            let vault = try bound.unlocked(with: from)
-            let choice = BindingChoice(binding, deviceName: "Mill", tpm: .standard)
-            let key = try from.key(for: choice, in: vault, through: bound.tokens(at:))
-            try vault.update { changes throws(VaultError) in
-                _ = try changes.add(
-                    .plainSecret(issuer: "", account: "a", value: SecretBytes(text: "secret")),
-                    boundTo: key, now: 2)
+            for (account, store, binding) in [("a", from, binding), ("b", elsewhere, .file)] {
+                let vault = try bound.unlocked(with: store)
+                let choice = BindingChoice(binding, deviceName: "Mill", tpm: .standard)
+                let key = try store.key(for: choice, in: vault, through: bound.tokens(at:))
+                try vault.update { changes throws(VaultError) in
+                    let value = SecretBytes(text: "secret")
+                    _ = try changes.add(
+                        .plainSecret(issuer: "", account: account, value: value), boundTo: key,
+                        now: 2)
+                }
             }
         }
 
@@ -42,16 +47,27 @@ struct MovedKeyTests {
             return try to.replaceKeys(of: vault, carried: ids, through: bound.tokens(at:))
         }
 
-        /// Expects that the secret opens with the keys at the new place.
+        /// Expects that the secret opens with the keys at the new place, and that the other one has
+        /// not changed: it still opens with those of its device.
         func expectOpen() throws {
-            let vault = try bound.unlocked(at: target, with: to)
-            to.loadKeys(of: vault, through: bound.tokens(at:))
-            let id = try #require(vault.entries.first).id
-            guard
-                case .plainSecret(_, _, let value) = try vault.open(
-                    id, proof: vault.proofOfUnlocking(for: id))
-            else { throw VaultError.otherKind }
-            #expect(value == SecretBytes(text: "secret"))
+            for (account, store) in [("a", to), ("b", elsewhere)] {
+                let vault = try bound.unlocked(at: target, with: store)
+                store.loadKeys(of: vault, through: bound.tokens(at:))
+                let here = vault.entries.filter { $0.binding?.isHere == true }
+                #expect(here.map(\.account) == [account])
+                let id = try #require(here.first).id
+                guard
+                    case .plainSecret(_, _, let value) = try vault.open(
+                        id, proof: vault.proofOfUnlocking(for: id))
+                else { throw VaultError.otherKind }
+                #expect(value == SecretBytes(text: "secret"))
+            }
+            #expect(try lastBox(in: "target/vault") == lastBox(in: "vault"))
+        }
+
+        private func lastBox(in file: String) throws -> Substring {
+            let text = String(decoding: try bound.folder.bytes(of: file), as: UTF8.self)
+            return try #require(text.split(separator: "\n").last { $0.hasPrefix("sealed ") })
         }
     }
 
@@ -81,7 +97,8 @@ struct MovedKeyTests {
         try move.from.eraseAll(of: parcel.identity)
         #expect(try names(in: move.bound.folder.file("keys/from")).isEmpty)
         #expect(
-            try move.bound.unlocked(with: move.from).entries.map(\.binding?.isHere) == [false])
+            try move.bound.unlocked(with: move.from).entries.map(\.binding?.isHere)
+                == [false, false])
         try move.expectOpen()
     }
 
