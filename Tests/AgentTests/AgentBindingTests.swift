@@ -227,10 +227,17 @@ struct MovedBindingTests {
     private static let toSystem = "vault move --to-system --passphrase-file pass.txt"
     private static let toUser = "vault move --to-user --passphrase-file pass.txt"
 
-    @Test("entries that are bound to this device move with the vault, and get a new key")
+    @Test("entries of this device move with the vault, and get a new key; others stay the same")
     func bound() throws {
         let agent = try SystemAgentFixture()
         try agent.make(["Site:me --this-device=file", "Count:me --type hotp --this-device=file"])
+        let elsewhere = "export XDG_STATE_HOME=$PWD/elsewhere; watchword"
+        try agent.shell(
+            """
+            umask 077; watchword slot add recovery-key -q --passphrase-file pass.txt >recovery.txt
+            \(elsewhere) add -q Far:me --this-device=file --secret-file key.txt \
+                --passphrase-file pass.txt
+            """)
         let keys = "find .local/state/watchword/device-keys -type f | wc -l"
         #expect(try agent.shell(keys).text == "1\n")
         try agent.shell("umask 077; cp .local/share/watchword/vault copy")
@@ -245,12 +252,26 @@ struct MovedBindingTests {
         // A copy that was left behind no longer opens it.
         let left = try agent.shell("watchword \(code) --vault copy || true")
         #expect(left.text.isEmpty && !AgentFixture.errors(left).isEmpty)
+        // Neither does a copy of the agent's vault, with its recovery key and the home folder.
+        try SystemAgentFixture.root(
+            "cd '\(agent.folder.path)'; install -o games -m 600 state/5/vault games/taken")
+        for opener in ["--passphrase-file pass.txt", "--recovery-key-file recovery.txt"] {
+            let closed = try agent.run("code Site --at 59 --vault taken \(opener)", status: 1)
+            #expect(AgentFixture.errors(closed).contains("“Site:me” opens only on “"))
+        }
+        let far = "code Far --at 59 --passphrase-file pass.txt"
+        try agent.run(far, status: 1)
+        #expect(try agent.shell("\(elsewhere) \(far) --vault taken").text == "287082\n")
         let back = try agent.run(Self.toUser)
         #expect(AgentFixture.errors(back).contains("with a key in a file (file)"))
         #expect(try agent.shell(keys).text == "1\n")
         #expect(try SystemAgentFixture.root(kept).text == "0\n")
         #expect(try agent.run(code).text == "287082\n")
         #expect(try agent.run("code Count --passphrase-file pass.txt").text == "287082\n")
+        try agent.run(far, status: 1)
+        #expect(try agent.shell("\(elsewhere) \(far)").text == "287082\n")
+        let same = "grep ^sealed copy | grep -cFxf - .local/share/watchword/vault"
+        #expect(try agent.shell(same).text == "1\n")
     }
 
     @Test("a vault whose device key is gone does not move, and stays usable")

@@ -11,21 +11,32 @@ import WatchwordSystem
     .serialized,
     .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
 struct SystemAgentAttackTests {
-    @Test("file: no program of the user can read, copy, replace or remove the vault")
+    @Test("file: no user can read, copy, replace or remove the vault or a device key")
     func file() throws {
         let agent = try SystemAgentFixture()
         try agent.keep()
         try agent.run("unlock --passphrase-file pass.txt")
-        for attempt in [
-            "ls ../state", "ls ../state/5", "cat ../state/5/vault", "cp ../state/5/vault x",
+        try agent.run("add -q Bound:me --this-device=agent --secret-file key.txt")
+        let found = try SystemAgentFixture.root(
+            "cd '\(agent.folder.path)/games'; find ../state/5/device-keys -type f")
+        let key = try #require(found.text.split(separator: "\n").first)
+        let attempts = [
+            "ls ../state/5/device-keys", "cat \(key)", "cp \(key) x", "ln \(key) x",
+            "rm -f \(key)", "mv key.txt \(key)", "ls ../state", "ls ../state/5",
+            "cat ../state/5/vault", "cp ../state/5/vault x",
             "ln ../state/5/vault x", "ln -s ../state/5/vault x && cat x", "touch ../state/5/moving",
             "rm -f ../state/5/vault", "mv key.txt ../state/5/vault", "echo >../state/5/vault",
-        ] {
-            let outcome = try agent.shell(attempt, status: nil)
-            #expect(outcome.status != 0, "\(attempt)")
-            #expect(AgentFixture.errors(outcome).contains("denied"), "\(attempt)")
+        ]
+        for user in [SystemAgentFixture.User.games, .man] {
+            for attempt in attempts {
+                let outcome = try agent.shell(attempt, as: user, status: nil)
+                #expect(outcome.status != 0, "\(attempt)")
+                #expect(AgentFixture.errors(outcome).contains("denied"), "\(attempt)")
+            }
         }
-        #expect(try agent.run("code Site --at 59").text == "287082\n")
+        for name in ["Site", "Bound"] {
+            #expect(try agent.run("code \(name) --at 59").text == "287082\n")
+        }
     }
 
     @Test("process: no program of the user can read, trace, dump, signal or limit the agent")

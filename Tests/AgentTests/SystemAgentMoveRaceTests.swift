@@ -113,29 +113,72 @@ struct SystemAgentMoveRaceTests {
         }
     }
 
+    /// Makes a vault that this move can move.
+    private func prepare(_ agent: SystemAgentFixture, for verb: String) throws {
+        try agent.shell("rm -rf .local copy .watchword")
+        try SystemAgentFixture.root("until rm -rf '\(agent.folder.path)'/state/5; do :; done")
+        try agent.make(["Site:me", "Bound:me --this-device=file"])
+        if verb == Self.toUser { try agent.run(Self.toSystem) }
+    }
+
+    /// The system calls of the agent during a move.
+    private func calls(of agent: SystemAgentFixture, in verb: String) throws -> String {
+        let counting = try trace(agent, "-e trace=\(Self.calls)")
+        try agent.run("-q \(verb)")
+        return try end(counting, of: agent)
+    }
+
+    private func expectOpen(_ agent: SystemAgentFixture, _ when: Comment) throws {
+        for name in ["Site", "Bound"] {
+            let code = try agent.run("code \(name) --at 59 --passphrase-file pass.txt")
+            #expect(code.text == "287082\n", when)
+        }
+    }
+
+    @Test(
+        "a bound entry opens at the destination only, although the agent was killed during the move",
+        arguments: [toSystem, toUser])
+    func bound(verb: String) throws {
+        let agent = try SystemAgentFixture()
+        let isBack = verb == Self.toUser
+        let source = isBack ? "state/5/vault" : "games/\(AgentFixture.vault)"
+        let destination = isBack ? "games/" : "state/"
+        try prepare(agent, for: verb)
+        let places = places(in: try calls(of: agent, in: verb), limit: 20)
+        #expect(places.count > 8)
+        for place in places {
+            try prepare(agent, for: verb)
+            try SystemAgentFixture.root(
+                "cd '\(agent.folder.path)'; install -o games -m 600 \(source) games/copy")
+            let killing = try trace(agent, place.fault)
+            try agent.shell("watchword -q \(verb)", status: nil)
+            _ = try end(killing, of: agent)
+            try agent.restart()
+            try agent.run("-q \(verb)")
+            try expectOpen(agent, "killed at \(place)")
+            try agent.run("code Bound --vault copy --passphrase-file pass.txt", status: 1)
+            let keys = try SystemAgentFixture.root(
+                "cd '\(agent.folder.path)'; find * -path '*/device-keys/*' -type f ! -name '*.*'"
+            ).text.split(separator: "\n")
+            let isThere = keys.allSatisfy { $0.hasPrefix(destination) }
+            #expect(keys.count == 1 && isThere, "killed at \(place): \(keys)")
+        }
+    }
+
     @Test(
         "two moves at once lose nothing, whichever process is killed at any system call",
         arguments: [(toSystem, toSystem), (toSystem, toUser), (toUser, toUser)], [false, true])
     func atOnce(verbs: (String, String), killsAgent: Bool) throws {
         let agent = try SystemAgentFixture()
-        func prepare() throws {
-            try agent.shell("rm -rf .local")
-            try SystemAgentFixture.root(
-                "until rm -rf '\(agent.folder.path)'/state/5; do :; done")
-            try agent.make()
-            if verbs.0 == Self.toUser { try agent.run(Self.toSystem) }
-        }
         func move(tracing arguments: String?) throws {
             let tracer = arguments.map { "strace -f -o calls \($0) " } ?? ""
             try agent.shell(
                 "\(tracer)watchword -q \(verbs.0) & watchword -q \(verbs.1); wait", status: nil)
         }
-        try prepare()
+        try prepare(agent, for: verbs.0)
         let log: String
         if killsAgent {
-            let counting = try trace(agent, "-e trace=\(Self.calls)")
-            try agent.run("-q \(verbs.0)")
-            log = try end(counting, of: agent)
+            log = try calls(of: agent, in: verbs.0)
         } else {
             try agent.shell("strace -f -o calls -e trace=\(Self.calls) watchword -q \(verbs.0)")
             log = try agent.shell("cat calls").text
@@ -143,7 +186,7 @@ struct SystemAgentMoveRaceTests {
         let places = places(in: log, limit: 8)
         #expect(places.count > 3)
         for place in places {
-            try prepare()
+            try prepare(agent, for: verbs.0)
             if killsAgent {
                 let killing = try trace(agent, place.fault)
                 try move(tracing: nil)
@@ -156,11 +199,11 @@ struct SystemAgentMoveRaceTests {
             let copies = try SystemAgentFixture.root("find \(paths) -name vault -type f || true")
             #expect(!copies.text.isEmpty, "killed at \(place)")
             try agent.run("-q \(verbs.0)")
-            let code = try agent.run("code Site --at 59 --passphrase-file pass.txt").text
-            #expect(code == "287082\n", "killed at \(place)")
+            try expectOpen(agent, "killed at \(place)")
+            let source = verbs.0 == Self.toSystem ? "games" : "state"
             let left = try SystemAgentFixture.root(
-                "find \(paths) -name vault -type f -o -name previous -o -name new -links 1 -o -name moving || true"
-            )
+                "find \(paths) -name vault -type f -o -path '*/\(source)/*' -name previous "
+                    + "-o -name new -links 1 -o -name moving || true")
             #expect(left.text.split(separator: "\n").count == 1, "killed at \(place): \(left.text)")
         }
     }
