@@ -67,8 +67,16 @@ struct BoundCopyTests {
         #expect(try fixture.run("export HOME=$PWD/there; \(code)").text == "94287082\n")
     }
 
-    @Test("only its owner can read a device key, and one that others can read is not used")
+    @Test(
+        "another user who has copied the vault can neither read nor use its device key",
+        .enabled(if: geteuid() == 0, "only root can become another user"))
     func secondUser() throws {
+        try fixture.expectKeyClosedToOthers()
+        #expect(try fixture.run(code).text == "287082\n")
+    }
+
+    @Test("only its owner can read a device key, and one that others can read is not used")
+    func permissions() throws {
         let folder = ".local/state/watchword/device-keys"
         let modes = try fixture.run("find \(folder) -printf '%m %y\\n' | sort -u")
         #expect(modes.text == "600 f\n700 d\n")
@@ -112,5 +120,32 @@ struct BoundCopyTests {
         try expectClosed(code)
         try fixture.run("cp -a kept/* \(folder)/")
         #expect(try fixture.run(code).text == "287082\n")
+    }
+}
+
+extension VaultFixture {
+    /// Expects that another user with a copy of the vault can neither read its device key nor use
+    /// it, although the folders above are open.
+    func expectKeyClosedToOthers() throws {
+        let other = "setpriv --reuid 12345 --regid 12345 --clear-groups"
+        let keys = "$PWD/.local/state/watchword/device-keys"
+        try run(
+            """
+            chmod 711 . .local .local/state .local/state/watchword
+            mkdir there; cp .local/share/watchword/vault pass.txt there; chown -R 12345 there
+            """)
+        let refused = try run(
+            """
+            export HOME=$PWD/there XDG_STATE_HOME=$PWD/.local/state
+            \(other) watchword code Site --vault there/vault --passphrase-file there/pass.txt
+            """, status: 6)
+        let errors = String(decoding: refused.errors, as: UTF8.self)
+        #expect(errors.contains("“Site:me”: the device key: "), "\(errors)")
+        for attempt in ["ls \(keys)", "cat \(keys)/*/*"] {
+            let outcome = try run("\(other) \(attempt) || exit 1", status: 1)
+            let errors = String(decoding: outcome.errors, as: UTF8.self)
+            #expect(outcome.text == "" && errors.contains("Permission denied"), "\(errors)")
+            try run("chmod 711 \(keys) \(keys)/*")
+        }
     }
 }

@@ -15,7 +15,7 @@ struct BoundTPMTests {
     init() throws {
         tpm = try EmulatedTPM()
         place = try HostileTPM(tpm)
-        fixture = try VaultFixture()
+        fixture = try VaultFixture(recoveryKey: true)
         let bound = try fixture.run(
             """
             watchword --json edit Site --this-device --tpm \(place.address) \
@@ -40,6 +40,25 @@ struct BoundTPMTests {
     }
 
     private static let otherTPM = "the TPM was cleared or replaced since the entry was bound"
+
+    @Test("a copied vault does not open a bound entry, not even beside its TPM")
+    func copiedVault() throws {
+        try fixture.run("mkdir there; cp .local/share/watchword/vault there/vault")
+        let there = "export HOME=$PWD/there; watchword code Site --at 59 --vault there/vault"
+        for opener in ["--passphrase-file pass.txt", "--recovery-key-file recovery.txt"] {
+            let outcome = try fixture.run("\(there) \(opener)", status: 1)
+            let errors = String(decoding: outcome.errors, as: UTF8.self)
+            #expect(outcome.text == "" && errors.contains("“Site:me” opens only on “"), "\(errors)")
+        }
+    }
+
+    @Test(
+        "another user who has copied the vault cannot use its device key, but could use the TPM",
+        .enabled(if: geteuid() == 0, "only root can become another user"))
+    func secondUser() throws {
+        try fixture.expectKeyClosedToOthers()
+        try expectOpen()
+    }
 
     @Test("a copied home folder opens a bound entry only with the TPM that has sealed its key")
     func copiedHome() throws {
