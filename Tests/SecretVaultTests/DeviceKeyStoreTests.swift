@@ -79,7 +79,7 @@ struct DeviceKeyStoreTests {
         }
         try Data(whole + [0]).write(to: URL(filePath: path))
         try expect(.damaged)
-        #expect(bound.device.store.newestKey(nil, for: open) == nil)
+        #expect(bound.device.store.newestKey(.file, for: open) == nil)
         #expect(try names(in: bound.device.path(of: open)) == [bound.key.text])
         try Data(whole).write(to: URL(filePath: path))
         for mode in [0o640, 0o604, 0o620] {
@@ -125,16 +125,15 @@ struct DeviceKeyStoreTests {
         #expect(refusal(of: first.key, on: first.device, open) == .deviceKey(.damaged))
     }
 
-    @Test("two keys exist side by side, and the strongest or the named one is used again")
+    @Test("keys exist side by side, and the newest with a binding is found")
     func bindings() throws {
         let (vault, device) = (try TestVault(), try TestDevice())
         let open = try vault.unlock()
-        #expect(device.store.newestKey(nil, for: open) == nil)
+        #expect(device.store.newestKey(.file, for: open) == nil)
         let file = try device.makeKey(.file, for: open)
-        #expect(device.store.newestKey(nil, for: open) == file)
         #expect(device.store.newestKey(.tpm, for: open) == nil)
         let sealed = try device.makeKey(.tpm, for: open)
-        #expect(device.store.newestKey(nil, for: open) == sealed)
+        #expect(device.store.newestKey(.tpm, for: open) == sealed)
         #expect(device.store.newestKey(.file, for: open) == file)
         // After the TPM was cleared, a new key takes the place of the old one.
         let later = try device.makeKey(.tpm, for: open)
@@ -142,6 +141,7 @@ struct DeviceKeyStoreTests {
         try FileManager.default.setAttributes(
             [.modificationDate: past], ofItemAtPath: device.path(of: sealed, for: open))
         #expect(device.store.newestKey(.tpm, for: open) == later)
+        #expect(device.store.newestKey(.tpm, for: open, besides: [later]) == sealed)
         #expect(device.store.homes(of: open) == [file, sealed, later])
         let agent = VaultError.deviceKey(.notPlace(.agent))
         #expect(throws: agent) { try device.makeKey(.agent, for: open) }
@@ -212,7 +212,7 @@ struct DeviceKeyStoreTests {
         try Data("watchword-device".utf8).write(to: URL(filePath: path + ".new"))
         try setMode(0o600, of: path + ".new")
         #expect(bound.device.store.homes(of: open) == [bound.key])
-        #expect(bound.device.store.newestKey(nil, for: open) == bound.key)
+        #expect(bound.device.store.newestKey(.file, for: open) == bound.key)
         try bound.device.store.erase(nil, of: open.key.vaultID)
         #expect(!FileManager.default.fileExists(atPath: bound.device.path(of: open)))
     }

@@ -3,12 +3,13 @@ import SecretVault
 import TestSupport
 import Testing
 import WatchwordCryptography
+import WatchwordSystem
 
 @testable import VaultService
 
 /// Requests about entries that are bound to a device, on the device and elsewhere.
 struct BoundRequestTests {
-    @Test("the default is an existing key or the strongest that works; a named binding is kept")
+    @Test("the default is the strongest that works here, whatever keys exist; a name is binding")
     func choices() throws {
         let bound = try BoundVault()
         func key(_ binding: DeviceBinding? = nil) throws(VaultError) -> DeviceID {
@@ -19,21 +20,30 @@ struct BoundRequestTests {
         // A failure that may end makes no weaker key.
         bound.tpm.failure = .busy
         #expect(throws: VaultError.deviceKey(.token(.busy))) { try key() }
-        for failure in [TokenFailure.noDevice, .noPermission] {
+        let absent = [TokenFailure.noDevice, .noPermission, .helper(.notFound)]
+        for failure in absent {
             bound.tpm.failure = failure
             #expect(throws: VaultError.deviceKey(.token(failure))) { try key(.tpm) }
         }
         #expect(throws: VaultError.deviceKey(.notPlace(.agent))) { try key(.agent) }
         #expect(try bound.keys().isEmpty)
         let file = try key()
-        #expect(try key(.file) == file)
-        bound.tpm.failure = nil
         // A repeated enrolment uses the same key.
-        #expect(try key() == file)
-        let tpm = try key(.tpm)
+        #expect(try key() == file && key(.file) == file)
+        // A TPM that works from now on is taken in spite of that key.
+        bound.tpm.failure = nil
+        #expect(try key(.file) == file)
+        let tpm = try key()
         #expect(tpm != file)
-        #expect(try key() == tpm)
-        #expect(try key(.tpm) == tpm)
+        #expect(try key() == tpm && key(.tpm) == tpm)
+        for failure in absent {
+            bound.tpm.failure = failure
+            #expect(throws: VaultError.deviceKey(.token(failure))) { try key(.tpm) }
+            #expect(try key() == file)
+        }
+        bound.tpm.failure = .busy
+        #expect(throws: VaultError.deviceKey(.token(.busy))) { try key() }
+        bound.tpm.failure = nil
         bound.tpm.clear()
         let other = try key()
         #expect(other != tpm)

@@ -87,20 +87,20 @@ package struct DeviceKeyStore: Sendable {
         return key
     }
 
-    /// The newest key for a vault with this binding; if it is `nil`, with the strongest one found.
+    /// The newest key for a vault that has this binding and is none of `others`.
     ///
     /// Files that cannot be read are skipped.
-    package func newestKey(_ wanted: DeviceBinding?, for vault: UnlockedVault) -> DeviceID? {
+    package func newestKey(
+        _ binding: DeviceBinding, for vault: UnlockedVault, besides others: Set<DeviceID> = []
+    ) -> DeviceID? {
         let vaultID = vault.key.vaultID
-        let bindings = wanted.map { [$0] } ?? bindings
-        var newest: (id: DeviceID, rank: Int, time: Int64)?
-        for id in ids(of: vaultID) ?? [] {
-            guard let stored = ifPossible(try stored(id, of: vaultID)),
-                let rank = bindings.firstIndex(of: stored.binding),
+        var newest: (id: DeviceID, time: Int64)?
+        for id in ids(of: vaultID) ?? [] where !others.contains(id) {
+            guard ifPossible(try stored(id, of: vaultID))?.binding == binding,
                 let time = FileStamp(of: path(of: vaultID) + "/" + id.text)?.writtenAt,
-                newest.map({ (rank, -time) < ($0.rank, -$0.time) }) ?? true
+                newest.map({ time > $0.time }) ?? true
             else { continue }
-            newest = (id, rank, time)
+            newest = (id, time)
         }
         return newest?.id
     }

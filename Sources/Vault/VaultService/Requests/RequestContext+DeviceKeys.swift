@@ -44,44 +44,35 @@ extension DeviceKeyStore {
         }
     }
 
-    /// The key to which an entry is to be bound: one of this vault, or else a new one.
+    /// The key to which an entry is to be bound; if no binding was named, with the strongest that
+    /// works here.
+    ///
+    /// - Parameter others: keys that are not used.
     func key(
-        for choice: BindingChoice, in vault: UnlockedVault, through tokens: TokenAccess
-    ) throws(VaultError) -> DeviceID {
-        try key(newestKey(choice.binding, for: vault), for: choice, in: vault, through: tokens)
-    }
-
-    /// Loads a known key; makes a new one if there is none, or if its TPM was cleared.
-    private func key(
-        _ known: DeviceID?, for choice: BindingChoice, in vault: UnlockedVault,
+        for choice: BindingChoice, in vault: UnlockedVault, besides others: Set<DeviceID> = [],
         through tokens: TokenAccess
     ) throws(VaultError) -> DeviceID {
-        guard let known else { return try newKey(for: choice, in: vault, through: tokens) }
-        do throws(VaultError) {
-            try load(known, for: vault, through: tokens)
-            return known
-        } catch .deviceKey(.token(.otherDevice)) {
-            return try newKey(for: choice, in: vault, through: tokens)
-        }
-    }
-
-    /// Makes a key; if no binding was named, with the strongest that works here.
-    private func newKey(
-        for choice: BindingChoice, in vault: UnlockedVault, through tokens: TokenAccess
-    ) throws(VaultError) -> DeviceID {
-        func make(_ binding: DeviceBinding) throws(VaultError) -> DeviceID {
-            try self.make(
+        func key(_ binding: DeviceBinding) throws(VaultError) -> DeviceID {
+            if let known = newestKey(binding, for: vault, besides: others) {
+                do throws(VaultError) {
+                    try load(known, for: vault, through: tokens)
+                    return known
+                } catch .deviceKey(.token(.otherDevice)) {
+                    // The TPM was cleared: a new key takes its place.
+                }
+            }
+            return try make(
                 binding, name: choice.deviceName, for: vault, tpm: choice.tpm, through: tokens)
         }
         let bindings = choice.binding.map { [$0] } ?? bindings
         for binding in bindings.dropLast() {
-            do throws(VaultError) { return try make(binding) } catch {
+            do throws(VaultError) { return try key(binding) } catch {
                 guard case .deviceKey(.token(let failure)) = error,
                     [.noDevice, .noPermission, .helper(.notFound)].contains(failure)
                 else { throw error }
             }
         }
-        return try make(bindings[bindings.count - 1])
+        return try key(bindings[bindings.count - 1])
     }
 }
 
@@ -123,8 +114,7 @@ extension DeviceKeyStore {
         if let first = old.first {
             let choice = BindingChoice(nil, deviceName: first.name, tpm: tpm)
             // Copies of a key that came along may be elsewhere.
-            let known = newestKey(nil, for: vault).flatMap { carried.contains($0) ? nil : $0 }
-            let new = try key(known, for: choice, in: vault, through: tokens)
+            let new = try key(for: choice, in: vault, besides: carried, through: tokens)
             try vault.update { changes throws(VaultError) in
                 try changes.rebind(from: Set(old.map(\.id)), to: new)
             }
