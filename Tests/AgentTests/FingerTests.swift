@@ -253,6 +253,44 @@ struct FingerTests {
         #expect(try machine.file() == "")
     }
 
+    @Test("an edit that fails leaves no entry less protected than it was, or was to be")
+    func failures() throws {
+        let machine = try Machine(of: .games)
+        let agent = machine.agent
+        let state = "'\(agent.folder.path)/state/5'"
+        try agent.run(AgentFixture.unlock)
+        func expectFailure(_ command: String) throws {
+            let outcome = try agent.shell("watchword \(command)", status: nil)
+            #expect(outcome.status != 0, "\(command)")
+        }
+        let add = "add New:me --presence per-use:pam --fingers current --secret-file key.txt"
+        for fingers in [nil, "", "error"] {
+            try machine.enrol(fingers)
+            try agent.run(add, status: 4)
+        }
+        // The fingers are known, but cannot be recorded.
+        try machine.enrol("right-thumb")
+        try SystemAgentFixture.root("mkdir \(state)/fingers.new")
+        try expectFailure(add)
+        try expectFailure("edit Bank --fingers current --tag changed")
+        try SystemAgentFixture.root("rmdir \(state)/fingers.new")
+        let list = try agent.run("--json list").text
+        #expect(!list.contains("New") && !list.contains("changed"))
+        #expect(try machine.file() == "")
+        // A change that is refused, or cannot be saved, ends no requirement.
+        try agent.run("edit Bank --fingers current --tag changed")
+        let record = try machine.file()
+        #expect(record.contains(" right-thumb\n"))
+        try agent.run("edit Bank --fingers any --issuer Shop", status: 1)
+        let working = "\(state)/.watchword/by-name/vault/new"
+        try SystemAgentFixture.root("mkdir \(working)")
+        try expectFailure("edit Bank --fingers any --issuer Other")
+        #expect(try machine.file() == record)
+        try SystemAgentFixture.root("rmdir \(working)")
+        try agent.run("edit Bank --fingers any --issuer Other")
+        #expect(try machine.file() == "")
+    }
+
     @Test("the agent's helper process reports fingers only to a system agent")
     func channel() throws {
         for (mode, user) in [

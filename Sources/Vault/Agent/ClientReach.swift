@@ -85,9 +85,11 @@ struct SystemAccount: Sendable {
     }
 
     /// Replaces a file in the user's folder; without content, removes it.
-    func put(_ content: [UInt8]?, at name: String, by file: FileReplacement) throws {
-        let folder = try Folder(opening: folder)
+    func put(
+        _ content: [UInt8]?, at name: String, by file: FileReplacement
+    ) throws(VaultError) {
         do throws(FileError) {
+            let folder = try FileError.system(in: Folder(opening: self.folder))
             if let content {
                 try file.replace(with: content.span, in: folder, previous: .none)
             } else {
@@ -95,9 +97,9 @@ struct SystemAccount: Sendable {
             }
         } catch {
             switch error {
-            case .system(let failure): throw failure
-            case .notConfirmed(let failure): throw VaultError.notConfirmed(failure)
-            default: throw VaultError.inTheWay(name: name)
+            case .system(let failure): throw .system(failure)
+            case .notConfirmed(let failure): throw .notConfirmed(failure)
+            default: throw .inTheWay(name: name)
             }
         }
     }

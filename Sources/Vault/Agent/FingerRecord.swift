@@ -70,19 +70,23 @@ extension FingerRecord {
     }
 
     /// Records the fingers for an entry; `nil` if it requires none any more.
+    ///
+    /// - Parameter entries: all entries of the vault; fingers for others are forgotten.
     static func set(
-        _ enrolled: EnrolledFingers?, for id: RecordID, among entries: [EntrySummary],
+        _ enrolled: EnrolledFingers?, for id: RecordID, among entries: [EntrySummary]? = nil,
         of account: SystemAccount
-    ) throws {
-        try turn.withLock { _ in
+    ) throws(VaultError) {
+        try turn.withLock { _ throws(VaultError) in
             guard var record = FingerRecord.read(of: account) else {
-                throw RequestRefusal(.fingersDiffer(.damaged))
+                throw .inTheWay(name: name)
             }
             record[id] = enrolled
-            let known = Set(entries.map(\.id.text))
-            record.fingers = record.fingers.filter { known.contains($0.key) }
+            if let entries {
+                let known = Set(entries.map(\.id.text))
+                record.fingers = record.fingers.filter { known.contains($0.key) }
+            }
             let bytes = record.bytes
-            guard bytes.count <= largest else { throw VaultError.overLimit(.entries) }
+            guard bytes.count <= largest else { throw .overLimit(.entries) }
             try account.put(record.fingers.isEmpty ? nil : bytes, at: name, by: file)
         }
     }
@@ -137,9 +141,7 @@ struct FingerCheck: PresenceCheck {
         }
         if difference != nil {
             // If this fails, the next check needs the proof again.
-            _ = ifPossible(
-                try FingerRecord.set(
-                    enrolled, for: entry.id, among: request.vault.entries, of: account))
+            _ = ifPossible(try FingerRecord.set(enrolled, for: entry.id, of: account))
         }
         return true
     }
@@ -160,17 +162,24 @@ struct FingerCheck: PresenceCheck {
 }
 
 extension HeldRequest {
-    /// Makes an entry require the fingers that are enrolled now, or no particular ones.
-    func setFingers(_ isCurrent: Bool, of id: RecordID) throws {
+    func fingersToRequire(_ isCurrent: Bool) throws -> EnrolledFingers? {
         guard case .account(let account) = service.reach else {
             throw RequestRefusal(.misunderstood)
         }
-        var enrolled: EnrolledFingers?
-        if isCurrent {
-            enrolled = try relay.fingers(of: account.user)
-            guard let enrolled else { throw RequestRefusal(.fingersDiffer(.unreachable)) }
-            guard !enrolled.text.isEmpty else { throw RequestRefusal(.fingersDiffer(.noFinger)) }
+        guard FingerRecord.read(of: account) != nil else {
+            throw RequestRefusal(.fingersDiffer(.damaged))
         }
-        try FingerRecord.set(enrolled, for: id, among: vault.entries, of: account)
+        guard isCurrent else { return nil }
+        let enrolled = try relay.fingers(of: account.user)
+        guard let enrolled else { throw RequestRefusal(.fingersDiffer(.unreachable)) }
+        guard !enrolled.text.isEmpty else { throw RequestRefusal(.fingersDiffer(.noFinger)) }
+        return enrolled
+    }
+
+    func setFingers(
+        _ fingers: EnrolledFingers?, of id: RecordID, among entries: [EntrySummary]?
+    ) throws(VaultError) {
+        guard case .account(let account) = service.reach else { return }
+        try FingerRecord.set(fingers, for: id, among: entries, of: account)
     }
 }

@@ -117,6 +117,15 @@ extension VaultEdit {
         }
     }
 
+    /// Whether the fingers that are enrolled now are required from then on; `nil` changes nothing.
+    var fingers: Bool? {
+        switch self {
+        case .add(let entry): entry.fingers ? true : nil
+        case .revise(let revision): revision.fingers
+        case .rename, .remove, .importing: nil
+        }
+    }
+
     /// Whether an outcome that another process sent is possible for this edit.
     package func accepts(_ outcome: EditOutcome) -> Bool {
         switch (self, outcome) {

@@ -121,9 +121,10 @@ private struct OwnRequest: RequestContext {
     var deviceKeys: DeviceKeyStore { own.deviceKeys }
     func tokens(at address: TPMAddress) -> any TokenRequestHandler { StartedTokenHelper() }
     // Only the system agent records fingers; the command has already refused the option.
-    func setFingers(_ isCurrent: Bool, of id: RecordID) throws {
+    func fingersToRequire(_ isCurrent: Bool) throws -> EnrolledFingers? {
         throw RequestRefusal(.misunderstood)
     }
+    func setFingers(_: EnrolledFingers?, of id: RecordID, among entries: [EntrySummary]?) {}
 
     func loginTurn() throws -> LoginLock { try vault.takeLoginLock() }
 

@@ -58,9 +58,9 @@ extension RequestContext {
         if case .revise(let revision) = edit, revision.binding != nil || revision.fingers != nil {
             let isCovered = confirmations.cover(try vault.entry(revision.id))
             guard isCovered else { throw VaultError.presenceNeeded }
-            // Without an answer from the system, nothing changes.
-            if let fingers = revision.fingers { try setFingers(fingers, of: revision.id) }
         }
+        // Without an answer from the system, nothing changes.
+        let fingers = try edit.fingers.flatMap(fingersToRequire)
         let device = try edit.binding.map(deviceKey)
         let saved = try vault.update { changes throws(VaultError) -> EditOutcome? in
             // The save may have waited for another writer.
@@ -72,15 +72,20 @@ extension RequestContext {
                     throw .presenceNeeded
                 }
             }
-            return try edit.apply(
+            let outcome = try edit.apply(
                 to: &changes, confirmedBy: confirmations, now: now, bindingTo: device)
+            if case .refused = outcome { return outcome }
+            // Nothing is saved without the protection that it is to have.
+            if let fingers, let id = edit.confirmedEntry ?? changes.entries.last?.id {
+                try setFingers(fingers, of: id, among: changes.entries)
+            }
+            return outcome
         }
         guard let outcome = saved else { throw RequestRefusal(.notHeld) }
         countUse()
-        if case .add(let entry) = edit, entry.fingers, case .added = outcome,
-            let added = vault.entries.last
-        {
-            try setFingers(true, of: added.id)
+        // An edit that failed or was refused removes no protection.
+        if case .revised = outcome, edit.fingers == false, let id = edit.confirmedEntry {
+            try setFingers(nil, of: id, among: nil)
         }
         return .edited(outcome, vault.saveReports)
     }

@@ -70,8 +70,17 @@ package protocol RequestContext {
     var deviceKeys: DeviceKeyStore { get }
     /// The handler of requests to the TPM at this address, for a key of this device.
     func tokens(at address: TPMAddress) throws(VaultError) -> any TokenRequestHandler
-    /// Makes each use of an entry require the fingers that are enrolled now, or any.
-    func setFingers(_ isCurrent: Bool, of id: RecordID) throws
+    /// The fingers that are enrolled now, if an entry can require them.
+    ///
+    /// - Parameter isCurrent: whether it is to require them; if not, the result is `nil`.
+    func fingersToRequire(_ isCurrent: Bool) throws -> EnrolledFingers?
+    /// Makes each use of an entry require these fingers, or any.
+    ///
+    /// - Parameter entries: all entries of the vault, if they are known; fingers for others are
+    ///   forgotten.
+    func setFingers(
+        _ fingers: EnrolledFingers?, of id: RecordID, among entries: [EntrySummary]?
+    ) throws(VaultError)
 
     /// Waits until no other process or client is signing in.
     func loginTurn() throws -> LoginLock
