@@ -193,6 +193,43 @@ struct AgentBindingTests {
         #expect(try harness.programs() == 0)
     }
 
+    @Test("a key for which no memory can be locked is not used, and an edit then changes nothing")
+    func notLocked() async {
+        // In a process of its own, because the locked memory is shared.
+        await #expect(processExitsWith: .success) {
+            let harness = try Harness()
+            let place = harness.place
+            let vault = try harness.service.vaults.use(place).vault
+            let before = try Vault.identity(at: place.path)
+            let keys = harness.service.deviceKeys.homes(of: vault)
+            var filler: [SecretBytes] = []
+            repeat {
+                filler.append(SecretBytes(key: harness.secret))
+            } while filler.last?.isLocked == true
+            var unbound = EntryRevision(of: vault.entries[0])
+            unbound.binding = .unbind
+            let file = BindingChoice(.file, deviceName: "Mill", tpm: .standard)
+            let new = NewEntry(
+                try Harness.content(), details: EntryDetails(),
+                accessControl: .standard(for: .totp), binding: file)
+            for edit in [VaultEdit.revise(unbound), .add(new)] {
+                try harness.answer(.done(.secret(harness.secret)))
+                let response = try harness.response { _ in .edit(place, edit, .none) }
+                guard case .failed(.deviceKey(.notLocked)) = response else {
+                    Issue.record("\(response)")
+                    continue
+                }
+            }
+            #expect(try Vault.identity(at: place.path) == before)
+            #expect(harness.service.deviceKeys.homes(of: vault) == keys)
+            #expect(harness.service.vaults.isHeld(place))
+            // With room for it, the key is loaded.
+            filler = []
+            try harness.answer(.done(.secret(harness.secret)))
+            #expect(try harness.code() == AgentBindingTests.code)
+        }
+    }
+
     @Test("the user's agent makes a key in its sandbox, and other commands use the same key")
     func sandbox() throws {
         let agent = try AgentFixture([])

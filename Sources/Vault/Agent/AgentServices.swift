@@ -103,10 +103,6 @@ struct AgentServices: Sendable {
             return .notHeld
         }
         let response = body(use)
-        guard vaults.mayHold(HeldVault(use.vault)) else {
-            vaults.lock(place)
-            return .failed(.deviceKey(.notLocked))
-        }
         vaults.learn(from: use, of: place)
         switch response {
         case .failed(.busy) where isMoving: return .moving
@@ -123,13 +119,14 @@ struct AgentServices: Sendable {
 
     /// The device keys that the client's vault can use.
     var deviceKeys: DeviceKeyStore {
-        switch reach {
-        case .account(let account):
-            DeviceKeyStore(folder: account.folder + "/device-keys", bindings: [.tpm, .agent])
-        case .folders:
+        let (folder, last): (String, DeviceBinding) =
+            switch reach {
+            case .account(let account): (account.folder + "/device-keys", .agent)
             // In an agent without the folder, no key is found or made.
-            DeviceKeyStore(folder: folderOfDeviceKeys ?? "/dev/null", bindings: [.tpm, .file])
-        }
+            case .folders: (folderOfDeviceKeys ?? "/dev/null", .file)
+            }
+        return DeviceKeyStore(
+            folder: folder, bindings: [.tpm, last], locksKeys: vaults.locksKeys)
     }
 
     private func listing(of vault: UnlockedVault) -> VaultListing {

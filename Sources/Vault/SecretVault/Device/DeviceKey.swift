@@ -189,7 +189,4 @@ final class DeviceKeyRing: Sendable {
 
     /// Forgets the keys; they are wiped when nobody uses them.
     func wipe() { known.withLock { $0 = Known(isWiped: true) } }
-
-    /// Whether no key can be written to swap.
-    var isLocked: Bool { known.withLock { $0.keys.values.allSatisfy(\.secret.isLocked) } }
 }

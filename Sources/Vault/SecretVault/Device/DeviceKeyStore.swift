@@ -9,13 +9,16 @@ internal import WatchwordSystem
 package struct DeviceKeyStore: Sendable {
     private let folder: String
     package let bindings: [DeviceBinding]
+    private let locksKeys: Bool
 
     /// - Parameters:
     ///   - folder: the path of the folder, which may not exist yet.
     ///   - bindings: those of the keys that are kept here, strongest first.
-    package init(folder: String, bindings: [DeviceBinding]) {
+    ///   - locksKeys: whether a key is used only in memory that is never written to swap.
+    package init(folder: String, bindings: [DeviceBinding], locksKeys: Bool = false) {
         self.folder = folder
         self.bindings = bindings
+        self.locksKeys = locksKeys
     }
 
     /// The process that talks to the TPM at an address.
@@ -81,9 +84,14 @@ package struct DeviceKeyStore: Sendable {
             }
             secret = found
         }
-        let key = DeviceKey(
-            id: id, name: stored.name, binding: stored.binding, secret: secret)
+        return try usable(
+            DeviceKey(id: id, name: stored.name, binding: stored.binding, secret: secret))
+    }
+
+    /// A key, if it is one and is where it may be.
+    private func usable(_ key: DeviceKey?) throws(VaultError) -> DeviceKey {
         guard let key else { throw .deviceKey(.damaged) }
+        guard !locksKeys || key.secret.isLocked else { throw .deviceKey(.notLocked) }
         return key
     }
 
@@ -115,10 +123,10 @@ package struct DeviceKeyStore: Sendable {
     ) throws(VaultError) -> DeviceID {
         guard bindings.contains(binding) else { throw .deviceKey(.notPlace(binding)) }
         let id = Randomness.bytes(count: DeviceID.count)
-        let key = DeviceKey(
-            id: DeviceID(id.span), name: DeviceKey.name(showing: name), binding: binding,
-            secret: Randomness.secret(count: DeviceKey.count))
-        guard let key else { throw .deviceKey(.damaged) }
+        let key = try usable(
+            DeviceKey(
+                id: DeviceID(id.span), name: DeviceKey.name(showing: name), binding: binding,
+                secret: Randomness.secret(count: DeviceKey.count)))
         var holding = StoredDeviceKey.Holding.secret(key.secret)
         if binding == .tpm {
             let response = try DeviceKeyStore.carryOut(

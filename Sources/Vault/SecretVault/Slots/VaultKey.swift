@@ -49,13 +49,13 @@ struct VaultKey: Sendable {
         devices.wipe()
     }
 
-    /// Whether the keys cannot be written to swap.
+    /// Whether the key cannot be written to swap; those of this device are checked when they are
+    /// loaded.
     var isLocked: Bool {
-        let isLocked = bytes.secret.withLock { secret in
+        bytes.secret.withLock { secret in
             guard let secret else { return true }
             return secret.isLocked
         }
-        return isLocked && devices.isLocked
     }
 
     /// Whether both are the key of the same vault, compared in constant time.

@@ -49,7 +49,7 @@ package struct HeldKey: Sendable {
     /// Wipes the keys at once; whoever still uses the vault gets ``VaultError/busy``.
     package func wipe() { key.wipe() }
 
-    /// Whether the keys cannot be written to swap.
+    /// Whether the vault's key cannot be written to swap.
     package var isLocked: Bool { key.isLocked }
 }
 
