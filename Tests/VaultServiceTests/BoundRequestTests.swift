@@ -188,7 +188,7 @@ struct BoundRequestTests {
         // Whether the keys are the same is not known there.
         #expect(
             try other.outcome(edit("12345678901234567890", .skip))
-                == .imported([.refused(.nameTaken(name))], replacedPerUse: []))
+                == .imported([.refused(.boundElsewhere(name))], replacedPerUse: []))
         #expect(
             try home.outcome(edit("12345678901234567890", .skip))
                 == .imported([.present(name, as: name, missing: [])], replacedPerUse: []))

@@ -52,27 +52,30 @@ extension DeviceKeyStore {
         for choice: BindingChoice, in vault: UnlockedVault, besides others: Set<DeviceID> = [],
         through tokens: TokenAccess
     ) throws(VaultError) -> DeviceID {
-        func key(_ binding: DeviceBinding) throws(VaultError) -> DeviceID {
-            if let known = newestKey(binding, for: vault, besides: others) {
-                do throws(VaultError) {
-                    try load(known, for: vault, through: tokens)
-                    return known
-                } catch .deviceKey(.token(.otherDevice)) {
-                    // The TPM was cleared: a new key takes its place.
-                }
+        func key(
+            _ binding: DeviceBinding, besides others: Set<DeviceID>
+        ) throws(VaultError) -> DeviceID {
+            guard let known = newestKey(binding, for: vault, besides: others) else {
+                return try make(
+                    binding, name: choice.deviceName, for: vault, tpm: choice.tpm, through: tokens)
             }
-            return try make(
-                binding, name: choice.deviceName, for: vault, tpm: choice.tpm, through: tokens)
+            do throws(VaultError) {
+                try load(known, for: vault, through: tokens)
+                return known
+            } catch .deviceKey(.token(.otherDevice)) {
+                // Its TPM was cleared.
+                return try key(binding, besides: others.union([known]))
+            }
         }
         let bindings = choice.binding.map { [$0] } ?? bindings
         for binding in bindings.dropLast() {
-            do throws(VaultError) { return try key(binding) } catch {
+            do throws(VaultError) { return try key(binding, besides: others) } catch {
                 guard case .deviceKey(.token(let failure)) = error,
                     [.noDevice, .noPermission, .helper(.notFound)].contains(failure)
                 else { throw error }
             }
         }
-        return try key(bindings[bindings.count - 1])
+        return try key(bindings[bindings.count - 1], besides: others)
     }
 }
 
