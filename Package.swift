@@ -242,7 +242,9 @@ let package = Package(
         // Tests
         .target(
             name: "TestSupport",
-            dependencies: ["Devices", "OneTimePassword", "WatchwordCryptography", "WatchwordSystem"],
+            dependencies: [
+                "Devices", "OneTimePassword", "WatchwordCryptography", "WatchwordSystem",
+            ],
             path: "Tests/TestSupport", swiftSettings: settings),
         // Starts a PostgreSQL server for a test.
         .target(
