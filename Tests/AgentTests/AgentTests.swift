@@ -306,7 +306,7 @@ struct AgentTests {
         #expect(said.components(separatedBy: "Unlocked the vault").count == 7, "\(said)")
         let count = try agent.shell(
             "for p in /proc/[0-9]*; do tr '\\0' ' ' <$p/cmdline 2>/dev/null; echo; done "
-                + "| grep -c \"^[^ ]*watchword-agent .*$PWD\" || true")
+                + "| grep -c \"^[^ ]*watchword-agent --device-keys [^ ]* $PWD\" || true")
         #expect(count.text == "1\n")
     }
 }

@@ -380,7 +380,7 @@ struct SystemAgentMoveTests {
             let source = verb == Self.toSystem ? "games" : "state"
             let copies = try SystemAgentFixture.root(
                 "cd '\(agent.folder.path)'; find state/5 games -name vault -type f "
-                    + "-o -path '\(source)/*' -name previous -o -name new -o -name moving"
+                    + "-o -name moving -o -path '\(source)/*' '(' -name previous -o -name new ')'"
             ).text
             #expect(copies.split(separator: "\n").count == 1, "killed at \(place): \(copies)")
         }
