@@ -202,8 +202,8 @@ struct SystemAgentMoveRaceTests {
             try expectOpen(agent, "killed at \(place)")
             let source = verbs.0 == Self.toSystem ? "games" : "state"
             let left = try SystemAgentFixture.root(
-                "find \(paths) -name vault -type f -o -path '*/\(source)/*' -name previous "
-                    + "-o -name new -links 1 -o -name moving || true")
+                "find \(paths) -name vault -type f -o -name moving -o -path '*/\(source)/*' "
+                    + "'(' -name previous -o -name new -links 1 ')' || true")
             #expect(left.text.split(separator: "\n").count == 1, "killed at \(place): \(left.text)")
         }
     }
