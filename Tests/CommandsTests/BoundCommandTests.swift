@@ -174,8 +174,14 @@ struct BoundCommandTests {
         try fixture.run("chmod 644 .local/state/watchword/device-keys/*/*")
         let unreachable = try run("check", status: 1)
         #expect(
+            unreachable.text.contains(
+                "1 entry opened, 2 whose device key cannot be used, 0 damaged"),
+            "\(unreachable.text)")
+        #expect(try run("--json check", status: 1).text.contains("\"closed\":2"))
+        #expect(
             unreachable.errors.contains("“GitHub:alice”: other users can access the device key"),
             "\(unreachable.errors)")
+        #expect(unreachable.errors.contains("“Bank:bob”: other users can access the device key"))
     }
 
     @Test("binding warns of older programs and copies, purges the former generation, and can end")

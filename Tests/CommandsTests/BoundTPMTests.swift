@@ -114,6 +114,11 @@ struct BoundTPMTests {
         // It ends at once.
         place.exchange(for: try EmulatedTPM())
         try expectClosed("the TPM could not be used: ")
+        let check = try fixture.run("watchword check --passphrase-file pass.txt", status: 1)
+        #expect(check.text.contains("0 entries opened, 1 whose device key cannot be used, 0 dam"))
+        #expect(
+            String(decoding: check.errors, as: UTF8.self).contains(
+                "“Site:me”: the TPM could not be used: "))
         place.exchange(for: tpm)
         try expectOpen()
         let gone = try HostileTPM(tpm, .ended, at: .createPrimary)

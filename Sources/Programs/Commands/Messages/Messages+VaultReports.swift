@@ -142,9 +142,19 @@ extension Messages {
             case .unusable(.rekeyed): "the previous generation has another key"
             case .unusable(let error): "the previous generation: " + sentence(for: error)
             }
-        let closed = check.closed > 0 ? ", \(check.closed) bound to other devices" : ""
-        return "generation \(generation), \(entries)\(closed), \(check.damages.count) damaged; "
+        let elsewhere = check.closed > 0 ? ", \(check.closed) bound to other devices" : ""
+        let count = check.unusable.count
+        let unusable = count > 0 ? ", \(count) whose device key cannot be used" : ""
+        return
+            "generation \(generation), \(entries)\(elsewhere)\(unusable), \(check.damages.count) damaged; "
             + previous
+    }
+}
+
+extension VaultCheck {
+    /// Which entries of this device did not open, and why.
+    var unusable: [VaultReport] {
+        reports.filter { if case .deviceKeyUnusable = $0 { true } else { false } }
     }
 }
 

@@ -14,7 +14,7 @@ enum CheckCommand {
         if session.wantsJSON {
             try session.printer.line(
                 .object([
-                    ("closed", .number(Int64(result.closed))),
+                    ("closed", .number(Int64(result.closed + result.unusable.count))),
                     (
                         "damages",
                         .list(result.damages.map { .text(Messages.description(of: $0, in: names)) })
@@ -43,10 +43,7 @@ enum CheckCommand {
         for damage in result.damages {
             session.printer.complain(Messages.description(of: damage, in: names) + " is damaged")
         }
-        let unusable = result.reports.filter {
-            if case .deviceKeyUnusable = $0 { true } else { false }
-        }
-        session.printReports(unusable, of: names)
+        session.printReports(result.unusable, of: names)
         for entry in names where !entry.isHere {
             let place = Messages.place(of: entry) ?? ""
             session.printer.note("\(entry.name.visible) opens only \(place), and was not checked.")
@@ -62,7 +59,7 @@ enum CheckCommand {
         if !result.hasRecoveryKey {
             session.printer.note("The vault has no recovery key; see watchword slot add --help.")
         }
-        return !result.damages.isEmpty ? .badInput : unusable.isEmpty ? .done : .no
+        return !result.damages.isEmpty ? .badInput : result.unusable.isEmpty ? .done : .no
     }
 
     /// The number of bytes of secrets that can be kept out of swap; `null` if the limit is high
