@@ -136,6 +136,18 @@ struct BoundTPMTests {
         try expectOpen()
     }
 
+    @Test("an entry is bound to the TPM that --tpm names, although another one has a key")
+    func namedTPM() throws {
+        let other = try EmulatedTPM()
+        let bind = "watchword edit Site --this-device=tpm --passphrase-file pass.txt --tpm"
+        try fixture.run("\(bind) device:/nonexistent", status: 6)
+        try fixture.run("\(bind) \(other.address)")
+        // The first TPM is gone.
+        place.exchange(for: try EmulatedTPM())
+        try expectOpen()
+        withExtendedLifetime(other) {}
+    }
+
     @Test("a named binding never falls back to another, and the default prints which one it uses")
     func choice() throws {
         let fixture = try VaultFixture()

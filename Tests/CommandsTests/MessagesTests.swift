@@ -60,7 +60,10 @@ struct MessagesTests {
             (.notPlace(.agent), "use tpm or file"), (.notPlace(.file), "use tpm or agent"),
             (.otherTPM, "only this computer's TPM"), (.notLocked, "no memory can be locked"),
             (.token(.otherDevice), "cleared or replaced"),
-            (.token(.noDevice), "could not be used: no TPM 2 was found"),
+            (
+                .token(.noDevice),
+                "could not be used: no TPM 2 was found; enable it in the firmware; nothing was"
+            ),
         ] as [(DeviceKeyProblem, String)])
     func deviceKeys(_ problem: DeviceKeyProblem, _ words: String) {
         let report = FailureReport(VaultError.deviceKey(problem))

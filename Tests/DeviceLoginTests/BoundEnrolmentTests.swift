@@ -108,17 +108,23 @@ struct BoundEnrolmentTests {
     func replaced() throws {
         var server = Server()
         _ = try enrol(&server)
-        let other = DeviceKeyStore(folder: device.folder.file("other"), bindings: [.file])
-        let vault = try device.unlock()
-        vault.openDevices(other)
+        server.device.credential = "cr_other"
         let enrolment = Enrolment(
             SecretBytes(text: "wwt_other"),
             at: TrustedServer(try #require(ServerAddress("https://login.example"))),
             deviceName: "cellar", name: EntryName(issuer: "Mill", account: "alice"),
             access: AccessControlChange(presence: nil, onFailure: nil))
-        server.device.credential = "cr_other"
-        let turn = try vault.takeLoginLock()
-        try enrolment.redeem(in: vault, turn: turn, over: &server, now: Device.now)
+        func replace(on keys: DeviceKeyStore) throws -> UnlockedVault {
+            let vault = try device.unlock()
+            vault.openDevices(keys)
+            let turn = try vault.takeLoginLock()
+            try enrolment.redeem(in: vault, turn: turn, over: &server, now: Device.now)
+            return vault
+        }
+        let other = DeviceKeyStore(folder: device.folder.file("other"), bindings: [.file])
+        #expect(throws: DeviceLoginError.vault(.boundElsewhere)) { try replace(on: other) }
+        #expect(server.enrolments.count == 1)
+        let vault = try replace(on: keys)
         #expect(vault.entries.count == 1 && vault.entries[0].binding == nil)
     }
 }

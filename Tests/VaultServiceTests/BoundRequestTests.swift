@@ -51,6 +51,23 @@ struct BoundRequestTests {
         #expect(Set(try bound.keys()) == Set([file, tpm, other].map(\.text)))
     }
 
+    @Test("a key is used again only if its TPM is the one that was chosen")
+    func addresses() throws {
+        let bound = try BoundVault()
+        func key(_ tpm: TPMAddress, _ binding: DeviceBinding? = nil) throws -> DeviceID {
+            let choice = BindingChoice(binding, deviceName: "Mill", tpm: tpm)
+            return try bound.store().key(
+                for: choice, in: bound.unlocked(), through: bound.tokens(at:))
+        }
+        let other = try #require(TPMAddress("swtpm:host=127.0.0.1,port=2321"))
+        let first = try key(.standard)
+        let second = try key(other)
+        #expect(first != second)
+        #expect(try key(other) == second && key(.standard, .tpm) == first)
+        // A file is in no TPM.
+        #expect(try key(other, .file) == key(.standard, .file))
+    }
+
     @Test("an entry is added, bound and unbound, and the outcome names the binding")
     func edits() throws {
         let bound = try BoundVault()

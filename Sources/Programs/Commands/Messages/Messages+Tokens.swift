@@ -183,6 +183,9 @@ extension Messages {
         case .token(let failure):
             "the TPM could not be used: \(sentence(for: failure, of: .tpm)); nothing was changed"
         case .file(let failure): "the device key: " + sentence(for: failure)
+        // A key is looked for where it was made, whatever --tpm says.
+        case .token(.noDevice):
+            "the TPM could not be used: no TPM 2 was found; enable it in the firmware; nothing was changed"
         }
     }
 

@@ -98,13 +98,17 @@ package struct DeviceKeyStore: Sendable {
     /// The newest key for a vault that has this binding and is none of `others`.
     ///
     /// Files that cannot be read are skipped.
+    ///
+    /// - Parameter tpm: the TPM that has sealed the key, if a TPM is the binding.
     package func newestKey(
-        _ binding: DeviceBinding, for vault: UnlockedVault, besides others: Set<DeviceID> = []
+        _ binding: DeviceBinding, for vault: UnlockedVault, in tpm: TPMAddress = .standard,
+        besides others: Set<DeviceID> = []
     ) -> DeviceID? {
         let vaultID = vault.key.vaultID
         var newest: (id: DeviceID, time: Int64)?
         for id in ids(of: vaultID) ?? [] where !others.contains(id) {
-            guard ifPossible(try stored(id, of: vaultID))?.binding == binding,
+            guard let key = ifPossible(try stored(id, of: vaultID)), key.binding == binding,
+                (key.tpm ?? tpm) == tpm,
                 let time = FileStamp(of: path(of: vaultID) + "/" + id.text)?.writtenAt,
                 newest.map({ time > $0.time }) ?? true
             else { continue }
@@ -267,6 +271,9 @@ private struct StoredDeviceKey {
     let name: String
     let binding: DeviceBinding
     let holding: Holding
+
+    /// The TPM that has sealed it; `nil` for a key with another binding.
+    var tpm: TPMAddress? { if case .sealed(_, let address) = holding { address } else { nil } }
 
     private static let firstLine = Array("watchword-device-key 1\n".utf8)
     /// The maximum size of a file in bytes.

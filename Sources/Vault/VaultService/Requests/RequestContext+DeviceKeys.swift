@@ -55,7 +55,8 @@ extension DeviceKeyStore {
         func key(
             _ binding: DeviceBinding, besides others: Set<DeviceID>
         ) throws(VaultError) -> DeviceID {
-            guard let known = newestKey(binding, for: vault, besides: others) else {
+            guard let known = newestKey(binding, for: vault, in: choice.tpm, besides: others)
+            else {
                 return try make(
                     binding, name: choice.deviceName, for: vault, tpm: choice.tpm, through: tokens)
             }
