@@ -287,6 +287,30 @@ extension ForeignProgram.Outcome {
         #expect(try harness.present().words.contains("not an enrolled secret"))
     }
 
+    @Test("an enrolment of another device is replaced only after its entry was removed")
+    func otherDevice() throws {
+        let harness = try Harness()
+        try harness.enrol()
+        let sent = try harness.server.requests().count
+        try harness.folder.write(Array("wwt_second\n".utf8), to: "ticket.txt")
+        let there = "export XDG_STATE_HOME=$PWD/other; watchword"
+        let options = harness.server.enrolment("Mill:ivan").dropFirst("login enrol".count)
+        for command in ["login enrol\(options)", "key enrol\(options)", "login present mill"] {
+            let refused = try harness.run("\(there) \(command)")
+            #expect(refused.status == 1, "\(command)")
+            #expect(
+                refused.words.contains("“Mill:ivan” opens only on “")
+                    && refused.words.contains("remove the entry (watchword remove) and enrol again"),
+                "\(refused.words)")
+        }
+        #expect(try harness.server.requests().count == sent)
+        #expect(try harness.present().status == 0)
+        for command in ["remove mill --yes", "login enrol\(options)", "login present mill"] {
+            let done = try harness.run("\(there) \(command)")
+            #expect(done.status == 0, "\(command): \(done.words)")
+        }
+    }
+
     @Test("a new enrolment keeps the entry's access control except as changed by options")
     func keptAccess() throws {
         let harness = try Harness()

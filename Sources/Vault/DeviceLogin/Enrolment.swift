@@ -58,9 +58,9 @@ extension Enrolment {
     ///   - confirmed: entries of this name that require a check at each use, and whose owner has
     ///     confirmed the replacement.
     /// - Throws: ``DeviceLoginError/alreadyEnrolled(as:)``; ``VaultError/presenceNeeded`` in
-    ///   ``DeviceLoginError/vault(_:)`` for an earlier
-    ///   entry that requires a check at each use and is not among `confirmed`; in that case,
-    ///   nothing is replaced.
+    ///   ``DeviceLoginError/vault(_:)`` for an earlier entry that requires a check at each use and
+    ///   is not among `confirmed`, and ``VaultError/boundElsewhere`` for that of another device; in
+    ///   both cases, nothing is replaced.
     @discardableResult package func redeem(
         in vault: UnlockedVault, turn: borrowing LoginLock, over sender: inout some RequestSender,
         now: Int64, confirmed: Set<RecordID> = []
@@ -161,6 +161,7 @@ extension Enrolment {
     ) throws(VaultError) -> RecordID {
         var earlier: [EntrySummary] = []
         for entry in changes.entries where entry.kind == .enrolled && replaces(entry) {
+            guard entry.isHere else { throw .boundElsewhere }
             // The entry may have been set to per-use after its owner confirmed.
             guard !entry.requiresCheckPerUse || confirmed.contains(entry.id) else {
                 throw entry.hasVanished ? .vanishedEntries : .presenceNeeded

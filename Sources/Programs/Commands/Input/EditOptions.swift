@@ -150,11 +150,6 @@ extension Session {
     }
 }
 
-extension EntrySummary {
-    /// Whether no other device is needed to open it.
-    var isHere: Bool { binding?.isHere ?? true }
-}
-
 // What an edit has bound an entry to.
 extension DeviceBinding? {
     /// The facts for scripts.

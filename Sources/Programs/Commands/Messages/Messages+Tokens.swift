@@ -149,8 +149,11 @@ extension Messages {
         switch error {
         case .boundElsewhere:
             let device = VisibleText.of(entry.binding?.name ?? "")
-            return "\(name) opens only on “\(device)”; if this is that device, its key is lost: "
-                + wayOut
+            return "\(name) opens only on “\(device)”; "
+                + (entry.kind == .enrolled
+                    ? "enrol this device under another name, or, if that device or its key is gone, "
+                        + "remove the entry (watchword remove) and enrol again"
+                    : "if this is that device, its key is lost: \(wayOut)")
         case .deviceKey(let problem):
             let isLost =
                 switch problem {
@@ -180,12 +183,12 @@ extension Messages {
         case .notLocked: "no memory can be locked for the device key, so it was not used"
         case .token(.otherDevice):
             "the TPM was cleared or replaced since the entry was bound; use the former TPM"
-        case .token(let failure):
-            "the TPM could not be used: \(sentence(for: failure, of: .tpm)); nothing was changed"
-        case .file(let failure): "the device key: " + sentence(for: failure)
         // A key is looked for where it was made, whatever --tpm says.
         case .token(.noDevice):
             "the TPM could not be used: no TPM 2 was found; enable it in the firmware; nothing was changed"
+        case .token(let failure):
+            "the TPM could not be used: \(sentence(for: failure, of: .tpm)); nothing was changed"
+        case .file(let failure): "the device key: " + sentence(for: failure)
         }
     }
 

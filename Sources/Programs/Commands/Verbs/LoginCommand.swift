@@ -138,13 +138,17 @@ enum LoginEnrolCommand {
         return .done
     }
 
-    /// The earlier enrolments under the name; another kind of entry must not have it.
+    /// The earlier enrolments under the name; another kind of entry, or another device, must not
+    /// have it.
     static func earlier(
         _ enrolment: Enrolment, in entries: [EntrySummary]
     ) throws -> [EntrySummary] {
         let earlier = entries.filter(enrolment.replaces)
         guard earlier.allSatisfy({ $0.kind == .enrolled }) else {
             throw CommandFailure.nameTaken(enrolment.name.visible)
+        }
+        if let other = earlier.first(where: { !$0.isHere }) {
+            throw CommandFailure.closed(other, .boundElsewhere)
         }
         return earlier
     }

@@ -125,6 +125,11 @@ public struct EntryBinding: Hashable, Sendable {
     public let isHere: Bool
 }
 
+extension EntrySummary {
+    /// Whether no other device is needed to open it.
+    package var isHere: Bool { binding?.isHere ?? true }
+}
+
 /// How a new or an existing entry is to be bound to this device.
 package struct BindingChoice: Sendable {
     /// `nil` for the strongest binding that works here.
