@@ -124,6 +124,11 @@ struct ArgumentParserTests {
         #expect(error("list", "--json=yes") == .unexpectedValue("json"))
         #expect(error("code") == .missingOperand("NAME"))
         #expect(error("show", "a", "b") == .tooManyOperands(verb: "show"))
+        let meant = UsageError.tooManyOperands(verb: "edit", meant: "--this-device=file")
+        #expect(error("edit", "a", "--this-device", "file") == meant)
+        for (option, word) in [("--this-device", "b"), ("--this-device=tpm", "file")] {
+            #expect(error("edit", "a", option, word) == .tooManyOperands(verb: "edit"))
+        }
         #expect(
             error("add", "x", "--secret-file", "-", "--passphrase-file", "-")
                 == .twoReadersOfStandardInput)

@@ -185,7 +185,8 @@ extension CommandLineReader {
             throw .missingOperand(entry.operands.placeholder)
         }
         guard operands.count <= entry.operands.maximum else {
-            throw .tooManyOperands(verb: entry.name)
+            let option = given.lazy.compactMap { $0.attaching(oneOf: operands) }.first
+            throw .tooManyOperands(verb: entry.name, meant: option)
         }
         return .run(
             verb.place,

@@ -121,4 +121,10 @@ package struct GivenOption: Sendable {
         self.option = option
         self.value = value
     }
+
+    /// The option with the operand that was probably meant to be its optional value.
+    func attaching(oneOf operands: [String]) -> String? {
+        guard value.isEmpty, case .optionalChoice(let words, _) = option.value else { return nil }
+        return words.first(where: operands.contains).map { "--\(option.name)=\($0)" }
+    }
 }

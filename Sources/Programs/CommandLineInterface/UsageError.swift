@@ -21,7 +21,8 @@ package enum UsageError: Error, Hashable, Sendable {
     case emptyName
     /// A secret in the place of an operand with this placeholder.
     case secretAsOperand(String, SecretForm)
-    case tooManyOperands(verb: String)
+    /// More operands than the verb takes; `meant` is an option with one of them as its value.
+    case tooManyOperands(verb: String, meant: String? = nil)
     case conflict(String, String)
     case needs(String, with: String)
     case needsOneOf([String])
@@ -60,8 +61,8 @@ extension UsageError {
         case .secretAsOperand(let placeholder, let form):
             "\(placeholder) \(form.finding), which other users and your shell's history can see; "
                 + form.advice(program: program)
-        case .tooManyOperands(let verb):
-            "too many arguments for “\(verb)”; see \(program) \(verb) --help"
+        case .tooManyOperands(let verb, let option):
+            "too many arguments for “\(verb)”" + Self.meant(option, "\(program) \(verb) --help")
         case .conflict(let one, let other): "--\(one) and --\(other) cannot be used together"
         case .needs(let one, let other): "--\(one) requires --\(other)"
         case .needsOneOf(let choices):
