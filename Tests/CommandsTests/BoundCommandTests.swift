@@ -65,7 +65,7 @@ struct BoundCommandTests {
     func refused(command: String) throws {
         let before = try fixture.vault()
         let errors = try run(command, there: true, status: 1).errors
-        #expect(errors.contains("opens only on “"), "\(errors)")
+        #expect(errors.contains("” opens only on “") && !errors.contains("”: “"), "\(errors)")
         let json = try run("--json \(command)", there: true, status: 1).text
         #expect(json.contains("\"binding\":\"file\"") && json.contains("\"device\":\""))
         #expect(try fixture.vault() == before && !fixture.countsFailures())

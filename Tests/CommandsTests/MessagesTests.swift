@@ -58,6 +58,9 @@ struct MessagesTests {
             (.missing, "no longer there"), (.damaged, "is damaged"),
             (.token(.badRequest), "is damaged"), (.openToOthers, "chmod -R go= "),
             (.notPlace(.agent), "use tpm or file"), (.notPlace(.file), "use tpm or agent"),
+            (.otherOwner, "chown -R"), (.inTheWay, "such as a symbolic link"),
+            (.file(SystemCallFailure(call: "openat", number: 13)), "; give yourself access to '"),
+            (.file(SystemCallFailure(call: "write", number: 28)), "; check '"),
             (.otherTPM, "only this computer's TPM"), (.notLocked, "no memory can be locked"),
             (.token(.otherDevice), "cleared or replaced"),
             (
@@ -70,6 +73,16 @@ struct MessagesTests {
         #expect(report.sentence.contains(words))
         let isChoice = if case .notPlace = problem { true } else { false }
         #expect(report.exitCode == (isChoice ? .usage : .system))
+    }
+
+    @Test("the sentence for a device key names the folder that can hold it")
+    func deviceKeyFolders() {
+        let sentence = { (binding: DeviceBinding) in Messages.sentence(for: .missing, binding) }
+        let system = "\(SystemAgent.stateFolder)/\(CurrentProcess.user)/device-keys"
+        #expect(sentence(.agent).hasSuffix("; restore \(system)"))
+        #expect(!sentence(.file).contains(system))
+        let hasAgent = SystemFolder.owner(of: SystemAgent.stateFolder) != nil
+        #expect(sentence(.tpm).contains(system) == hasAgent)
     }
 
     @Test("--raise-limits is suggested exactly when it would help")

@@ -54,7 +54,7 @@ struct DeviceKeyStoreTests {
         #expect(try content(sealed) == other + sha256(other.span))
     }
 
-    @Test("a key that is missing, damaged or open to others closes its entries, and stays as it is")
+    @Test("a key that is missing, damaged or not private closes its entries, and stays as it is")
     func unusable() throws {
         let bound = try BoundVault()
         let open = try bound.elsewhere()
@@ -87,6 +87,15 @@ struct DeviceKeyStoreTests {
             try expect(.openToOthers)
         }
         try setMode(0o600, of: path)
+        let folder = bound.device.path(of: open)
+        try setMode(0o720, of: folder)
+        try expect(.openToOthers, "folder")
+        try setMode(0o700, of: folder)
+        for place in [path, folder] where geteuid() == 0 {
+            #expect(unsafe chown(place, 65_534, 65_534) == 0)
+            try expect(.otherOwner, place)
+            #expect(unsafe chown(place, 0, 0) == 0)
+        }
         #expect(throws: Never.self) { try bound.home().open(bound.ids[0]) }
         try removeFile(path)
         try expect(.missing)
@@ -106,11 +115,11 @@ struct DeviceKeyStoreTests {
         try linkSymbolically(path, to: path)
         open.openDevices(bound.device.store)
         #expect(open.entries[0].binding?.isHere == true)
-        #expect(refusal(of: bound.key, on: bound.device, open) == .deviceKey(.damaged))
-        #expect(throws: VaultError.deviceKey(.damaged)) { try open.open(bound.ids[0]) }
+        #expect(refusal(of: bound.key, on: bound.device, open) == .deviceKey(.inTheWay))
+        #expect(throws: VaultError.deviceKey(.inTheWay)) { try open.open(bound.ids[0]) }
     }
 
-    @Test("a key for another vault, or under another ID, is damaged")
+    @Test("a key for another vault, under another ID, or behind a link is not used")
     func exchanged() throws {
         let (first, second) = (try BoundVault(), try BoundVault())
         let open = try first.elsewhere()
@@ -123,6 +132,9 @@ struct DeviceKeyStoreTests {
         try removeFile(path)
         try linkFile(first.device.path(of: third, for: open), to: path)
         #expect(refusal(of: first.key, on: first.device, open) == .deviceKey(.damaged))
+        try removeFile(path)
+        try linkSymbolically(first.device.path(of: third, for: open), to: path)
+        #expect(refusal(of: first.key, on: first.device, open) == .deviceKey(.inTheWay))
     }
 
     @Test("keys exist side by side, and the newest with a binding is found")

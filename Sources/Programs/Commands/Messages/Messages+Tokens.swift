@@ -149,33 +149,52 @@ extension Messages {
         switch error {
         case .boundElsewhere:
             let device = VisibleText.of(entry.binding?.name ?? "")
+            let folder = folderOfKeys(entry.binding?.binding)
             return "\(name) opens only on “\(device)”; "
                 + (entry.kind == .enrolled
                     ? "enrol this device under another name, or, if that device or its key is gone, "
                         + "remove the entry (watchword remove) and enrol again"
-                    : "if this is that device, its key is lost: \(wayOut)")
+                    : "if this is that device, its key is missing from \(folder): restore the folder, "
+                        + "or else \(wayOut)")
         case .deviceKey(let problem):
             let isLost =
                 switch problem {
                 case .missing, .damaged, .token(.otherDevice), .token(.badRequest): true
                 default: false
                 }
-            return "\(name): " + sentence(for: problem) + (isLost ? ", or \(wayOut)" : "")
+            return "\(name): " + sentence(for: problem, entry.binding?.binding)
+                + (isLost ? ", or \(wayOut)" : "")
         default: return "\(name): " + sentence(for: error)
         }
     }
 
-    /// Why a device key could not be made or used.
-    static func sentence(for problem: DeviceKeyProblem) -> String {
+    /// The folder with a key of this binding, for commands.
+    private static func folderOfKeys(_ binding: DeviceBinding?) -> String {
+        let system = "\(VaultPlace.ofSystem.folderPath)/device-keys"
+        guard binding != .agent else { return system }
         // It is not known here who keeps the vault.
-        let folder =
-            ShellWord.quoted(Session.deviceKeyFolder ?? "device-keys")
-            + " (in the system agent: \(VaultPlace.ofSystem.folderPath)/device-keys)"
+        let mayBeSystem =
+            binding != .file && SystemFolder.owner(of: SystemAgent.stateFolder) != nil
+        return ShellWord.quoted(Session.deviceKeyFolder ?? "device-keys")
+            + (mayBeSystem ? " (in the system agent: \(system))" : "")
+    }
+
+    /// Why a device key could not be made or used.
+    static func sentence(
+        for problem: DeviceKeyProblem, _ binding: DeviceBinding? = nil
+    ) -> String {
+        let folder = folderOfKeys(binding)
         return switch problem {
         case .missing: "its device key is no longer there; restore \(folder)"
         case .damaged, .token(.badRequest): "its device key is damaged; restore \(folder)"
         case .openToOthers:
             "other users can access the device key; run: chmod -R go= \(folder)"
+        case .otherOwner:
+            "the device key belongs to another user; as root, use chown -R to give \(folder) back "
+                + "to its user"
+        case .inTheWay:
+            "something else, such as a symbolic link, is in the place of the device key; put the key's "
+                + "own folder and file back into \(folder)"
         case .notPlace(.agent):
             "only the system agent supports the binding “agent”; use tpm or file"
         case .notPlace: "the system agent keeps this vault; use tpm or agent"
@@ -188,7 +207,9 @@ extension Messages {
             "the TPM could not be used: no TPM 2 was found; enable it in the firmware; nothing was changed"
         case .token(let failure):
             "the TPM could not be used: \(sentence(for: failure, of: .tpm)); nothing was changed"
-        case .file(let failure): "the device key: " + sentence(for: failure)
+        case .file(let failure):
+            "the device key cannot be read or written: \(sentence(for: failure)); "
+                + (failure.isWriteForbidden ? "give yourself access to " : "check ") + folder
         }
     }
 

@@ -23,6 +23,9 @@ enum Messages {
         case .at(let place, let error): "\(place): " + FailureReport(error).sentence
         // These sentences name the entry.
         case .inEntry(_, CommandFailure.presence(let refusal)): sentence(for: refusal)
+        case .inEntry(_, CommandFailure.closed(let entry, let error)),
+            .closed(let entry, let error):
+            sentence(forClosed: entry, error)
         case .inEntry(_, CommandFailure.noCodes(let name, let kind)):
             sentence(for: CommandFailure.noCodes(name, kind))
         case .inEntry(let name, let error): "“\(name)”: " + FailureReport(error).sentence
@@ -127,7 +130,6 @@ enum Messages {
             "no terminal to show the list on; watchword code NAME prints a code"
         case .screen(let error): sentence(for: error, asking: .passphrase)
         case .nothingToExport: "there is nothing to export in this format; no file was written"
-        case .closed(let entry, let error): sentence(forClosed: entry, error)
         case .fingersDiffer(let difference): sentence(for: difference)
         case .fingersInOwnVault:
             "--fingers requires a vault that the system agent keeps; see watchword vault move --help"

@@ -61,8 +61,12 @@ public enum DeviceKeyProblem: Hashable, Sendable {
     case missing
     /// Its file is damaged.
     case damaged
-    /// Other users can read its file.
+    /// Other users can read its file, or write to the folder of its file.
     case openToOthers
+    /// Its file, or the folder of its file, belongs to another user.
+    case otherOwner
+    /// Its file, or the folder of its file, is something else, such as a symbolic link.
+    case inTheWay
     /// Keys with this binding are not kept here.
     case notPlace(DeviceBinding)
     /// It is in a TPM that the system agent does not use.

@@ -165,7 +165,7 @@ package struct DeviceKeyStore: Sendable {
     /// - Parameter ids: the keys; `nil` for all keys for the vault, also those that a killed writer
     ///   has not completed, and their folder.
     package func erase(_ ids: Set<DeviceID>?, of vaultID: [UInt8]) throws(VaultError) {
-        try DeviceKeyStore.file { () throws(FileError) in
+        try file(of: vaultID) { () throws(FileError) in
             guard let parent = try open() else { return }
             let name = DeviceKeyStore.name(of: vaultID)
             guard let folder = try parent.openPrivateFolder(name) else { return }
@@ -199,7 +199,7 @@ extension DeviceKeyStore {
     private func stored(
         _ id: DeviceID, of vaultID: [UInt8]
     ) throws(VaultError) -> StoredDeviceKey {
-        var bytes = try DeviceKeyStore.file { () throws(FileError) in
+        var bytes = try file(of: vaultID) { () throws(FileError) in
             guard let folder = try open(vaultID) else { throw .missing }
             return try folder.readPrivateFile(id.text, limit: StoredDeviceKey.limit)
         }
@@ -215,7 +215,7 @@ extension DeviceKeyStore {
     ) throws(VaultError) {
         let stored = StoredDeviceKey(name: key.name, binding: key.binding, holding: holding)
         let content = stored.content(of: key.id, in: vaultID)
-        try DeviceKeyStore.file { () throws(FileError) in
+        try file(of: vaultID) { () throws(FileError) in
             try FileError.system(in: Folder.make(folder))
             let parent = try FileError.system(in: Folder(opening: folder))
             let folder = try parent.makePrivateFolder(DeviceKeyStore.name(of: vaultID))
@@ -236,10 +236,12 @@ extension DeviceKeyStore {
     }
 
     /// Converts the errors about a key's file.
-    private static func file<Value>(
-        _ body: () throws(FileError) -> Value
+    private func file<Value>(
+        of vaultID: [UInt8], _ body: () throws(FileError) -> Value
     ) throws(VaultError) -> Value {
-        try Result(catching: body).mapError { VaultError.deviceKey(DeviceKeyProblem($0)) }.get()
+        try Result(catching: body).mapError {
+            VaultError.deviceKey(DeviceKeyProblem($0, in: path(of: vaultID)))
+        }.get()
     }
 
     /// Nobody is asked: a TPM needs no touch, and the keys have no PIN.
@@ -250,11 +252,18 @@ extension DeviceKeyStore {
 }
 
 extension DeviceKeyProblem {
-    fileprivate init(_ error: FileError) {
+    /// - Parameter folder: the path of the folder with the key's file.
+    fileprivate init(_ error: FileError, in folder: String) {
         self =
             switch error {
             case .missing: .missing
             case .openToOthers: .openToOthers
+            case .otherOwner: .otherOwner
+            case .symbolicLink, .folder, .notAFile: .inTheWay
+            case .inTheWay:
+                SystemFolder.owner(of: folder).map {
+                    $0 == CurrentProcess.user ? .openToOthers : .otherOwner
+                } ?? .inTheWay
             case .system(let failure), .notConfirmed(let failure): .file(failure)
             default: .damaged
             }

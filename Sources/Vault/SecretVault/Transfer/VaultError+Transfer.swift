@@ -156,7 +156,8 @@ extension VaultError: Transferable {
 extension DeviceKeyProblem: Transferable {
     /// The first byte, which identifies the problem.
     enum Kind: UInt8, CaseIterable, Transferable {
-        case missing, damaged, openToOthers, notPlace, otherTPM, notLocked, token, file
+        case missing, damaged, openToOthers, otherOwner, inTheWay, notPlace, otherTPM, notLocked
+        case token, file
     }
 
     package func write(to output: FrameWriter) {
@@ -164,6 +165,8 @@ extension DeviceKeyProblem: Transferable {
         case .missing: output.append(Kind.missing)
         case .damaged: output.append(Kind.damaged)
         case .openToOthers: output.append(Kind.openToOthers)
+        case .otherOwner: output.append(Kind.otherOwner)
+        case .inTheWay: output.append(Kind.inTheWay)
         case .notPlace(let binding): output.append(Kind.notPlace, binding)
         case .otherTPM: output.append(Kind.otherTPM)
         case .notLocked: output.append(Kind.notLocked)
@@ -178,6 +181,8 @@ extension DeviceKeyProblem: Transferable {
             case .missing: .missing
             case .damaged: .damaged
             case .openToOthers: .openToOthers
+            case .otherOwner: .otherOwner
+            case .inTheWay: .inTheWay
             case .notPlace: try fields.make(Self.notPlace, from: bytes)
             case .otherTPM: .otherTPM
             case .notLocked: .notLocked
