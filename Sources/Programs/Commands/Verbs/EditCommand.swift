@@ -67,9 +67,11 @@ enum EditCommand {
         for warning in warnings.credential {
             session.printer.warn(Messages.sentence(for: warning))
         }
+        let isFreed = arguments.has(.noThisDevice) && entry.binding != nil
         try session.print(
             bound.record + [("entry", .text(name.text)), ("result", .text("changed"))],
-            orNote: "Changed \(name.visible)." + bound.note)
+            orNote: "Changed \(name.visible)."
+                + (isFreed ? " It opens on any device again." : bound.note))
         if bound != nil {
             session.printer.warn(Messages.olderCopiesOpen)
             session.warnOfFormat(of: former)
