@@ -155,6 +155,38 @@ struct BoundUndoTests {
         }
     }
 
+    @Test(
+        "a merge that keeps both copies binds both if one is; it can be undone and made again",
+        arguments: Place.allCases)
+    func keptBoth(bound: Place) throws {
+        let copies = try BoundCopies(bound: false)
+        let id = copies.ids[0]
+        try copies.change(at: bound, with: copies.device) {
+            try $0.bind(id, to: copies.device.id, now: 150)
+        }
+        let edited = try Credential(
+            issuer: "GitHub", account: "alice@example.com", key: secret("12345678901234567890"),
+            style: .decimal(.eight))
+        let names = EntryNames(issuer: "GitHub", account: "alice@example.com (conflict)")
+        let isChanged = bound == .elsewhere
+        try copies.change(at: bound.other) {
+            try $0.replace(id, with: .oneTimePassword(edited), now: 100)
+        }
+        for _ in 0..<2 {
+            #expect(try copies.merge(at: .home).changes.map(\.action) == [.keptBoth(copy: names)])
+            #expect(try copies.merge(at: .home).isMerged)
+            let merged = try copies.unlock(at: .home)
+            #expect(merged.entries.map { $0.binding != nil } == [true, true, false, false, false])
+            #expect(try merged.check().opened == 5)
+            let plan = try undo(merged)
+            #expect(
+                plan.first?.action
+                    == (isChanged ? .changedBack([.secret, .accessControl]) : .removed))
+            #expect(plan.last?.action == .removed)
+            #expect((try copies.entry(id, at: .home).binding == nil) == isChanged)
+        }
+    }
+
     @Test("at home, a secret and its access control return under the device's key")
     func secrets() throws {
         let copies = try BoundCopies()

@@ -182,6 +182,28 @@ struct MergePropertyTests {
         }
     }
 
+    @Test("if one copy of an entry is bound, and a merge at home keeps both, both are bound")
+    func bound() throws {
+        var count = 0
+        for seed in 0..<Self.count {
+            let pair = try Pair(seed: seed, at: .home)
+            let (ours, theirs) = (try pair.ours.entries(), try pair.theirs.entries())
+            let merged = try pair.ours.merged(pair.theirs).entries()
+            for (id, our) in ours {
+                guard let their = theirs[id], (our.device == nil) != (their.device == nil)
+                else { continue }
+                for loser in [our, their] {
+                    let second = loser.second(edited: loser.properties.edited).id
+                    guard ours[second] == nil, theirs[second] == nil, let copy = merged[second]
+                    else { continue }
+                    #expect(copy.device != nil && merged[id]?.device != nil, "seed \(seed)")
+                    count += 1
+                }
+            }
+        }
+        #expect(count > 5)
+    }
+
     @Test("what one side leaves to the device or the owner, the other one leaves, too")
     func left() throws {
         var count = 0

@@ -233,6 +233,7 @@ struct MergedPair {
         var entry = loser.second(edited: edit)
         _ = entry.advance(to: winner, comparing: order)
         entry.access = entry.access.stricter(than: winner.access)
+        entry.device = entry.device ?? winner.device
         second = try entry.sealed(like: nil, in: generation, under: key)
         let names = EntryNames(
             issuer: entry.properties.issuer, account: entry.properties.account)
