@@ -260,6 +260,24 @@ struct BoundCommandTests {
         #expect(try fixture.run("watchword code A --at 59 \(passphrase)").text == "287082\n")
     }
 
+    @Test("undo on another device names the entries whose binding it leaves as it is")
+    func undone() throws {
+        try fixture.run("cp \(vault) copy; cp \(vault) far")
+        try run("edit Mail --this-device=file")
+        try run("--vault copy merge \(vault)", there: true)
+        let refused = try run("--vault copy undo --yes", there: true, status: 1).errors
+        let reason = "Mail:eve: nothing to undo: what is or was bound to another device"
+        #expect(refused.contains(reason), "\(refused)")
+        try run("edit GitHub --note new")
+        try run("--vault far merge \(vault)", there: true)
+        let plan = try run("--vault far undo --dry-run", there: true).text
+        #expect(
+            plan.hasPrefix("kept: Mail:eve (its secret, access control and binding are not undone")
+                && plan.contains("\nchanged back: GitHub:alice"), "\(plan)")
+        let json = try run("--json --vault far undo --yes", there: true).text
+        #expect(json.contains(#","entry":"Mail:eve","result":"kept"}"#), "\(json)")
+    }
+
     @Test("what only the device can decide is left to it and merged there")
     func merged() throws {
         // A copy in which the entry is not bound, and was edited.

@@ -126,8 +126,10 @@ struct BoundUndoTests {
             try changes.rename(id, issuer: "new", account: "", now: 100)
         }
         try copies.merge(at: .elsewhere)
+        let closed = UndoneChange.Action.closed(device: "laptop")
         #expect(
-            try undo(copies.unlock(at: .elsewhere)).map(\.action) == [.changedBack([.name])])
+            try undo(copies.unlock(at: .elsewhere)).map(\.action)
+                == [closed, closed, .changedBack([.name])])
         #expect(try copies.entry(id, at: .elsewhere).binding == nil)
         // The enrolled secret keeps its newest state.
         try copies.change(at: .home) { changes throws(VaultError) in
@@ -152,6 +154,19 @@ struct BoundUndoTests {
         try copies.change(at: .home) { try $0.bind(copies.ids[0], to: copies.device.id, now: 100) }
         #expect(throws: VaultError.nothingToUndo(.noPrevious)) {
             try copies.unlock(at: .home).planOfUndo(now: 200)
+        }
+    }
+
+    @Test("elsewhere, nothing is kept of an entry whose secret has only advanced")
+    func advanced() throws {
+        let copies = try BoundCopies()
+        try copies.change(at: .home) { changes throws(VaultError) in
+            _ = try changes.advanceCounter(of: copies.ids[1])
+            try changes.advance(copies.ids[3], to: BoundCopies.enrolled(3))
+        }
+        try copies.merge(at: .elsewhere)
+        #expect(throws: VaultError.nothingToUndo(.onlyAdvanced)) {
+            try copies.unlock(at: .elsewhere).planOfUndo(now: 200)
         }
     }
 
@@ -198,9 +213,11 @@ struct BoundUndoTests {
         }
         // A copy that was merged elsewhere keeps both when the merge is undone.
         try copies.merge(at: .elsewhere)
-        #expect(throws: VaultError.nothingToUndo(.onlyAdvanced)) {
-            try copies.unlock(at: .elsewhere).planOfUndo(now: 200)
-        }
+        let there = try copies.unlock(at: .elsewhere)
+        let bytes = try copies.copies.vault.folder.bytes(of: "copy")
+        #expect(try there.planOfUndo(now: 200).map(\.action) == [.closed(device: "laptop")])
+        #expect(throws: VaultError.nothingToUndo(.closed)) { try undo(there) }
+        #expect(try copies.copies.vault.folder.bytes(of: "copy") == bytes)
         let plan = try undo(copies.unlock(at: .home), confirmed: [id])
         #expect(plan.map(\.action) == [.changedBack([.secret, .accessControl])])
         #expect(try copies.facts(id, at: .home).secret == Array("a plain password".utf8))
@@ -229,7 +246,10 @@ struct BoundUndoTests {
             let plan = try undo(copies.unlock(at: place))
             #expect(
                 plan.map(\.action)
-                    == [.restored] + (place == .home ? [.restoredOlder(.secret)] : []))
+                    == [
+                        .restored,
+                        place == .home ? .restoredOlder(.secret) : .closed(device: "laptop"),
+                    ])
             #expect(try copies.facts(id, at: place).issuer == "GitHub")
             guard place == .home else {
                 #expect(throws: VaultError.nothingToUndo(.vanished)) {

@@ -16,6 +16,10 @@ enum UndoCommand {
         let restores = vault.reports.contains { if case .vanished = $0 { true } else { false } }
         let now = SystemClock.unixTime()
         let plan = try vault.planOfUndo(now: now)
+        guard !plan.allSatisfy(\.isClosed) else {
+            let names = plan.prefix(listed).map(\.name.visible).joined(separator: ", ")
+            throw CommandFailure.at(names, VaultError.nothingToUndo(.closed))
+        }
         guard !session.arguments.has(.dryRun) else {
             try report(plan, session)
             return .done
@@ -71,6 +75,9 @@ enum UndoCommand {
             members.append(("older", .text(older.rawValue)))
         case .removed: result = "removed"
         case .kept: result = "kept"
+        case .closed(let device):
+            result = "kept"
+            members.append(("device", .text(device)))
         case .changedBack(let changed):
             result = "changed-back"
             parts = changed
@@ -100,6 +107,9 @@ extension Messages {
             return "restored: \(change.name.visible) (\(description(of: older)))"
         case .removed: return "removed: \(change.name.visible)"
         case .kept: return "kept: \(change.name.visible) (see watchword login wipe)"
+        case .closed(let device):
+            return "kept: \(change.name.visible) (its secret, access control and binding are not "
+                + "undone here, because it is or was bound to “\(VisibleText.of(device))”)"
         case .changedBack(let parts):
             let others = parts.filter { $0 != .name }.map { description(of: $0) }
             var sentence = "changed back: "
@@ -145,6 +155,8 @@ extension Messages {
                 case .vanished:
                     "the previous generation does not have the secrets that the vault has lost either; "
                         + "merge a copy of the vault that has them with watchword merge"
+                case .closed:
+                    "what is or was bound to another device is not undone without that device's key"
                 case .noEntry: "the last change did not change an entry"
                 }
             }()

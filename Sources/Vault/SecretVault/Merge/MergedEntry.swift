@@ -198,6 +198,14 @@ extension RecordPayload {
     func isExactly(_ other: RecordPayload) throws(VaultError) -> Bool {
         try sealedForm() == other.sealedForm()
     }
+
+    /// The same content; if `other` has the same key and a greater counter, with that counter.
+    func notBehind(_ other: RecordPayload) -> RecordPayload {
+        guard case .hotp(let counter, let key, let parameters) = self,
+            case .hotp(let reached, let otherKey, _) = other, key == otherKey
+        else { return self }
+        return .hotp(counter: max(counter, reached), key: key, parameters: parameters)
+    }
 }
 
 extension Tombstone: Comparable {

@@ -15,6 +15,9 @@ public struct UndoneChange: Hashable, Sendable {
         case changedBack([EntryPart])
         /// It was enrolled by the last change, and stays: undoing does not sign a device out.
         case kept
+        /// Its secret, access control and binding stay, because it is or was bound to the device
+        /// with this name, whose key is not here.
+        case closed(device: String)
     }
 
     /// The entry.
@@ -30,6 +33,9 @@ public struct UndoneChange: Hashable, Sendable {
     /// Whether the entry requires a check at each use, and is removed, or changes in more than its
     /// details, or returns with an older secret.
     public let requiresCheck: Bool
+
+    /// Whether it only names what stays because it is closed here.
+    public var isClosed: Bool { if case .closed = action { true } else { false } }
 }
 
 /// What may be older in an entry that had vanished than when it was lost.
@@ -72,24 +78,6 @@ public enum EntryPart: String, CaseIterable, Hashable, Sendable {
     case details
 }
 
-/// Why there is nothing to undo.
-public enum NothingToUndo: CaseIterable, Hashable, Sendable {
-    /// There is no previous generation: there never was one, or it was purged.
-    case noPrevious
-    /// The vault was rekeyed since then.
-    case rekeyed
-    /// The previous generation is not the one that the last change replaced.
-    case notPredecessor
-    /// The last change only advanced counters and enrolled secrets, which are never rolled back.
-    case onlyAdvanced
-    /// The last change only enrolled this device.
-    case enrolment
-    /// The last change did not change an entry.
-    case noEntry
-    /// Entries have vanished, and the previous generation does not have their secrets.
-    case vanished
-}
-
 extension VaultChanges {
     /// Gives each entry the state that it has in `previous`, the generation that the last change
     /// replaced.
@@ -103,7 +91,7 @@ extension VaultChanges {
         let edits = UndoneEdits(of: self, to: previous, now: now)
         state.undoSave(to: previous.history, isMerge: edits.isMerge)
         let current = state
-        var undone: [UndoneChange] = []
+        var (undone, kept): ([UndoneChange], [UndoneChange]) = ([], [])
         var order: [RecordID] = []
         var hasVanished = false
         for old in previous.records {
@@ -111,6 +99,9 @@ extension VaultChanges {
                 order.append(old.line.id)
                 let change = try changeBack(record, to: old, edited: edits.mark(ofChanged: old))
                 if let change { undone.append(change) }
+                if let binding = try closed(record, changedFrom: old) {
+                    kept.append(UndoneChange(of: old, .closed(device: binding.name)))
+                }
             } else if old.isWipedWithoutKey {
                 // Nobody with the key has wiped it, so it must not return as a wiped entry.
                 hasVanished = true
@@ -127,6 +118,7 @@ extension VaultChanges {
         }
         guard order.count <= VaultLimits.entries else { throw .overLimit(.entries) }
         guard undone.contains(where: { $0.action != .kept }) else {
+            guard kept.isEmpty else { return kept }
             if hasVanished { throw .nothingToUndo(.vanished) }
             throw .nothingToUndo(
                 undone.isEmpty ? .noChange(from: previous, to: current) : .enrolment)
@@ -134,7 +126,7 @@ extension VaultChanges {
         try state.arrange(order)
         invalidateFingerprintIndex()
         isChanged = true
-        return undone
+        return kept + undone
     }
 
     /// Restores the entries that were wiped without the vault key, and not because of failures.
@@ -151,7 +143,7 @@ extension VaultChanges {
             else { continue }
             undone.append(change)
         }
-        guard !undone.isEmpty else { throw .nothingToUndo(.vanished) }
+        guard !undone.allSatisfy(\.isClosed) else { throw .nothingToUndo(.vanished) }
         invalidateFingerprintIndex()
         isChanged = true
         return undone
@@ -165,7 +157,9 @@ extension VaultChanges {
             try state.replace(found)
             return UndoneChange(of: found, .restored)
         }
-        guard try areOpen(record, old) else { return nil }
+        if let binding = try closed(record, old) {
+            return UndoneChange(of: record, .closed(device: binding.name))
+        }
         // An older secret is better than none.
         let found = try restored(record, withOlderSecretOf: old, now: now)
         try state.replace(found)
@@ -175,12 +169,28 @@ extension VaultChanges {
             requiresCheck: record.summary.requiresCheckPerUse)
     }
 
-    /// Whether this device can seal the secret of one record as that of the other.
-    private func areOpen(
+    /// The binding of one of the records to a device whose key is not here; `nil` if this device
+    /// can seal the secret of one as that of the other.
+    private func closed(
         _ record: VaultState.Record, _ other: VaultState.Record
-    ) throws(VaultError) -> Bool {
+    ) throws(VaultError) -> RecordBinding? {
         let keys = try key.devices.keys()
-        return [record, other].allSatisfy { $0.device.map { keys[$0] != nil } ?? true }
+        return [record, other].compactMap(\.listed.binding).first { keys[$0.device] == nil }
+    }
+
+    /// The same, if the last change did more to the secret, access control or binding than to
+    /// advance a counter or an enrolled secret.
+    private func closed(
+        _ record: VaultState.Record, changedFrom old: VaultState.Record
+    ) throws(VaultError) -> RecordBinding? {
+        guard record.isSealed, old.isSealed, record.line != old.line,
+            let binding = try closed(record, old)
+        else { return nil }
+        if record.device == old.device {
+            let former = try MergedEntry(old, with: key)
+            guard try !MergedEntry(record, with: key).isCounted(like: former) else { return nil }
+        }
+        return binding
     }
 
     /// Restores a removed record; its failures still count, because it is not resealed.
@@ -224,7 +234,7 @@ extension VaultChanges {
             properties.details = former.details
         }
         // Only a device changes what is bound to it.
-        let areOpen = try areOpen(record, old)
+        let areOpen = try closed(record, old) == nil
         let payload = areOpen ? try formerPayload(of: record, in: old) : nil
         if payload != nil {
             parts.append(.secret)
@@ -324,18 +334,9 @@ extension NothingToUndo {
     }
 }
 
-extension RecordPayload {
-    /// The same content; if `other` has the same key and a greater counter, with that counter.
-    func notBehind(_ other: RecordPayload) -> RecordPayload {
-        guard case .hotp(let counter, let key, let parameters) = self,
-            case .hotp(let reached, let otherKey, _) = other, key == otherKey
-        else { return self }
-        return .hotp(counter: max(counter, reached), key: key, parameters: parameters)
-    }
-}
-
 extension UnlockedVault {
-    /// What ``undo(_:confirmed:now:)`` would do.
+    /// What ``undo(_:confirmed:now:)`` would do; that throws ``NothingToUndo/closed`` if each change
+    /// only names what stays (``UndoneChange/isClosed``).
     ///
     /// - Throws: ``VaultError/nothingToUndo(_:)``; the errors of reading the previous generation.
     public func planOfUndo(now: Int64) throws(VaultError) -> [UndoneChange] {
@@ -363,6 +364,7 @@ extension UnlockedVault {
         try update { changes throws(VaultError) in
             let undone = try undo(&changes, now: now)
             guard undone == plan else { throw .busy }
+            guard !undone.allSatisfy(\.isClosed) else { throw .nothingToUndo(.closed) }
             guard undone.allSatisfy({ !$0.requiresCheck || confirmed.contains($0.id) }) else {
                 throw .presenceNeeded
             }

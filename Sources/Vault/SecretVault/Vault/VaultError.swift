@@ -162,6 +162,27 @@ public enum VaultError: SystemCallError, Hashable, Sendable {
     }
 }
 
+/// Why there is nothing to undo.
+public enum NothingToUndo: CaseIterable, Hashable, Sendable {
+    /// There is no previous generation: there never was one, or it was purged.
+    case noPrevious
+    /// The vault was rekeyed since then.
+    case rekeyed
+    /// The previous generation is not the one that the last change replaced.
+    case notPredecessor
+    /// The last change only advanced counters and enrolled secrets, which are never rolled back.
+    case onlyAdvanced
+    /// The last change only enrolled this device.
+    case enrolment
+    /// The last change did not change an entry.
+    case noEntry
+    /// Entries have vanished, and the previous generation does not have their secrets.
+    case vanished
+    /// The last change concerns only secrets that are or were bound to devices whose keys are not
+    /// here, with their access control and bindings.
+    case closed
+}
+
 /// Which part of a vault file is damaged.
 public enum VaultPart: Hashable, Sendable {
     /// The bytes do not match the digest in the last line.
