@@ -90,9 +90,14 @@ struct MovedKeyTests {
         #expect(new.count == 1 && new != old)
         // Again, as after an interruption.
         let state = try Vault.identity(at: move.target)
-        #expect(try move.replace(old + new) == expected)
+        try parcel.keepDeviceKeys(in: move.to)
+        #expect(try move.replace(old) == expected)
         #expect(try Vault.identity(at: move.target) == state)
         #expect(try move.bound.keys("to") == new)
+        // The agent does not know which of its keys is the new one.
+        #expect(try move.replace(old + new) == expected)
+        let newest = try move.bound.keys("to")
+        #expect(newest.count == 1 && newest != new && newest != old)
         // The copy that was left behind has no key any more.
         try move.from.eraseAll(of: parcel.identity)
         #expect(try names(in: move.bound.folder.file("keys/from")).isEmpty)
@@ -100,6 +105,31 @@ struct MovedKeyTests {
             try move.bound.unlocked(with: move.from).entries.map(\.binding?.isHere)
                 == [false, false])
         try move.expectOpen()
+    }
+
+    @Test(
+        "after a move that was turned back, no entry keeps a key that was copied",
+        arguments: [DeviceBinding.tpm, .file])
+    func turnedBack(binding: DeviceBinding) throws {
+        let move = try Move(binding)
+        let old = try move.bound.keys("from")
+        try move.parcel().keepDeviceKeys(in: move.to)
+        // The vault comes back with its key, which is still here as the entries say.
+        try move.parcel().keepDeviceKeys(in: move.from)
+        let vault = try move.bound.unlocked(with: move.from)
+        let carried = move.from.homes(of: vault)
+        #expect(carried.map(\.text) == old)
+        let before = vault.entries.filter(\.isBoundHere).compactMap(\.binding)
+        #expect(before.map(\.binding) == [binding])
+        #expect(
+            try move.from.replaceKeys(
+                of: vault, carried: carried, through: move.bound.tokens(at:)) == .tpm)
+        let after = vault.entries.filter(\.isBoundHere).compactMap(\.binding)
+        #expect(after.count == 1 && !carried.contains(after[0].device))
+        #expect(try move.bound.keys("from") == after.map(\.device.text))
+        // The copied key opens nothing any more.
+        let copied = try move.bound.unlocked(with: move.to)
+        #expect(copied.entries.allSatisfy { !$0.isBoundHere })
     }
 
     @Test("a failure at the new place leaves the entries with the keys that came along")

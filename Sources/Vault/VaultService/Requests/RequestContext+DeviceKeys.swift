@@ -99,10 +99,11 @@ extension DeviceKeyStore {
     /// Binds the entries of a vault that has arrived here to a new key, and erases those that came
     /// along.
     ///
-    /// It changes nothing if it was done before.
+    /// If it was done before, it changes only entries whose key is in `carried`.
     ///
     /// - Parameters:
-    ///   - carried: the keys to erase, unless an entry still needs them.
+    ///   - carried: the keys to replace and to erase, unless an entry that has vanished may need
+    ///     them.
     ///   - tpm: where to make a key.
     /// - Returns: the binding of the entries; `nil` if none is bound to this device.
     package func replaceKeys(
@@ -110,17 +111,14 @@ extension DeviceKeyStore {
         through tokens: TokenAccess
     ) throws(VaultError) -> DeviceBinding? {
         let keys = try keysToMove(of: vault, through: tokens)
-        // The entries still say how their key was kept before.
-        let bound = vault.entries.filter(\.isBoundHere).compactMap(\.binding)
-        let old = keys.filter { key in
-            bound.contains { $0.device == key.id && $0.binding != key.binding }
-        }
-        if let first = old.first {
+        // Copies of them may be elsewhere, even if an earlier move was turned back and they are kept
+        // here as before.
+        let old = carried.intersection(vault.entries.devicesHere)
+        if let first = keys.first(where: { old.contains($0.id) }) {
             let choice = BindingChoice(nil, deviceName: first.name, tpm: tpm)
-            // Copies of a key that came along may be elsewhere.
             let new = try key(for: choice, in: vault, besides: carried, through: tokens)
             try vault.update { changes throws(VaultError) in
-                try changes.rebind(from: Set(old.map(\.id)), to: new)
+                try changes.rebind(from: old, to: new)
             }
         }
         // An entry that has vanished may be restored from another copy.
