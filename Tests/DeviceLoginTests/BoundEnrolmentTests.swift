@@ -123,6 +123,13 @@ struct BoundEnrolmentTests {
         }
         let other = DeviceKeyStore(folder: device.folder.file("other"), bindings: [.file])
         #expect(throws: DeviceLoginError.vault(.boundElsewhere)) { try replace(on: other) }
+        // A folder that cannot be read may be that of another device.
+        let loop = device.folder.file("loop")
+        try linkSymbolically(loop, to: loop)
+        let unreadable = DeviceKeyStore(folder: loop, bindings: [.file])
+        #expect(throws: DeviceLoginError.vault(.deviceKey(.missing))) {
+            try replace(on: unreadable)
+        }
         #expect(server.enrolments.count == 1)
         let vault = try replace(on: keys)
         #expect(vault.entries.count == 1 && vault.entries[0].binding == nil)

@@ -212,6 +212,34 @@ struct BoundEntryTests {
         #expect(again.entries[0].hasVanished)
     }
 
+    @Test("an entry that has vanished is replaced only on its device, and a wiped one everywhere")
+    func replaced() throws {
+        let bound = try BoundVault()
+        let id = bound.ids[0]
+        func requireHome(_ open: UnlockedVault) throws(VaultError) {
+            try open.rehearse { changes throws(VaultError) in try changes.requireHome(of: id) }
+        }
+        func check() throws {
+            try requireHome(bound.home())
+            let elsewhere = try bound.elsewhere()
+            #expect(throws: VaultError.boundElsewhere) { try requireHome(elsewhere) }
+        }
+        try check()
+        let document = try VaultDocument(parsing: bound.vault.bytes())
+        let tombstone = Tombstone(time: 50, reason: .failures)
+        let forged = try #require(try document.wiping([id], leaving: tombstone))
+        try bound.vault.put(forged.bytes)
+        #expect(try bound.elsewhere().entries[0].hasVanished)
+        try check()
+        let open = try bound.elsewhere()
+        try open.change { try $0.wipe(bound.ids[1], because: .revoked, now: TestVault.now) }
+        #expect(throws: Never.self) {
+            try open.rehearse { changes throws(VaultError) in
+                try changes.requireHome(of: bound.ids[1])
+            }
+        }
+    }
+
     @Test("an import of the vault's own format leaves bound entries out")
     func backup() throws {
         let bound = try BoundVault(bound: 1..<3)

@@ -117,6 +117,34 @@ struct DeviceKeyStoreTests {
         #expect(open.entries[0].binding?.isHere == true)
         #expect(refusal(of: bound.key, on: bound.device, open) == .deviceKey(.inTheWay))
         #expect(throws: VaultError.deviceKey(.inTheWay)) { try open.open(bound.ids[0]) }
+        // They may be, so nothing replaces them.
+        #expect(throws: VaultError.deviceKey(.inTheWay)) {
+            try open.rehearse { changes throws(VaultError) in
+                try changes.requireHome(of: bound.ids[0])
+            }
+        }
+        // When the folder can be read again, only the keys in it are here.
+        try removeFile(path)
+        open.openDevices(bound.device.store)
+        #expect(open.entries[0].binding?.isHere == false)
+        #expect(throws: VaultError.boundElsewhere) { try open.open(bound.ids[0]) }
+    }
+
+    @Test("a key that is not in a folder that could not be listed is not here")
+    func notListed() throws {
+        let bound = try BoundVault()
+        let open = try bound.elsewhere()
+        open.key.devices.addHomes([], orPerhaps: [bound.key])
+        let other = try TestDevice()
+        #expect(refusal(of: bound.key, on: other, open) == .deviceKey(.missing))
+        #expect(open.entries[0].binding?.isHere == false)
+        try bound.device.load(open)
+        #expect(open.entries[0].binding?.isHere == true)
+        #expect(throws: Never.self) {
+            try open.rehearse { changes throws(VaultError) in
+                try changes.requireHome(of: bound.ids[0])
+            }
+        }
     }
 
     @Test("a key for another vault, under another ID, or behind a link is not used")

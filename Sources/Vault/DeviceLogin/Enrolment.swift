@@ -59,8 +59,8 @@ extension Enrolment {
     ///     confirmed the replacement.
     /// - Throws: ``DeviceLoginError/alreadyEnrolled(as:)``; ``VaultError/presenceNeeded`` in
     ///   ``DeviceLoginError/vault(_:)`` for an earlier entry that requires a check at each use and
-    ///   is not among `confirmed`, and ``VaultError/boundElsewhere`` for that of another device; in
-    ///   both cases, nothing is replaced.
+    ///   is not among `confirmed`, and ``VaultError/boundElsewhere`` for that of another device, or
+    ///   ``VaultError/deviceKey(_:)`` if it may be; then, nothing is replaced.
     @discardableResult package func redeem(
         in vault: UnlockedVault, turn: borrowing LoginLock, over sender: inout some RequestSender,
         now: Int64, confirmed: Set<RecordID> = []
@@ -161,7 +161,7 @@ extension Enrolment {
     ) throws(VaultError) -> RecordID {
         var earlier: [EntrySummary] = []
         for entry in changes.entries where entry.kind == .enrolled && replaces(entry) {
-            guard entry.isHere else { throw .boundElsewhere }
+            try changes.requireHome(of: entry.id)
             // The entry may have been set to per-use after its owner confirmed.
             guard !entry.requiresCheckPerUse || confirmed.contains(entry.id) else {
                 throw entry.hasVanished ? .vanishedEntries : .presenceNeeded

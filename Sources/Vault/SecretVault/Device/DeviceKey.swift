@@ -137,9 +137,12 @@ package struct DeviceKey: Sendable {
 final class DeviceKeyRing: Sendable {
     private struct Known {
         var keys: [DeviceID: DeviceKey] = [:]
-        var homes: Set<DeviceID> = []
+        var seen: Set<DeviceID> = []
+        var possible: Set<DeviceID> = []
         var problems: [DeviceID: DeviceKeyProblem] = [:]
         var isWiped = false
+
+        var homes: Set<DeviceID> { seen.union(possible) }
     }
 
     private let known = Mutex(Known())
@@ -159,15 +162,18 @@ final class DeviceKeyRing: Sendable {
         }
     }
 
-    /// The keys that this device has, whether they were loaded or not.
+    /// The keys that this device has or may have, whether they were loaded or not.
     var homes: Set<DeviceID> { known.withLock { $0.homes } }
+
+    /// Whether the file of this key was seen, or the key was loaded.
+    func hasSeen(_ id: DeviceID) -> Bool { known.withLock { $0.seen.contains(id) } }
 
     /// Adds a key of this device.
     func attach(_ key: DeviceKey) throws(VaultError) {
         try known.withLock { known throws(VaultError) in
             guard !known.isWiped else { throw .busy }
             known.keys[key.id] = key
-            known.homes.insert(key.id)
+            known.seen.insert(key.id)
             known.problems[key.id] = nil
         }
     }
@@ -175,11 +181,21 @@ final class DeviceKeyRing: Sendable {
     /// Adds keys that this device has.
     ///
     /// One that is gone later is reported as missing.
-    func addHomes(_ homes: Set<DeviceID>) { known.withLock { $0.homes.formUnion(homes) } }
+    ///
+    /// - Parameter possible: those that it may have, because its folder cannot be read now.
+    func addHomes(_ homes: Set<DeviceID>, orPerhaps possible: Set<DeviceID> = []) {
+        known.withLock { known in
+            known.seen.formUnion(homes)
+            known.possible = possible
+        }
+    }
 
     /// Records why a key of this device was not loaded.
     func note(_ problem: DeviceKeyProblem, of id: DeviceID) {
-        known.withLock { $0.problems[id] = problem }
+        known.withLock { known in
+            known.problems[id] = problem
+            if problem == .missing { known.possible.remove(id) }
+        }
     }
 
     /// Why a record that is bound to `id` does not open.

@@ -352,7 +352,11 @@ extension UnlockedVault {
     /// Tells the vault which keys this device has.
     package func openDevices(_ store: DeviceKeyStore) {
         guard state.records.contains(where: { $0.device != nil }) else { return }
-        key.devices.addHomes(store.homes(of: self))
+        if let ids = store.ids(of: key.vaultID) {
+            key.devices.addHomes(Set(ids))
+        } else {
+            key.devices.addHomes([], orPerhaps: Set(state.records.compactMap(\.device)))
+        }
     }
 
     /// Whether opening an entry needs no key of a device, or the key was loaded.

@@ -40,6 +40,17 @@ extension VaultChanges {
         return bound.count
     }
 
+    /// Refuses to replace an entry, even one that has vanished, unless this device has its key.
+    ///
+    /// While the folder of the keys cannot be read, the entry may belong to another device.
+    package func requireHome(of id: RecordID) throws(VaultError) {
+        let record = state.records[try state.index(of: id)]
+        guard record.isSealed || record.isWipedWithoutKey, let device = record.device,
+            !key.devices.hasSeen(device)
+        else { return }
+        throw key.devices.refusal(of: device)
+    }
+
     /// Seals a record again, with the time of an edit.
     mutating func reseal(
         _ record: VaultState.Record, as line: RecordLine, to device: DeviceID?, now: Int64

@@ -166,6 +166,10 @@ extension RequestContext {
         let checks = confirmed.filter { check in entries.contains { $0.id == check.id } }
         try loadKeys(of: entries)
         let earlier = try contents(of: entries, confirmedBy: checks)
+        // The contents do not include an entry that has vanished.
+        try vault.rehearse { changes throws(VaultError) in
+            for entry in entries { try changes.requireHome(of: entry.id) }
+        }
         // A key that replaces another one stays on the same device.
         let order = order.bound(to: entries.last?.binding?.device)
         if let left = entries.first(where: { $0.requiresCheckPerUse && earlier[$0.id] == nil }) {
