@@ -253,6 +253,30 @@ struct FingerTests {
         #expect(try machine.file() == "")
     }
 
+    @Test("a key that replaces one that requires fingers requires them, too")
+    func replaced() throws {
+        let machine = try Machine(of: .games)
+        let (agent, server) = (machine.agent, try KeyServer())
+        try agent.run(AgentFixture.unlock)
+        try machine.enrol("right-thumb")
+        func enrolKey(_ more: String = "") throws -> String {
+            let ticket = try server.ticket(for: "ann", more)
+            try agent.write(Array("\(ticket.text)\n".utf8), to: "ticket.txt")
+            let terminal = try agent.terminal(
+                "key enrol Mill:ann --server \(server.address) --ticket-file ticket.txt "
+                    + "--presence per-use:pam --custody vault")
+            #expect(try terminal.end() == 0, "\(terminal.screen)")
+            return ticket.credential
+        }
+        let first = try enrolKey()
+        try agent.run("edit Mill --fingers current")
+        let second = try enrolKey(#","replaces":"\#(first)""#)
+        #expect(try server.active() == [second])
+        try agent.run("key present mill")
+        try machine.enrol("left-thumb")
+        try agent.run("key present mill", status: 4)
+    }
+
     @Test("an edit that fails leaves no entry less protected than it was, or was to be")
     func failures() throws {
         let machine = try Machine(of: .games)

@@ -182,4 +182,18 @@ extension HeldRequest {
         guard case .account(let account) = service.reach else { return }
         try FingerRecord.set(fingers, for: id, among: entries, of: account)
     }
+
+    func keepingFingers(
+        of earlier: [EntrySummary]
+    ) -> @Sendable (RecordID) throws(VaultError) -> Void {
+        // While the record is damaged, every check requires the proof.
+        guard case .account(let account) = service.reach,
+            let record = FingerRecord.read(of: account),
+            let fingers = earlier.compactMap({ record[$0.id] }).last
+        else { return { _ in } }
+        // The save may fail: the fingers for the earlier entries stay.
+        return { id throws(VaultError) in
+            try FingerRecord.set(fingers, for: id, of: account)
+        }
+    }
 }

@@ -18,6 +18,8 @@ package struct Enrolment: Sendable {
     package var binding: BindingChoice?
     /// The key that the entry is bound to, which was loaded for this.
     package var device: DeviceID?
+    /// Protects the new entry outside of the vault, before it is saved.
+    package var secure: @Sendable (RecordID) throws(VaultError) -> Void = { _ in }
 
     /// The maximum size of the certificates in bytes: what fits in a record with the longest
     /// address, names and secrets.
@@ -84,7 +86,8 @@ extension Enrolment {
         guard try !state.isStale(in: vault) else { throw .alreadyEnrolled(as: name.text) }
         try DeviceLoginError.vault(
             in: vault.update { changes throws(VaultError) in
-                _ = try put(state.form(), into: &changes, now: now, confirmed: confirmed)
+                let id = try put(state.form(), into: &changes, now: now, confirmed: confirmed)
+                try secure(id)
             })
         return state
     }

@@ -153,9 +153,11 @@ package struct KeyEnrolment: Sendable {
     ) throws(DeviceLoginError) -> RecordID {
         try DeviceLoginError.vault(
             in: vault.update { changes throws(VaultError) in
-                try enrolment.put(
+                let id = try enrolment.put(
                     key.form(), into: &changes, now: now, confirmed: Set(earlier.keys)
                 ) { KeyEnrolment.access(replacing: $0, earlier) }
+                try enrolment.secure(id)
+                return id
             })
     }
 

@@ -120,10 +120,14 @@ package struct KeyOrder: Sendable {
         self.place = place
     }
 
-    /// The same order for an entry that is bound to a device.
-    package func bound(to device: DeviceID?) -> KeyOrder {
+    /// The same order for an entry that is bound to a device, and protected.
+    package func bound(
+        to device: DeviceID?,
+        securing secure: @escaping @Sendable (RecordID) throws(VaultError) -> Void
+    ) -> KeyOrder {
         var enrolment = enrolment
         enrolment.device = device
+        enrolment.secure = secure
         return KeyOrder(enrolment, in: place)
     }
 

@@ -125,6 +125,9 @@ private struct OwnRequest: RequestContext {
         throw RequestRefusal(.misunderstood)
     }
     func setFingers(_: EnrolledFingers?, of id: RecordID, among entries: [EntrySummary]?) {}
+    func keepingFingers(
+        of earlier: [EntrySummary]
+    ) -> @Sendable (RecordID) throws(VaultError) -> Void { { _ in } }
 
     func loginTurn() throws -> LoginLock { try vault.takeLoginLock() }
 

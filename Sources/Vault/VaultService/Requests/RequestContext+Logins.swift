@@ -65,6 +65,7 @@ extension RequestContext {
         try loadKeys(of: vault.entries.filter { $0.kind == .enrolled })
         var enrolment = enrolment
         enrolment.device = try enrolment.binding.map(deviceKey)
+        enrolment.secure = keepingFingers(of: earlier)
         var sender = try sender()
         let secret = try enrolment.redeem(
             in: vault, turn: turn, over: &sender, now: now, confirmed: confirmed)
@@ -171,7 +172,8 @@ extension RequestContext {
             for entry in entries { try changes.requireHome(of: entry.id) }
         }
         // A key that replaces another one stays on the same device.
-        let order = order.bound(to: entries.last?.binding?.device)
+        let order = order.bound(
+            to: entries.last?.binding?.device, securing: keepingFingers(of: entries))
         if let left = entries.first(where: { $0.requiresCheckPerUse && earlier[$0.id] == nil }) {
             throw DeviceLoginError.vault(left.hasVanished ? .vanishedEntries : .presenceNeeded)
         }

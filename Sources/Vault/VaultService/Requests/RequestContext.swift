@@ -81,6 +81,10 @@ package protocol RequestContext {
     func setFingers(
         _ fingers: EnrolledFingers?, of id: RecordID, among entries: [EntrySummary]?
     ) throws(VaultError)
+    /// Makes another entry require the fingers that one of those that it replaces requires.
+    func keepingFingers(
+        of earlier: [EntrySummary]
+    ) -> @Sendable (RecordID) throws(VaultError) -> Void
 
     /// Waits until no other process or client is signing in.
     func loginTurn() throws -> LoginLock
