@@ -189,7 +189,8 @@ let package = Package(
             "Server", "PasskeyVerification", documents: ["Passkeys.md"], "CCBOR", "JSONReading",
             "Verification", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Server", "VerificationService", documents: ["API.md", "Pages/Pages.md"],
+            "Server", "VerificationService",
+            documents: ["API.md", "Pages/Pages.md", "Pages/enrol.png"],
             resources: ["enrol.html", "page.css", "page.js", "sign-in.html"].map {
                 .embedInCode("Pages/Files/\($0)")
             }, "JSONReading", "LocalSockets", "OneTimePassword", "PasskeyVerification", "QRDrawing",

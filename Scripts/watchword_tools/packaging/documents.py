@@ -9,8 +9,8 @@ import sys
 
 from watchword_tools import ROOT
 
-# A link to a file, and not to another site or to a heading of the same page.
-LINK = re.compile(r"\[((?:[^][]|\[[^][]*\])*)\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)")
+# A link to a file or an image, and not to another site or to a heading of the same page.
+LINK = re.compile(r"(!?)\[((?:[^][]|\[[^][]*\])*)\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)")
 
 
 def rows(table):
@@ -27,12 +27,12 @@ def places(table):
 def relinked(text, document, installed):
     """Returns a document's text with links to other installed files; the other links become text."""
     def link(match):
-        words, name, anchor = match[1], match[2], match[3] or ""
+        kind, words, name, anchor = match[1], match[2], match[3], match[4] or ""
         target = posixpath.normpath(posixpath.join(posixpath.dirname(document), name))
         if target not in installed:
             return words
         way = posixpath.relpath(installed[target], posixpath.dirname(installed[document]))
-        return f"[{words}]({way}{anchor})"
+        return f"{kind}[{words}]({way}{anchor})"
     return LINK.sub(link, text)
 
 

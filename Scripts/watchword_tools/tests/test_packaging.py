@@ -24,6 +24,8 @@ LINKS = {
     "[site](https://example.org/B.md)": "[site](https://example.org/B.md)",
     "[code](Deep/Code.swift) and [other](Other.md#x)": "code and other",
     "[a [b] c](Deep/B.md)": "[a [b] c](../two/B.md)",
+    "![An image](Deep/image.png)": "An image",
+    "![A unit](../Scripts/two.service)": "![A unit](../../../lib/two.service)",
     "[unit](../Scripts/two.service) and [settings](../Scripts/two.conf)":
         "[unit](../../../lib/two.service) and [settings](../../../../etc/two.conf)",
 }
