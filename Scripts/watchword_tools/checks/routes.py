@@ -10,10 +10,10 @@ import time
 
 from watchword_tools import ROOT
 
-from .tree import section
+from . import blocks
+from .tree import is_as_written, section
 
 REFERENCE = ROOT / "Sources/Server/VerificationService/API.md"
-PAGES = [REFERENCE, ROOT / "README.md"]
 PROGRAMS = ROOT / ".build/release"
 METHODS = {"get", "post", "patch", "delete"}
 SECTION = section("routes")
@@ -31,11 +31,6 @@ def steps(text):
         else:
             found[-1][1].append(line)
     return found
-
-
-def is_as_written(lines, written):
-    pattern = "\n".join(".*".join(map(re.escape, line.split("…"))) for line in written)
-    return re.fullmatch(pattern, "\n".join(lines)) is not None
 
 
 def described_routes():
@@ -66,8 +61,8 @@ def addresses(log, server):
     sys.exit("the server did not start: " + log.read_text())
 
 
-def run(page, parts, folder):
-    """Runs the commands of a page in `folder` and yields the differences."""
+def run(parts, folder):
+    """Runs the commands of API.md in `folder` and yields the differences."""
     environment = os.environ | {
         "XDG_STATE_HOME": str(folder), "PATH": f"{PROGRAMS}:{os.environ['PATH']}"}
     log = folder / "log"
@@ -94,24 +89,22 @@ def run(page, parts, folder):
     for (command, written), answer in zip(parts, answers):
         lines = [line for line in answer.splitlines() if line]
         if not is_as_written(lines, [line for line in written if line]):
-            yield "\n".join(["$ " + command, f"{page.name}:", *written, "actual:", *lines])
+            yield "\n".join(["$ " + command, f"{REFERENCE.name}:", *written, "actual:", *lines])
 
 
-def check(page):
-    """Runs a page's example; returns what is wrong with it."""
-    found = SECTION.findall(page.read_text())
+def check():
+    """Runs the example of the routes in API.md; returns what is wrong with it."""
+    found = SECTION.findall(REFERENCE.read_text())
     if len(found) != 1:
-        return [f"{page.name} needs exactly one example of the routes"]
+        return [f"{REFERENCE.name} needs exactly one example of the routes"]
     parts = steps("".join(BLOCK.findall(found[0][1])))
-    mistakes = []
-    if page == REFERENCE:
-        mistakes += routes_without_example("\n".join(command for command, _ in parts), described_routes())
+    mistakes = list(routes_without_example("\n".join(command for command, _ in parts), described_routes()))
     with tempfile.TemporaryDirectory() as folder:
-        mistakes += run(page, parts, pathlib.Path(folder))
-    print(f"{len(parts)} commands of {page.name} run, {len(mistakes)} differences")
+        mistakes += run(parts, pathlib.Path(folder))
+    print(f"{len(parts)} commands of {REFERENCE.name} run, {len(mistakes)} differences")
     return mistakes
 
 
 def differences():
-    """Runs the examples of all pages; returns what is wrong with them."""
-    return [mistake for page in PAGES for mistake in check(page)]
+    """Runs the examples of API.md and README.md; returns what is wrong with them."""
+    return check() + blocks.check(ROOT / "README.md")

@@ -1,4 +1,4 @@
-"""The files of the tree that is checked, as Git lists them, and the marked sections of its pages."""
+"""The files of the tree that is checked, as Git lists them; the marked sections of its pages, and their examples."""
 import os
 import re
 import subprocess
@@ -21,3 +21,9 @@ def read(root, path):
 def section(name):
     """Returns a pattern for a page's section `name`: the marker before it, its text, and the marker after it."""
     return re.compile(rf"(<!-- {name}: .*? -->\n)(.*?)(<!-- end of {name} -->)", re.S)
+
+
+def is_as_written(lines, written):
+    """Whether the lines are as a page has them; "…" in the page matches anything within a line."""
+    pattern = "\n".join(".*".join(map(re.escape, line.split("…"))) for line in written)
+    return re.fullmatch(pattern, "\n".join(lines)) is not None

@@ -1,8 +1,8 @@
 """Tests of the check of the examples: how a page is divided, and what counts as the same response."""
 import unittest
 
-from watchword_tools.checks.routes import is_as_written, routes_without_example, steps
-from watchword_tools.checks.tree import section
+from watchword_tools.checks.routes import routes_without_example, steps
+from watchword_tools.checks.tree import is_as_written, section
 
 DESCRIBED = {"/v1/subjects": {"get", "post"}, "/v1/subjects/{subject}": {"delete"}}
 
