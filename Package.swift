@@ -150,7 +150,8 @@ let package = Package(
             "WatchwordSystem"),
         module("Vault", "PAMAuthentication", "CPAM", "Devices", "WatchwordSystem"),
         module(
-            "Vault", "SecretVault", documents: ["Security.md", "VaultFile.md"], "Devices",
+            "Vault", "SecretVault", documents: ["Guide.md", "Security.md", "VaultFile.md"],
+            "Devices",
             "OneTimePassword", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Vault", "TokenDrivers", "CFIDO2", "CTSS2", "Devices", "ProcessConfinement",
