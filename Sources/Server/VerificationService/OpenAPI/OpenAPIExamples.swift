@@ -44,7 +44,8 @@ extension FieldKind {
 }
 
 extension TextForm {
-    fileprivate func example(number: Int) -> String {
+    /// - Parameter number: the position in a list.
+    func example(number: Int) -> String {
         // 22 and 43 characters.
         let (id, token) = ("bWlsbC1leGFtcGxlLTAwMA", "bWlsbC1leGFtcGxlLXRva2VuLW5vdC1hLXNlY3JldCE")
         return switch self {

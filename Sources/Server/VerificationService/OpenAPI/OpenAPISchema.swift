@@ -67,8 +67,10 @@ enum OpenAPISchema {
     static func parameters(of route: Route) -> [JSONValue] {
         var parameters: [JSONValue] = []
         for case .parameter(let name, let form) in route.path {
-            parameters.append(
-                parameter(name, place: "path", isRequired: true, schema: schema(of: .text(form))))
+            let described = parameter(
+                name, place: "path", isRequired: true, schema: schema(of: .text(form)))
+            let example = ("example", JSONValue.text(form.example(number: 0)))
+            parameters.append(.object((described.members ?? []) + [example]))
         }
         for field in route.parameters {
             parameters.append(
