@@ -1,3 +1,4 @@
+import Foundation
 import JSONReading
 import TestSupport
 import Testing
@@ -98,6 +99,20 @@ struct OpenAPITests {
                 #expect((examples?.members ?? []).count == shapes.count)
             }
         }
+    }
+
+    @Test(
+        "the examples have the values of API.md",
+        arguments: [
+            "alice", "Mill", "phone", "carol@mill.example", "mill.example", "492039",
+            "https://login.example", "Pay 120.00 EUR to Paper Mill",
+        ])
+    func exampleValues(_ value: String) throws {
+        let page = PackageFolder.root.appending(
+            path: "Sources/Server/VerificationService/API.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        #expect(document.rendered().text.contains("\"\(value)\""))
+        #expect(text.contains(value))
     }
 
     @Test("each optional field of a response says when it is absent")
