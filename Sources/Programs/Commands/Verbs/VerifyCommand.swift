@@ -15,7 +15,7 @@ enum VerifyCommand {
     private static let windowLimit = CodeComparison.widest
 
     static func run(_ session: Session) throws -> ExitCode {
-        let code = session.arguments.operands[0].withoutSeparators
+        let code = session.arguments.operands[0]
         let offset: Int?
         let isTimeBased: Bool
         if session.arguments.operands.count == 2 {
@@ -123,17 +123,5 @@ enum VerifyCommand {
             session.printer.note("watchword: the code is wrong or outside the window")
         }
         return offset == nil ? .no : .done
-    }
-}
-
-extension String {
-    /// A code without the spaces and dashes that people type between its characters, as the server
-    /// reads it (`PresentedCode`).
-    fileprivate var withoutSeparators: String {
-        let separators: Set<Character> = [" ", "-"]
-        guard let first, let last, !separators.contains(first), !separators.contains(last) else {
-            return self
-        }
-        return filter { !separators.contains($0) }
     }
 }

@@ -191,33 +191,6 @@ struct BodyFields: Sendable {
     }
 }
 
-/// What is wrong with a body, and where.
-private struct BodyFault {
-    enum Kind {
-        case unknown, missing, invalid
-    }
-
-    let kind: Kind
-    let place: BodyPlace
-    let expected: String
-
-    init(_ kind: Kind, _ place: BodyPlace, _ expected: String) {
-        self.kind = kind
-        self.place = place
-        self.expected = expected
-    }
-
-    /// The problem in the response, with the position of the field in the text.
-    func problem(in body: SecretBytes) -> Problem {
-        let fault = FieldFault(place.field, at: place.position(in: body), expected: expected)
-        return switch kind {
-        case .unknown: .unknownField(fault)
-        case .missing: .missingField(fault)
-        case .invalid: .invalidField(fault)
-        }
-    }
-}
-
 extension JSONLimits {
     /// The limits for a body with an object from a browser, which may be nested deeper.
     fileprivate static let browser = JSONLimits(bytes: 64 << 10, depth: 16, values: 1_024)

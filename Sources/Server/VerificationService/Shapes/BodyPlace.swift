@@ -42,6 +42,33 @@ struct BodyPlace: Sendable {
     }
 }
 
+/// What is wrong with a body, and where.
+struct BodyFault {
+    enum Kind {
+        case unknown, missing, invalid
+    }
+
+    let kind: Kind
+    let place: BodyPlace
+    let expected: String
+
+    init(_ kind: Kind, _ place: BodyPlace, _ expected: String) {
+        self.kind = kind
+        self.place = place
+        self.expected = expected
+    }
+
+    /// The problem in the response, with the position of the field in the text.
+    func problem(in body: SecretBytes) -> Problem {
+        let fault = FieldFault(place.field, at: place.position(in: body), expected: expected)
+        return switch kind {
+        case .unknown: .unknownField(fault)
+        case .missing: .missingField(fault)
+        case .invalid: .invalidField(fault)
+        }
+    }
+}
+
 /// A name that the sender chose, if a response may repeat it; otherwise `nil`.
 ///
 /// Clients sometimes send a secret as a name by mistake. A one-time password begins with a digit, a
