@@ -13,7 +13,8 @@ internal import WatchwordCoding
 /// In `answer`, `*` matches any text, `→name` matches any text and stores it, and `→name=` matches
 /// the stored text; objects have exactly these members. In requests, `{{name}}` is the stored text,
 /// `{{code:name}}` is the code of a stored key URI, `{{code:name:2}}` is the code two steps later,
-/// and `{{wrong:name}}` is a wrong code. `{{created:name}}` and `{{signed:name}}` are what a
+/// and `{{wrong:name}}` is a wrong code. After a stored text or a code, `|middle=` and characters
+/// insert them in its middle, and `|case=lower` changes its letters. `{{created:name}}` and `{{signed:name}}` are what a
 /// browser returns for a stored challenge, with the transcript's passkey; changes of what it says
 /// follow, as in `{{signed:name|id=02|flags=0d}}`.
 /// With the device key of a person, `{{point:person}}` is the public key (`compressed-point` as a

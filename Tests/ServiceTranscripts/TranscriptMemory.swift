@@ -85,7 +85,9 @@ struct TranscriptMemory {
     private func value(of placeholder: String) throws -> String {
         let changes = placeholder.split(separator: "|").map(String.init)
         let parts = changes[0].split(separator: ":").map(String.init)
-        if parts.count == 1, let text = texts[parts[0]] { return text }
+        if parts.count == 1, let text = texts[parts[0]] {
+            return try typed(text, changes.dropFirst())
+        }
         if let made = try madeByDevice(parts, changes.dropFirst()) { return made }
         guard parts.count >= 2, let text = texts[parts[1]] else {
             throw HTTPTranscript.Malformed(step: placeholder)
@@ -94,7 +96,8 @@ struct TranscriptMemory {
         switch parts[0] {
         case "created": return try passkey(changes.dropFirst()).createdJSON(bytes(text))
         case "signed": return try passkey(changes.dropFirst()).signedJSON(bytes(text))
-        case "code": return try codes(of: text, offsets: offset...offset)[0]
+        case "code":
+            return try typed(codes(of: text, offsets: offset...offset)[0], changes.dropFirst())
         case "wrong":
             let near = try codes(of: text, offsets: -120...120)
             let digits = near[0].count
@@ -104,6 +107,18 @@ struct TranscriptMemory {
             }
             throw HTTPTranscript.Malformed(step: placeholder)
         default: throw HTTPTranscript.Malformed(step: placeholder)
+        }
+    }
+
+    /// A code as people may type it.
+    private func typed(_ code: String, _ changes: some Sequence<String>) throws -> String {
+        try changes.reduce(code) { code, change in
+            let half = code.count / 2
+            return switch change.split(separator: "=", maxSplits: 1).first {
+            case "middle": String(code.prefix(half)) + change.dropFirst(7) + code.dropFirst(half)
+            case "case": code.lowercased()
+            default: throw HTTPTranscript.Malformed(step: change)
+            }
         }
     }
 

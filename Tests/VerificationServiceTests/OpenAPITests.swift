@@ -1,3 +1,4 @@
+import Foundation
 import JSONReading
 import TestSupport
 import Testing
@@ -58,13 +59,80 @@ struct OpenAPITests {
     @Test("the schema of an import requires at least one of the fields that only an import has")
     func imports() throws {
         let schemas = try #require(document["components"]?["schemas"])
-        let any = schemas["TimeBasedImport"]?["anyOf"]?.elements
-        let names = any?.compactMap { $0["required"]?.elements?.first?.string }
+        let absent = schemas["TimeBasedImport"]?["not"]?["allOf"]?.elements
+        let names = absent?.compactMap { $0["not"]?["required"]?.elements?.first?.string }
         #expect(names == ["last_used_step", "confirmed"])
-        #expect(schemas["TimeBasedEnrolment"]?["anyOf"] == nil)
+        #expect(schemas["TimeBasedEnrolment"]?["not"] == nil)
         let required = schemas["TimeBasedShortKeyImport"]?["required"]?.elements
         #expect(required?.compactMap(\.string) == ["type", "key", "allow_short_key"])
-        #expect(schemas["TimeBasedShortKeyImport"]?["anyOf"] == nil)
+        #expect(schemas["TimeBasedShortKeyImport"]?["not"] == nil)
+    }
+
+    @Test("each operation has the tag of its group, and each tag has a description")
+    func tags() throws {
+        let tags = try #require(document["tags"]?.elements)
+        #expect(tags.compactMap { $0["name"]?.string } == RouteTable.groups.map(\.name))
+        #expect(tags.allSatisfy { $0["description"]?.string?.hasSuffix(".") == true })
+        for group in RouteTable.groups {
+            for route in group.routes {
+                let operation = document["paths"]?[route.template]?[
+                    route.method.rawValue.lowercased()]
+                #expect(operation?["tags"]?.elements?.map(\.string) == [group.name])
+            }
+        }
+    }
+
+    @Test("the example of each request and response has the shape after which it is named")
+    func examples() throws {
+        for route in RouteTable.all {
+            let operation = document["paths"]?[route.template]?[route.method.rawValue.lowercased()]
+            let status = "\(route.responses.success.status.rawValue)"
+            for (place, shapes) in [
+                (operation?["requestBody"], route.body?.shapes ?? []),
+                (operation?["responses"]?[status], route.responses.shapes),
+            ] {
+                let examples = place?["content"]?["application/json"]?["examples"]
+                for shape in shapes {
+                    let example = try #require(examples?[shape.name]?["value"])
+                    _ = try BodyFields(example.rendered(), as: .one(shape))
+                }
+                #expect((examples?.members ?? []).count == shapes.count)
+            }
+        }
+    }
+
+    @Test(
+        "the examples have the values of API.md",
+        arguments: [
+            "alice", "Mill", "phone", "carol@mill.example", "mill.example", "492039",
+            "https://login.example", "Pay 120.00 EUR to Paper Mill",
+        ])
+    func exampleValues(_ value: String) throws {
+        let page = PackageFolder.root.appending(
+            path: "Sources/Server/VerificationService/API.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        #expect(document.rendered().text.contains("\"\(value)\""))
+        #expect(text.contains(value))
+    }
+
+    @Test("each optional field of a response says when it is absent")
+    func optionalFields() {
+        let unexplained = RouteTable.all.flatMap(\.responses.shapes).flatMap { shape in
+            Self.nested(shape).flatMap(\.fields).filter { !$0.isRequired && $0.note == nil }
+                .map { "\(shape.name).\($0.name)" }
+        }
+        #expect(unexplained == [])
+    }
+
+    /// The shape and those of its objects.
+    private static func nested(_ shape: Shape) -> [Shape] {
+        [shape]
+            + shape.fields.flatMap { field -> [Shape] in
+                switch field.kind {
+                case .object(let inner), .list(.object(let inner), _): nested(inner)
+                default: []
+                }
+            }
     }
 
     @Test(
@@ -76,11 +144,13 @@ struct OpenAPITests {
                     "responses"]
             for problem in route.allProblems {
                 let response = try resolved(responses?["\(problem.status.rawValue)"])
-                let schema = response["content"]?["application/problem+json"]?["schema"]
-                let types = schema?["allOf"]?.elements?.last?["properties"]?["type"]?["enum"]
-                #expect(
-                    types?.elements?.compactMap(\.string).contains(problem.type) == true,
-                    "\(problem.type)")
+                let content = response["content"]?["application/problem+json"]
+                #expect(content?["schema"]?["$ref"]?.string == "#/components/schemas/Problem")
+                let example = try #require(content?["examples"]?[problem.name]?["value"])
+                #expect(example["type"]?.string == problem.type)
+                #expect(example["status"]?.wholeNumber == UInt64(problem.status.rawValue))
+                let known = document["components"]?["schemas"]?["Problem"]?["properties"]
+                #expect((example.members ?? []).allSatisfy { known?[$0.0] != nil })
             }
         }
     }

@@ -156,14 +156,20 @@ struct PasskeyRouteTests {
                 $0.replacing(#""response":{"#, with: #""response":{"userHandle":null,"#)
             }
             .result == "accepted")
-        for (good, bad) in [
-            (#""type":"public-key""#, #""type":"password""#), (#","rawId""#, #","raw""#),
-            (#""authenticatorData""#, #""data""#), (#""signature":""#, #""signature":"="#),
-            (#""rawId":"Bw"#, #""rawId":"Bx"#), (#""clientDataJSON":""#, #""clientDataJSON":"="#),
+        for (good, bad, problem, field) in [
+            (#""type":"public-key""#, #""type":"password""#, "invalid-field", "response.type"),
+            (#","rawId""#, #","raw""#, "missing-field", "response.rawId"),
+            (
+                #""authenticatorData""#, #""data""#, "missing-field",
+                "response.response.authenticatorData"
+            ),
+            (#""signature":""#, #""signature":"="#, "invalid-field", "response"),
+            (#""rawId":"Bw"#, #""rawId":"Bx"#, "invalid-field", "response"),
+            (#""clientDataJSON":""#, #""clientDataJSON":"="#, "invalid-field", "response"),
         ] {
             let reply = try await reply { $0.replacing(good, with: bad) }
-            #expect(reply.status == 400 && reply.problem == "invalid-field", "\(bad)")
-            #expect(reply.text("field") == "response")
+            #expect(reply.status == 400 && reply.problem == problem, "\(bad)")
+            #expect(reply.text("field") == field)
         }
         // A request that is refused for its form spends nothing.
         let ceremony = try await driver.beginCeremony()

@@ -16,7 +16,7 @@ struct StrictnessTests {
             (#"{"subject":"a","code":"123456"} x"#, "malformed-body"),
             (#"{"subject":"a","code":"123456","code":"654321"}"#, "doubled-field"),
             (#"{"subject":"a","subject":"b","code":"123456"}"#, "doubled-field"),
-            (#"{"subject":"a","code":"123456","kanarie":1}"#, "unknown-field"),
+            (#"{"subject":"a","code":"123456","name":"kanarie"}"#, "unknown-field"),
             (#"{"subject":"a"}"#, "missing-field"), (#"{"code":"123456"}"#, "missing-field"),
             (#"{"subject":"a","code":123456}"#, "invalid-field"),
             (#"{"subject":"a","code":"123456","credential":null}"#, "invalid-field"),
@@ -43,6 +43,33 @@ struct StrictnessTests {
         #expect(!said.contains("kanarie") && !said.contains("123456") && !said.contains("654321"))
         // No state was changed.
         #expect(fixture.store.commits == before)
+    }
+
+    @Test(
+        "P-04 a field at fault is named with its position, but a name that may be a secret is not",
+        arguments: [
+            (#"{"subject":"a", "kode":"123456"}"#, "kode", 16),
+            (#"{"code":"123456","subject":"a","subject":"b"}"#, "subject", 31),
+            (#"{"subject":"a","code":"123456","x":[{"y":[1],"y":"]}\""}]}"#, "x[0].y", 45),
+            (
+                #"{"subject":"a","code":"123456","user_display_nickname":1}"#,
+                "user_display_nickname", 31
+            ),
+            ("{ \"subject\" : \"}{,\\\"\",\n\t\"code\" : 1 }", "code", 24),
+            (#"{"subject":"a","492039":"code"}"#, nil, 15),
+            (#"{"subject":"a","ABCDEFGHIJKLMNOP":"code"}"#, nil, 15),
+            (#"{"subject":"a","abcd-efgh-ijkl-mnop":"code"}"#, nil, 15),
+            (#"{"subject":"a","wwl_bWlsbC1leGFtcGxlLXRva2VuLW5vdC1h":1}"#, nil, 15),
+            (#"{"subject":"a","cøde":1}"#, nil, 15),
+            (#"{"subject":"a"}"#, "code", nil),
+        ] as [(String, String?, Int?)])
+    func places(_ body: String, _ field: String?, _ position: Int?) async throws {
+        let fixture = try await ServiceFixture()
+        let reply = try await fixture.ask("POST", "/v1/verifications", body)
+        #expect(reply.status == 400)
+        #expect(reply.text("field") == field)
+        #expect(reply.json?["position"]?.wholeNumber == position.map { UInt64($0) })
+        #expect(!reply.response.body.text.contains("492039"))
     }
 
     @Test("P-04 a body of 64 KiB is accepted; one byte more is rejected")

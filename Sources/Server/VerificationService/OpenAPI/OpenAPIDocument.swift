@@ -14,6 +14,10 @@ enum OpenAPIDocument {
                 "description": .text(description),
             ],
             "servers": [["url": "/"]],
+            "tags": .list(
+                RouteTable.groups.map {
+                    ["name": .text($0.name), "description": .text($0.explanation)]
+                }),
             "paths": .object(paths),
             "components": [
                 "securitySchemes": ["apiKey": securityScheme],
@@ -42,22 +46,22 @@ enum OpenAPIDocument {
     ]
 
     private static var paths: [(String, JSONValue)] {
-        var templates: [String] = []
-        for route in RouteTable.all where !templates.contains(route.template) {
-            templates.append(route.template)
+        var paths: [(template: String, operations: [(String, JSONValue)])] = []
+        for group in RouteTable.groups {
+            for route in group.routes {
+                let index = paths.firstIndex { $0.template == route.template } ?? paths.count
+                if index == paths.count { paths.append((route.template, [])) }
+                paths[index].operations.append(
+                    (route.method.rawValue.lowercased(), operation(of: route, in: group.name)))
+            }
         }
-        return templates.map { template in
-            let routes = RouteTable.all.filter { $0.template == template }
-            return (
-                template,
-                .object(routes.map { ($0.method.rawValue.lowercased(), operation(of: $0)) })
-            )
-        }
+        return paths.map { ($0.template, .object($0.operations)) }
     }
 
-    private static func operation(of route: Route) -> JSONValue {
+    private static func operation(of route: Route, in group: String) -> JSONValue {
         var members: [(String, JSONValue)] = [
-            ("operationId", .text(route.operation.id)), ("summary", .text(route.operation.summary)),
+            ("tags", [.text(group)]), ("operationId", .text(route.operation.id)),
+            ("summary", .text(route.operation.summary)),
         ]
         switch route.access {
         case .scope(let scope):
@@ -68,7 +72,8 @@ enum OpenAPIDocument {
         let parameters = OpenAPISchema.parameters(of: route)
         if !parameters.isEmpty { members.append(("parameters", .list(parameters))) }
         if let body = route.body {
-            let content = content("application/json", OpenAPISchema.any(of: body.shapes))
+            let content = content(
+                "application/json", OpenAPISchema.any(of: body.shapes), examples(of: body.shapes))
             members.append(("requestBody", ["required": true, "content": content]))
         }
         members.append(("responses", .object(responses(of: route))))
@@ -84,7 +89,8 @@ enum OpenAPIDocument {
             let shapes = route.responses.shapes
             let schema: JSONValue =
                 shapes.isEmpty ? ["type": "object"] : OpenAPISchema.one(of: shapes)
-            success.append(("content", content("application/json", schema)))
+            let content = content("application/json", schema, examples(of: shapes))
+            success.append(("content", content))
         }
         let statuses = Set(route.allProblems.map(\.status)).sorted { $0.rawValue < $1.rawValue }
         return [("\(route.responses.success.status.rawValue)", .object(success))]
@@ -117,25 +123,18 @@ enum OpenAPIDocument {
             let hasRetryAfter = problems.contains { problem in
                 problem.headers.contains { $0.name == "Retry-After" }
             }
-            let names = Set(problems.map(\.type)).sorted()
-            let schema: JSONValue = [
-                "allOf": [
-                    ["$ref": "#/components/schemas/Problem"],
-                    [
-                        "properties": [
-                            "type": ["enum": .list(names.map(JSONValue.text))],
-                            "status": ["const": .number(Int64(status.rawValue))],
-                        ]
-                    ],
-                ]
-            ]
+            // One schema for all: generators of clients do not merge it with one for each status.
+            let schema: JSONValue = ["$ref": "#/components/schemas/Problem"]
+            let examples = Set(problems.map(\.name)).sorted().compactMap { name in
+                problems.first { $0.name == name }.map { (name, $0.json) }
+            }
             let description = Set(problems.map(\.title)).sorted().joined(separator: " ")
             let fields = headers.filter { hasRetryAfter || $0.0 != "Retry-After" }
             return (
                 "Problem\(status.rawValue)",
                 [
                     "description": .text(description), "headers": .object(fields.map(reference)),
-                    "content": content("application/problem+json", schema),
+                    "content": content("application/problem+json", schema, examples),
                 ]
             )
         }
@@ -147,7 +146,15 @@ enum OpenAPIDocument {
             + [("Problem", OpenAPISchema.problem)]
     }
 
-    private static func content(_ type: String, _ schema: JSONValue) -> JSONValue {
-        [type: ["schema": schema]]
+    /// An example of each shape, under its name.
+    private static func examples(of shapes: [Shape]) -> [(String, JSONValue)] {
+        shapes.map { ($0.name, $0.example) }
+    }
+
+    private static func content(
+        _ type: String, _ schema: JSONValue, _ examples: [(String, JSONValue)]
+    ) -> JSONValue {
+        let examples = JSONValue.object(examples.map { ($0.0, ["value": $0.1]) })
+        return [type: ["schema": schema, "examples": examples]]
     }
 }

@@ -36,7 +36,15 @@ enum OpenAPISchema {
             "type": ["type": "string", "format": "uri"],
             "title": ["type": "string"],
             "status": ["type": "integer"],
-            "field": ["type": "string", "description": "The name of the field at fault."],
+            "field": [
+                "type": "string",
+                "description":
+                    "The path of the field at fault, such as `codes[1]`. Absent if the field has an unknown name that could be a secret.",
+            ],
+            "expected": [
+                "type": "string",
+                "description": "What the route accepts in the place of the field, in words.",
+            ],
             "header": ["type": "string"],
             "scope": ["type": "string"],
             "option": ["type": "string"],
@@ -47,7 +55,8 @@ enum OpenAPISchema {
             "custody": ["type": "string"],
             "position": [
                 "type": "integer",
-                "description": "The approximate byte offset of the error in the body.",
+                "description":
+                    "The byte offset of the field in the body, or about that of the error.",
             ],
         ],
         "required": ["type", "title", "status"],
@@ -58,8 +67,10 @@ enum OpenAPISchema {
     static func parameters(of route: Route) -> [JSONValue] {
         var parameters: [JSONValue] = []
         for case .parameter(let name, let form) in route.path {
-            parameters.append(
-                parameter(name, place: "path", isRequired: true, schema: schema(of: .text(form))))
+            let described = parameter(
+                name, place: "path", isRequired: true, schema: schema(of: .text(form)))
+            let example = ("example", JSONValue.text(form.example(number: 0)))
+            parameters.append(.object((described.members ?? []) + [example]))
         }
         for field in route.parameters {
             parameters.append(
@@ -101,25 +112,26 @@ enum OpenAPISchema {
 
     private static func schema(of shape: Shape) -> JSONValue {
         let required = shape.fields.filter(\.isRequired).map { JSONValue.text($0.name) }
-        let members: [(String, JSONValue)] = [
+        var members: [(String, JSONValue)] = [
             ("type", "object"),
             ("properties", .object(shape.fields.map { ($0.name, schema(of: $0)) })),
             ("required", .list(required)), ("additionalProperties", .flag(shape.isOpen)),
         ]
-        // A body has this shape only if it has a field that requires the scope.
+        // A body has this shape only if it has a field that requires the scope. Generators of clients
+        // take `anyOf` in an object for a choice of types, but ignore `not`.
         let scoped = shape.fields.filter { $0.scope != nil }
-        guard !scoped.isEmpty, !scoped.contains(where: \.isRequired) else {
-            return .object(members)
+        if !scoped.isEmpty, !scoped.contains(where: \.isRequired) {
+            let absent: [JSONValue] = scoped.map { ["not": ["required": [.text($0.name)]]] }
+            members.append(("not", ["allOf": .list(absent)]))
         }
-        let anyField: [JSONValue] = scoped.map { ["required": [.text($0.name)]] }
-        return .object(members + [("anyOf", .list(anyField))])
+        return .object(members)
     }
 
     private static func schema(of field: Field) -> JSONValue {
         let schema = schema(of: field.kind)
-        guard let scope = field.scope, let members = schema.members else { return schema }
-        let description = "Requires the scope `\(scope.rawValue)`."
-        return .object(members + [("description", .text(description))])
+        let scope = field.scope.map { "Requires the scope `\($0.rawValue)`." }
+        guard let note = scope ?? field.note, let members = schema.members else { return schema }
+        return .object(members.filter { $0.0 != "description" } + [("description", .text(note))])
     }
 
     private static func schema(of kind: FieldKind) -> JSONValue {
@@ -156,6 +168,7 @@ enum OpenAPISchema {
         }
         if let pattern = form.pattern { members.append(("pattern", .text(pattern))) }
         if let format = form.format { members.append(("format", .text(format))) }
+        if form != .any { members.append(("description", .text(form.expectation))) }
         return .object(members)
     }
 }

@@ -43,11 +43,17 @@ extension Field {
     static let backedUp = required("backed_up", .flag)
     fileprivate static let attestation = FieldKind.choice(["none", "self", "unverified", "trusted"])
     fileprivate static let reason = optional(
-        "reason", .choice(DenialReason.ofCeremonies.map(\.ceremonyName)))
+        "reason", .choice(DenialReason.ofCeremonies.map(\.ceremonyName))
+    ).noting("Only with the scope `reasons`.")
 
-    /// Why a passkey's signature needs a second proof.
-    static let stepUpReasons = optional(
-        "step_up", .list(.choice(StepUpReason.allCases.map(\.rawValue)), counts: 1...8))
+    /// Why a passkey's signature needs a second proof; empty if it needs none.
+    static let stepUpReasons = required(
+        "step_up", .list(.choice(StepUpReason.allCases.map(\.rawValue)), counts: 0...8))
+    /// The token of a browser in which the passkey was not used before.
+    static let newDevice = device.noting(
+        "Only for a browser whose `device` the passkey does not know.")
+    fileprivate static let authenticator = optional("authenticator", .text(.any)).noting(
+        "The model; absent if it is unknown.")
 
     /// A passkey that the browser should no longer offer.
     fileprivate static let signal = optional(
@@ -55,18 +61,23 @@ extension Field {
         .object(
             Shape(
                 "UnknownPasskey",
-                [.required("rpId", .text(.any)), .required("credentialId", .text(.any))])))
+                [.required("rpId", .text(.any)), .required("credentialId", .text(.any))]))
+    ).noting("Only if the browser should no longer offer the passkey.")
 
     /// What the list of credentials says about a passkey.
-    static let listedPasskey: [Field] = [
-        .optional("device_bound", .flag), .optional("backed_up", .flag),
-        .optional("user_verified", .flag), .optional("attestation", attestation),
-        .optional("authenticator", .text(.any)),
-        .optional("transports", .list(.text(.any), counts: 0...8)),
-    ]
+    static let listedPasskey =
+        ([
+            .optional("device_bound", .flag), .optional("backed_up", .flag),
+            .optional("user_verified", .flag), .optional("attestation", attestation), authenticator,
+            .optional("transports", .list(.text(.any), counts: 0...8)),
+        ] as [Field]).map { $0.note == nil ? $0.noting("Only for an active passkey.") : $0 }
 
     /// What a redeemed login says about a passkey's signature.
-    static let signedInWithPasskey: [Field] = [.optional("user_verified", .flag), .stepUpReasons]
+    static let signedInWithPasskey: [Field] = [
+        .optional("user_verified", .flag).noting("Only for a passkey."),
+        .optional("step_up", stepUpReasons.kind).noting(
+            "Only for a passkey: why a second proof is needed; empty if none is."),
+    ]
 }
 
 extension Shape {
@@ -74,7 +85,7 @@ extension Shape {
         "RegisteredPasskey",
         [
             .accepted, .deviceBound, .backedUp, .userVerified,
-            .required("attestation", Field.attestation), .optional("authenticator", .text(.any)),
+            .required("attestation", Field.attestation), .authenticator,
             .required("only_credential", .flag),
         ])
 

@@ -141,5 +141,5 @@ extension Shape {
         "Invitation", [.required("options", .object(creationOptions)), .expiry])
 
     fileprivate static let browserAcceptance = Shape(
-        "BrowserAcceptance", [.verification, .acceptedOrStepUp, .login, .expiry, .device])
+        "BrowserAcceptance", [.verification, .acceptedOrStepUp, .login, .expiry, .newDevice])
 }

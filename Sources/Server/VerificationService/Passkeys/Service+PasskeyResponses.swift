@@ -84,9 +84,8 @@ extension Service {
                 ("user_verified", .flag(signer.isUserVerified)),
                 ("device_bound", .flag(signer.isDeviceBound)),
                 ("backed_up", .flag(signer.isBackedUp)),
-                ("sign_count", .text(signer.counter.rawValue)),
+                ("sign_count", .text(signer.counter.rawValue)), ("step_up", json(stepUp)),
             ]
-            if !stepUp.isEmpty { members.append(("step_up", json(stepUp))) }
             if let device = signer.device { members.append(("device", .secret(device.text))) }
             return .answered(members, outcome: result)
         }

@@ -66,7 +66,8 @@ extension Service {
         let isConditional = call.fields.flag("conditional") ?? false
         let id = call.fields.string("rp_id")
         guard id.map(passkeySettings.relyingParty.ids.contains) ?? true else {
-            throw Refusal(.invalidField("rp_id"))
+            let ids = FieldKind.choice(passkeySettings.relyingParty.ids)
+            throw Refusal(.invalidField(FieldFault("rp_id", expected: ids.expectation)))
         }
         return try await deciding(call, response: Self.response(to:)) {
             recorder throws(VerifierError) in
@@ -165,7 +166,9 @@ extension Service {
         guard let value = call.fields.object("response") else {
             throw Refusal(.missingField("response"))
         }
-        return try replacingErrors(of: read(value), with: Refusal(.invalidField("response")))
+        let fault = FieldFault(
+            "response", expected: "what the browser returned, as toJSON() writes it")
+        return try replacingErrors(of: read(value), with: Refusal(.invalidField(fault)))
     }
 }
 
@@ -189,21 +192,21 @@ extension RouteTable {
             takes: .body(.one(.passkeyRegistrationResponse)),
             responds: .answered(
                 .registeredPasskey, .passkeyDenial,
-                problems: [.unknownCredential, .notConfigured("")])),
+                problems: [.unknownCredential, .notConfigured("rp-id")])),
         Route(
             .post("ceremonies"), for: .scope(.verify),
             Operation(
                 "beginCeremony", "Begins a ceremony in which a passkey signs in.",
                 Service.beginCeremony),
             takes: .body(.one(.ceremony)),
-            responds: .made(.openCeremony, problems: [.weakPolicy, .notConfigured("")])),
+            responds: .made(.openCeremony, problems: [.weakPolicy, .notConfigured("rp-id")])),
         Route(
             .post("assertions"), for: .scope(.verify),
             Operation(
                 "verifyAssertion", "Verifies a passkey's signature, and ends the ceremony.",
                 Service.verifyAssertion),
             takes: .body(.one(.assertionResponse)),
-            responds: .answered(.assertion, .assertionDenial, problems: [.notConfigured("")])),
+            responds: .answered(.assertion, .assertionDenial, problems: [.notConfigured("rp-id")])),
         Route(
             .post("credentials", .credential, "step-up"), for: .scope(.verify),
             Operation(
@@ -211,7 +214,7 @@ extension RouteTable {
                 "Records that the application obtained the second proof of a step-up.",
                 Service.completeStepUp),
             takes: .body(.one(.stepUp)),
-            responds: .answered(.result, problems: [.unknownCredential, .notConfigured("")])),
+            responds: .answered(.result, problems: [.unknownCredential, .notConfigured("rp-id")])),
         Route(
             .get("subjects", .subject, "passkeys", "signal"), for: .scope(.manage),
             Operation(
@@ -220,7 +223,7 @@ extension RouteTable {
                 Service.listAcceptedPasskeys),
             takes: .query([.optional("rp", .whole(0...255))]),
             responds: .answered(
-                .acceptedPasskeys, problems: [.refusedByState, .notConfigured("")])),
+                .acceptedPasskeys, problems: [.refusedByState, .notConfigured("rp-id")])),
     ]
 }
 
@@ -277,7 +280,7 @@ extension Shape {
             .verification, .acceptedOrStepUp, .credential,
             .required("type", .choice(["passkey"])), .subject, .userVerified, .deviceBound,
             .backedUp, .required("sign_count", .choice(CounterFinding.allCases.map(\.rawValue))),
-            .stepUpReasons, .device,
+            .stepUpReasons, .newDevice,
         ])
 
     fileprivate static let acceptedPasskeys = Shape(

@@ -3,7 +3,7 @@ internal import WatchwordCryptography
 
 /// The reason for an error response.
 ///
-/// A problem may name the field at fault, but never repeats anything that the client sent.
+/// A problem may name the field at fault, but never repeats a value that the client sent.
 enum Problem: Hashable, Sendable {
     /// The header could be interpreted in more than one way.
     case malformedRequest
@@ -26,13 +26,13 @@ enum Problem: Hashable, Sendable {
     /// The body is not the expected JSON object; `at` is the byte offset of the error, if known.
     case malformedBody(at: Int?)
     /// An object contains a duplicate name.
-    case doubledField(at: Int)
+    case doubledField(FieldFault)
     /// A field that the route does not have.
-    case unknownField
+    case unknownField(FieldFault)
     /// A required field is missing.
-    case missingField(String)
+    case missingField(FieldFault)
     /// A field has the wrong type or form.
-    case invalidField(String)
+    case invalidField(FieldFault)
     /// A client that the request names is unknown or revoked.
     case unknownClient
     /// A key of less than 128 bits (RFC 4226, section 4, R6).
@@ -87,6 +87,32 @@ enum Problem: Hashable, Sendable {
     case keyUnavailable
     /// An internal error.
     case failed
+}
+
+/// Which field of a body is at fault, where it is, and what is expected; never its value.
+struct FieldFault: Hashable, Sendable, ExpressibleByStringLiteral {
+    /// The path of the field, such as `codes[1]`; `nil` if its name may be a secret.
+    let field: String?
+    /// The byte offset of the field in the body; `nil` if it is not known.
+    let position: Int?
+    /// What the route accepts instead.
+    let expected: String?
+
+    init(_ field: String?, at position: Int? = nil, expected: String? = nil) {
+        self.field = field
+        self.position = position
+        self.expected = expected
+    }
+
+    init(stringLiteral field: String) { self.init(field) }
+
+    fileprivate var members: [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = []
+        if let field { members.append(("field", .text(field))) }
+        if let position { members.append(("position", .number(Int64(position)))) }
+        if let expected { members.append(("expected", .text(expected))) }
+        return members
+    }
 }
 
 extension Problem {
@@ -192,9 +218,10 @@ extension Problem {
     /// Members beyond the title: names that the server chose, and positions.
     private var members: [(String, JSONValue)] {
         switch self {
-        case .malformedBody(let position?), .doubledField(let position):
-            [("position", .number(Int64(position)))]
-        case .missingField(let name), .invalidField(let name): [("field", .text(name))]
+        case .malformedBody(let position?): [("position", .number(Int64(position)))]
+        case .doubledField(let fault), .unknownField(let fault), .missingField(let fault),
+            .invalidField(let fault):
+            fault.members
         case .unknownClient: [("field", .text("redeemable_by"))]
         case .keyTooShort: [("field", .text("key"))]
         case .tooManyLines: [("field", .text("text"))]

@@ -32,7 +32,7 @@ extension Shape {
     /// The members of an event.
     static let event = Shape(
         "Event",
-        [
+        ([
             .required("position", .whole(0...Int64.max)),
             .required("time", .text(.time)),
             .required("kind", .choice(Event.Kind.allCases.map(\.rawValue))),
@@ -45,5 +45,5 @@ extension Shape {
             .optional("user_agent", .text(.any)),
             .optional("number", .whole(Int64.min...Int64.max)),
             .required("notify", .flag),
-        ])
+        ] as [Field]).map { $0.isRequired ? $0 : $0.noting("Absent if the event has none.") })
 }

@@ -98,10 +98,11 @@ extension Service {
                 ("verified_at", .text(signedIn.verifiedAt.text)),
             ]
             if let passkey = signedIn.passkey {
-                members.append(("user_verified", .flag(passkey.isUserVerified)))
+                members += [
+                    ("user_verified", .flag(passkey.isUserVerified)), ("step_up", json(stepUp)),
+                ]
             }
             if let key = signedIn.deviceKey { members += Self.members(of: key) }
-            if !stepUp.isEmpty { members.append(("step_up", json(stepUp))) }
             return .answered(members, outcome: result)
         case .denied: return .answered([("result", .text("denied"))], outcome: "denied")
         }
@@ -141,7 +142,9 @@ extension Shape {
             .verification, .accepted, .credential,
             .required("type", .choice(["totp", "hotp", "recovery"])),
             .required("offset", .whole(Int64.min...Int64.max)),
-            .optional("remaining", .whole(0...10)), .device,
+            .optional("remaining", .whole(0...10)).noting(
+                "Only for a recovery code: how many codes of the set are left."),
+            .device.noting("Only if the request has `remember` and no known `device`."),
         ])
 
     fileprivate static let denial = Shape(
@@ -150,8 +153,12 @@ extension Shape {
             .verification, .denied,
             .optional(
                 "reason",
-                .choice(["wrong", "replayed", "throttled", "disabled", "unknown"])),
-            .optional("retry_after_ms", .whole(0...Int64.max)),
+                .choice(["wrong", "replayed", "throttled", "disabled", "unknown"])
+            ).noting(
+                "Only with the scope `reasons`. Show it to a person only after the first factor: `replayed` confirms that the code was correct."
+            ),
+            .optional("retry_after_ms", .whole(0...Int64.max)).noting(
+                "Only with the reason `throttled`."),
         ])
 
     fileprivate static let loginRedemption = Shape("LoginRedemption", [.login])

@@ -100,8 +100,9 @@ extension Service {
     }
 
     func code(_ text: SecretBytes?, field: String) throws(Refusal) -> PresentedCode {
-        guard let text else { throw Refusal(.missingField(field)) }
-        return try replacingErrors(of: PresentedCode(text), with: Refusal(.invalidField(field)))
+        guard let text else { throw Refusal(.missingField(FieldFault(field))) }
+        return try replacingErrors(
+            of: PresentedCode(text), with: Refusal(.invalidField(FieldFault(field))))
     }
 
     /// The token in a required field.
@@ -109,7 +110,7 @@ extension Service {
         _ kind: Token.Kind, in field: String, of call: Call
     ) throws(Refusal) -> Token {
         guard let token = token(kind, call.fields.secret(field)) else {
-            throw Refusal(.invalidField(field))
+            throw Refusal(.invalidField(FieldFault(field)))
         }
         return token
     }

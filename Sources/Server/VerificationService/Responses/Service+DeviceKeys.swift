@@ -146,7 +146,7 @@ extension Service {
     private func bytes(_ call: Call, _ field: String) throws(Refusal) -> [UInt8] {
         guard let text = call.fields.secret(field),
             let bytes = text.withBytes({ TextForm.bytes($0) })
-        else { throw Refusal(.invalidField(field)) }
+        else { throw Refusal(.invalidField(FieldFault(field))) }
         return bytes
     }
 
@@ -234,7 +234,8 @@ extension RouteTable {
                 "createConfirmation", "Creates a text for a device key to sign.",
                 Service.createConfirmation),
             takes: .body(.one(.confirmationText)),
-            responds: .made(.deviceChallenge, problems: [.tooManyLines])),
+            responds: .made(
+                .deviceChallenge, problems: [.tooManyLines, .notConfigured("audience")])),
         Route(
             .post("device", "keys"), for: .device,
             Operation(
@@ -256,7 +257,8 @@ extension RouteTable {
             Operation(
                 "createDeviceChallenge", "Creates a challenge with which a device key signs in.",
                 Service.createDeviceChallenge),
-            takes: .body(.one(.deviceChallengeRequest)), responds: .made(.deviceChallenge)),
+            takes: .body(.one(.deviceChallengeRequest)),
+            responds: .made(.deviceChallenge, problems: [.notConfigured("audience")])),
         Route(
             .post("device", "signatures"), for: .device,
             Operation(
@@ -273,12 +275,13 @@ extension Field {
         DeviceKeyTranscript.Presence.allCases.map(\.word))
 
     /// What a redeemed login says about a device key.
-    static let signedInWithKey: [Field] = [
-        .optional("purpose", .choice(DeviceKeyPurpose.allCases.map(\.rawValue))),
-        .optional("text_sha256", .text(.base64URL)),
-        .optional("custody", .choice(KeyCustody.allCases.map(\.rawValue))),
-        .optional("presence", presence),
-    ]
+    static let signedInWithKey =
+        ([
+            .optional("purpose", .choice(DeviceKeyPurpose.allCases.map(\.rawValue))),
+            .optional("text_sha256", .text(.base64URL)).noting("Only if a text was confirmed."),
+            .optional("custody", .choice(KeyCustody.allCases.map(\.rawValue))),
+            .optional("presence", presence),
+        ] as [Field]).map { $0.note == nil ? $0.noting("Only for a device key.") : $0 }
 }
 
 // The shapes of requests.

@@ -105,8 +105,8 @@ extension Service {
         case .period: Refusal(.invalidField("period"))
         // The range of a counter in JSON excludes the one that is never accepted.
         case .counter: Refusal(.failed, cause: "counter")
-        case .text(.issuer): Refusal(.invalidField("issuer"))
-        case .text(.account): Refusal(.invalidField("account"))
+        case .text(.issuer): Refusal(.invalidField(.untrimmed("issuer")))
+        case .text(.account): Refusal(.invalidField(.untrimmed("account")))
         case .text(.name): Refusal(.invalidField("name"))
         }
     }
@@ -219,6 +219,13 @@ extension Service {
     }
 }
 
+extension FieldFault {
+    /// The form of a label excludes U+0020 at its ends; the standard excludes every kind of space.
+    fileprivate static func untrimmed(_ field: String) -> FieldFault {
+        FieldFault(field, expected: "a text without a space of any kind at its ends")
+    }
+}
+
 extension RouteTable {
     static let enrolment = [
         Route(
@@ -240,7 +247,7 @@ extension RouteTable {
                 .passkeyRegistration, .passkeyTicket,
                 problems: [
                     .keyTooShort, .keyInUse, .tooManyCredentials, .unknownClient, .usedInFuture,
-                    .unknownCredential, .refusedByState, .weakPolicy, .notConfigured(""),
+                    .unknownCredential, .refusedByState, .weakPolicy, .notConfigured("rp-id"),
                 ]))
     ]
 }
@@ -329,7 +336,7 @@ extension Shape {
         "ImportedKey",
         [
             .credential, .required("state", .choice(["active", "pending"])),
-            .optional("expires_at", .text(.time)),
+            .optional("expires_at", .text(.time)).noting("Only if the state is `pending`."),
         ])
 
     fileprivate static let recoveryCodes = Shape(

@@ -201,7 +201,7 @@ extension Shape {
         "Credentials",
         [
             .required("credentials", .list(.object(listedCredential), counts: 0...Int.max)),
-            .optional("next", .whole(0...Int64.max)),
+            .optional("next", .whole(0...Int64.max)).noting("Only if there are more."),
         ])
 
     /// A credential in a list.
@@ -211,18 +211,22 @@ extension Shape {
             .credential,
             .required("type", .choice(CredentialKind.allCases.map(\.rawValue))),
             .required("state", .choice(CredentialState.allCases.map(\.rawValue))),
-            .optional("name", .text(.any)),
+            .optional("name", .text(.any)).noting("Absent if the credential has none."),
             .required("created_at", .text(.time)),
-            .optional("expires_at", .text(.time)),
-            .optional("confirmed_at", .text(.time)),
-            .optional("last_used_at", .text(.time)),
-            .optional("ended_at", .text(.time)),
-            .optional("waits_until", .text(.time)),
-            .optional("end_reason", .text(.any)),
-            .optional("user_agent", .text(.any)),
-            .optional("failures", .whole(0...Int64.max)),
-            .optional("remaining", .whole(0...10)),
-            .optional("short_key", .exactly(true)), .secretCustody,
+            .optional("expires_at", .text(.time)).noting("Only while it is pending."),
+            .optional("confirmed_at", .text(.time)).noting("Absent until it is confirmed."),
+            .optional("last_used_at", .text(.time)).noting("Absent until it is used."),
+            .optional("ended_at", .text(.time)).noting("Only if it was disabled or revoked."),
+            .optional("waits_until", .text(.time)).noting("Only if strangers must wait."),
+            .optional("end_reason", .text(.any)).noting("Only if it was disabled or revoked."),
+            .optional("user_agent", .text(.any)).noting("Absent if it is unknown."),
+            .required("failures", .whole(0...Int64.max)),
+            .optional("remaining", .whole(0...10)).noting(
+                "Only for recovery codes: how many are left."),
+            .optional("short_key", .exactly(true)).noting(
+                "Only if an imported key has fewer than 128 bits."),
+            .secretCustody.noting(
+                "Only for an enrolled secret that its device binds to something."),
         ] + Field.listedPasskey)
 }
 

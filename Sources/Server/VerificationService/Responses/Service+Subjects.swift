@@ -63,7 +63,7 @@ extension Shape {
         "Subjects",
         [
             .required("subjects", .list(.object(listedSubject), counts: 0...1_000)),
-            .optional("next", .text(.subject)),
+            .optional("next", .text(.subject)).noting("Only if there are more."),
         ])
 
     fileprivate static let listedSubject = Shape(

@@ -169,7 +169,8 @@ extension Route {
     /// A wrong method is a problem of the path, not of the route.
     var allProblems: [Problem] {
         var all: [Problem] = [
-            .malformedTarget, .malformedHeader(""), .malformedQuery, .malformedBody(at: nil),
+            .malformedTarget, .malformedHeader(IdempotencyKey.header), .malformedQuery,
+            .malformedBody(at: 17),
             .bodyTooLarge, .unknownRoute, .tooManyRequests(retryAfter: 1), .unavailable,
             .keyUnavailable, .failed,
         ]
@@ -180,8 +181,12 @@ extension Route {
         all += Set(body?.shapes.compactMap(\.scope) ?? []).map(Problem.missingScope)
         if body != nil {
             all += [
-                .lengthRequired, .doubledField(at: 0), .unknownField, .missingField(""),
-                .invalidField(""), .notJSON,
+                .lengthRequired, .doubledField(FieldFault("code", at: 34)),
+                .unknownField(FieldFault("kode", at: 19, expected: "one of subject, code")),
+                .missingField(FieldFault("code", expected: TextForm.code.expectation)),
+                .invalidField(
+                    FieldFault("codes[1]", at: 19, expected: TextForm.oneTimePassword.expectation)),
+                .notJSON,
             ]
         }
         if access == .browser { all += [.foreignOrigin, .notConfigured("pages")] }
@@ -202,8 +207,44 @@ extension Route {
 ///
 /// Each group of routes is declared in the file with its handlers and shapes.
 enum RouteTable {
-    /// All routes, in the order of the documentation.
-    static let all: [Route] =
-        enrolment + subjects + management + checks + passkeys + devices + deviceKeys + browsers
-        + records
+    /// Routes that belong together; a group is a tag in OpenAPI.
+    struct Group: Sendable {
+        let name: String
+        let explanation: String
+        let routes: [Route]
+    }
+
+    /// The groups, in the order of the document.
+    static let groups = [
+        Group(
+            name: "Enrolment", explanation: "Second factors of a subject begin here.",
+            routes: enrolment),
+        Group(
+            name: "Codes", explanation: "Verifies codes, and redeems the login tickets of devices.",
+            routes: checks),
+        Group(
+            name: "Credentials", explanation: "Confirms, lists, repairs and revokes credentials.",
+            routes: management),
+        Group(
+            name: "Subjects", explanation: "Says which second factors a subject has.",
+            routes: subjects),
+        Group(
+            name: "Passkeys", explanation: "The ceremonies of passkeys, for applications.",
+            routes: passkeys),
+        Group(
+            name: "Devices", explanation: "How devices enrol secrets and sign in with them.",
+            routes: devices),
+        Group(
+            name: "Device keys",
+            explanation: "How devices register keys, sign in and confirm texts.",
+            routes: deviceKeys),
+        Group(
+            name: "Pages", explanation: "For the server's own pages only, in a browser.",
+            routes: browsers),
+        Group(
+            name: "Records", explanation: "The events, and this document.", routes: records),
+    ]
+
+    /// All routes.
+    static let all = groups.flatMap(\.routes)
 }

@@ -28,9 +28,11 @@ struct BodyFields: Sendable {
         let isOpen = expected.shapes.contains(where: \.containsOpenObject)
         let value = try Self.parsed(body, isOpen: isOpen)
         guard let members = value.members else { throw Refusal(.malformedBody(at: nil)) }
-        let shape = try Self.shape(of: value, members, among: expected)
+        let shape = try Self.shape(of: value, members, among: expected, in: body)
         if let scope = shape.scope, !permits(scope) { throw Refusal(.missingScope(scope)) }
-        try Self.check(members, shape)
+        if let fault = Self.fault(in: members, shape, at: .body) {
+            throw Refusal(fault.problem(in: body))
+        }
         self.init(members: members, scope: shape.scope)
     }
 
@@ -47,7 +49,10 @@ struct BodyFields: Sendable {
             case .syntax(let position), .trailing(let position), .notUTF8(let position),
                 .nul(let position):
                 throw Refusal(.malformedBody(at: position))
-            case .duplicateName(let position): throw Refusal(.doubledField(at: position))
+            case .duplicateName(let end):
+                let name = body.places(before: end).last
+                let fault = FieldFault(name?.place.field, at: name?.position ?? end)
+                throw Refusal(.doubledField(fault))
             case .incomplete, .tooDeep, .tooManyValues, .notWhole:
                 throw Refusal(.malformedBody(at: nil))
             case .noMemory: throw Refusal(.failed)
@@ -79,36 +84,68 @@ struct BodyFields: Sendable {
     }
 
     private static func shape(
-        of value: JSONValue, _ members: [(String, JSONValue)], among expected: BodyShape
+        of value: JSONValue, _ members: [(String, JSONValue)], among expected: BodyShape,
+        in body: SecretBytes
     ) throws(Refusal) -> Shape {
         switch expected {
         case .one(let shape): return shape
         case .byType(let shapes):
-            guard let member = value["type"] else { throw Refusal(.missingField("type")) }
-            guard let type = member.string,
+            let types = FieldKind.choice(expected.types)
+            guard let ordinal = members.firstIndex(where: { $0.0 == "type" }) else {
+                let fault = FieldFault("type", expected: types.expectation)
+                throw Refusal(.missingField(fault))
+            }
+            let type = members[ordinal].1.string
+            guard
                 let found = shapes.last(where: { $0.type == type && $0.shape.isMeant(by: members) })
-            else { throw Refusal(.invalidField("type")) }
+            else {
+                let place = BodyPlace.body.member("type", at: ordinal)
+                throw Refusal(BodyFault(.invalid, place, types.expectation).problem(in: body))
+            }
             return found.shape
         }
     }
 
-    private static func check(
-        _ members: [(String, JSONValue)], _ shape: Shape
-    ) throws(Refusal) {
-        for (name, value) in members {
+    /// The first fault of an object; `nil` if the object has the shape.
+    private static func fault(
+        in members: [(String, JSONValue)], _ shape: Shape, at place: BodyPlace
+    ) -> BodyFault? {
+        for (ordinal, (name, value)) in members.enumerated() {
             guard let field = shape.fields.first(where: { $0.name == name }) else {
                 if shape.isOpen { continue }
-                throw Refusal(.unknownField)
+                let names = FieldKind.choice(shape.fields.map(\.name))
+                return BodyFault(
+                    .unknown, place.member(repeatableName(name), at: ordinal), names.expectation)
             }
-            guard accepts(value, field.kind) else { throw Refusal(.invalidField(name)) }
+            let fault = Self.fault(in: value, field.kind, at: place.member(name, at: ordinal))
+            if let fault { return fault }
         }
-        for field in shape.fields where field.isRequired {
-            guard members.contains(where: { $0.0 == field.name }) else {
-                throw Refusal(.missingField(field.name))
-            }
+        let missing = shape.fields.first { field in
+            field.isRequired && !members.contains { $0.0 == field.name }
         }
+        return missing.map { BodyFault(.missing, place.missing($0.name), $0.kind.expectation) }
     }
 
+    private static func fault(
+        in value: JSONValue, _ kind: FieldKind, at place: BodyPlace
+    ) -> BodyFault? {
+        switch kind {
+        case .list(let element, let counts):
+            guard let elements = value.elements, counts.contains(elements.count) else { break }
+            for (ordinal, value) in elements.enumerated() {
+                let fault = Self.fault(in: value, element, at: place.element(ordinal))
+                if let fault { return fault }
+            }
+            return nil
+        case .object(let shape):
+            guard let members = value.members else { break }
+            return fault(in: members, shape, at: place)
+        default: if accepts(value, kind) { return nil }
+        }
+        return BodyFault(.invalid, place, kind.expectation)
+    }
+
+    /// Whether a value that contains no others has this kind.
     private static func accepts(_ value: JSONValue, _ kind: FieldKind) -> Bool {
         switch kind {
         case .text(let form): return value.secretText.map(form.accepts) ?? false
@@ -118,17 +155,7 @@ struct BodyFields: Sendable {
             return range.contains(number)
         case .flag: return value.truth != nil
         case .exactly(let flag): return value.truth == flag
-        case .list(let element, let counts):
-            guard let elements = value.elements, counts.contains(elements.count) else {
-                return false
-            }
-            return elements.allSatisfy { accepts($0, element) }
-        case .object(let shape):
-            guard let members = value.members else { return false }
-            do throws(Refusal) {
-                try check(members, shape)
-                return true
-            } catch { return false }
+        case .list, .object: return false
         }
     }
 

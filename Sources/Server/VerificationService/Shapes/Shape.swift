@@ -50,6 +50,8 @@ struct Field: Sendable {
     let isRequired: Bool
     /// The scope that the field requires in addition to the route's.
     var scope: Scope?
+    /// When a response has the field, or what it means, for OpenAPI.
+    var note: String?
 
     static func required(_ name: String, _ kind: FieldKind) -> Field {
         Field(name: name, kind: kind, isRequired: true)
@@ -63,6 +65,11 @@ struct Field: Sendable {
     /// The same field, but only for clients that also have this scope.
     func requiring(_ scope: Scope) -> Field {
         Field(name: name, kind: kind, isRequired: isRequired, scope: scope)
+    }
+
+    /// The same field with a note for OpenAPI.
+    func noting(_ note: String) -> Field {
+        Field(name: name, kind: kind, isRequired: isRequired, scope: scope, note: note)
     }
 }
 
@@ -84,6 +91,27 @@ indirect enum FieldKind: Sendable {
     case object(Shape)
 }
 
+extension FieldKind {
+    /// What a value must be, in words, for problems.
+    var expectation: String {
+        switch self {
+        case .text(let form): form.expectation
+        case .choice(let words):
+            words.count == 1 ? words[0] : "one of \(words.joined(separator: ", "))"
+        case .whole(let range) where range.upperBound == .max:
+            "a whole number from \(range.lowerBound)"
+        case .whole(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .flag: "true or false"
+        case .exactly(let flag): "\(flag)"
+        case .list(_, let counts):
+            counts.count == 1
+                ? "a list of \(counts.lowerBound)"
+                : "a list of \(counts.lowerBound) to \(counts.upperBound)"
+        case .object: "an object"
+        }
+    }
+}
+
 /// The shapes that a route accepts.
 enum BodyShape: Sendable {
     /// One shape.
@@ -98,6 +126,14 @@ enum BodyShape: Sendable {
         switch self {
         case .one(let shape): [shape]
         case .byType(let shapes): shapes.map(\.shape)
+        }
+    }
+
+    /// The values of the field `type`, without duplicates.
+    var types: [String] {
+        guard case .byType(let shapes) = self else { return [] }
+        return shapes.map(\.type).reduce(into: []) { types, type in
+            if !types.contains(type) { types.append(type) }
         }
     }
 }

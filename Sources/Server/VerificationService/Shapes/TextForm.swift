@@ -129,6 +129,43 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         }
     }
 
+    /// What a text of this form is, in words, for problems and OpenAPI.
+    var expectation: String {
+        switch self {
+        case .label:
+            "a text of 1 to 255 bytes, without control characters, and without spaces at its ends"
+        case .subject: "a text of 1 to 255 bytes, without NUL"
+        case .userAgent: "a text of at most 255 bytes, without control characters"
+        case .code:
+            "6 to 8 digits, or a recovery code of 16 letters and digits from 2 to 7; "
+                + "between them, spaces and dashes are permitted"
+        case .oneTimePassword: "6 to 8 digits; between them, spaces and dashes are permitted"
+        case .key, .importedKey: "a key of 16 to 129 bytes in upper-case Base32, without padding"
+        case .shortKey: "a key of 10 to 129 bytes in upper-case Base32, without padding"
+        case .credential: "cr_ and 22 characters of base64url"
+        case .client: "cl_ and 22 characters of base64url"
+        case .verification: "vf_ and 22 characters of base64url"
+        case .enrolmentTicket: "wwt_ and 43 characters of base64url"
+        case .loginTicket: "wwl_ and 43 characters of base64url"
+        case .secret: "wws_ and 75 characters of base64url"
+        case .ceremony: "wwc_ and 43 characters of base64url"
+        case .knownDevice: "wwd_ and 43 characters of base64url"
+        case .deviceChallenge: "wwx_ and 43 characters of base64url"
+        case .audience: "1 to 1024 visible ASCII characters"
+        case .shownText:
+            "a text of 1 to 1024 bytes and at most \(DeviceKeyTranscript.maximumLines) lines, "
+                + "without other control characters than line feeds"
+        case .base64URL: "2 to 128 characters of base64url, without padding"
+        case .certificate: "2 to 5462 characters of base64url, without padding"
+        case .structure: "2 to 1366 characters of base64url, without padding"
+        case .nonce: "22 characters of base64url, without padding"
+        case .keyURI: "a key URI"
+        case .base64: "Base64"
+        case .time: "a time in RFC 3339 format, in UTC"
+        case .any: "a text"
+        }
+    }
+
     /// The JSON Schema `format`, if there is one.
     var format: String? { self == .time ? "date-time" : nil }
 
