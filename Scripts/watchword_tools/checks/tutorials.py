@@ -39,7 +39,7 @@ sudo() { "$@"; }
 ip link set lo up
 for folder in /run /var/log; do mount -t tmpfs -o mode=755 tmpfs $folder; done
 for folder in hosts pam.d nginx; do
-    [ ! -e /etc/$folder ] || { cp -a /etc/$folder "$PRIVATE" && mount --bind "$PRIVATE/$folder" /etc/$folder; }
+    [ ! -e /etc/$folder ] || { cp -r /etc/$folder "$PRIVATE" && mount --bind "$PRIVATE/$folder" /etc/$folder; }
 done
 """
 
@@ -142,6 +142,8 @@ def run(name, wanted):
             "PATH": f"{PROGRAMS}:{os.environ['PATH']}:/usr/sbin", "CLONE": str(ROOT), "WATCHWORD_CLOCK_WARNING": "off"}
         owner = [] if os.geteuid() == 0 else ["--map-root-user"]
         said = on_terminal([*NAMESPACES, *owner, "bash", f"{folder}/script"], environment)
+    if (before := said.partition("\n== 0\n")[0]).strip():
+        yield f"{name}: {before}"
     printed = dict(re.findall(r"\n== (\d+)\n(.*?)(?=\n== \d+\n|\Z)", said, re.S))
     for number, step in enumerate(wanted):
         lines = [line.rstrip() for line in printed.get(str(number), "(not reached)").splitlines() if line.strip()]
