@@ -58,8 +58,8 @@ def steps(text):
     for part in PART.finditer(text):
         kind = part["kind"] or part["language"]
         if part["heading"]:
-            # What the introduction needs, every section needs.
-            common = needs if part["level"] == "##" and section is None else common
+            # Every section needs what the introduction needs.
+            common = needs if section is None else common
             needs = list(common)
             section = part["heading"] if part["level"] != "#" else None
         elif kind == "needs":
@@ -104,13 +104,18 @@ def missing(needs):
         name, path=f"{PROGRAMS}:{os.environ['PATH']}:/usr/sbin"))]
 
 
+def isolation():
+    """Returns the words before a command that runs it in namespaces, where this user is root."""
+    return NAMESPACES if os.geteuid() == 0 else [*NAMESPACES, "--map-root-user"]
+
+
 def on_terminal(command, environment):
     """Runs a command on a terminal, answers its prompts, and returns what the terminal shows."""
     process, terminal = pty.fork()
     if process == 0:
         os.chdir(environment["HOME"])
         os.execvpe(command[0], command, environment)
-    shown = ""
+    shown, answered = "", -1
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     try:
         while select.select([terminal], [], [], DEADLINE)[0]:
@@ -118,7 +123,9 @@ def on_terminal(command, environment):
                 shown += decoder.decode(os.read(terminal, 65536))
             except OSError:  # The last program on the terminal has ended.
                 return visible(shown)
-            if (typed := answer(visible(shown))) is not None:
+            # A prompt may arrive in parts, but its line ends once it is answered.
+            if shown.count("\n") > answered and (typed := answer(visible(shown))) is not None:
+                answered = shown.count("\n")
                 os.write(terminal, typed.encode() + b"\n")
         return visible(shown) + f"\n(stopped after {DEADLINE} s of silence)"
     finally:
@@ -137,11 +144,11 @@ def run(name, wanted):
         for number, step in enumerate(wanted):
             script += f"printf '\\n== {number}\\n'\n{step.commands}"
         pathlib.Path(folder, "script").write_text(script)
-        environment = {variable: value for variable, value in os.environ.items() if not variable.startswith("XDG_")} | {
+        environment = {variable: value for variable, value in os.environ.items()
+                       if not variable.startswith(("XDG_", "WATCHWORD_"))} | {
             "HOME": str(home), "XDG_RUNTIME_DIR": str(home), "PRIVATE": str(private), "TERM": "dumb", "LC_ALL": "C.UTF-8",
             "PATH": f"{PROGRAMS}:{os.environ['PATH']}:/usr/sbin", "CLONE": str(ROOT), "WATCHWORD_CLOCK_WARNING": "off"}
-        owner = [] if os.geteuid() == 0 else ["--map-root-user"]
-        said = on_terminal([*NAMESPACES, *owner, "bash", f"{folder}/script"], environment)
+        said = on_terminal([*isolation(), "bash", f"{folder}/script"], environment)
     if (before := said.partition("\n== 0\n")[0]).strip():
         yield f"{name}: {before}"
     printed = dict(re.findall(r"\n== (\d+)\n(.*?)(?=\n== \d+\n|\Z)", said, re.S))
@@ -154,9 +161,12 @@ def run(name, wanted):
 
 def check(page):
     """Runs a page as far as possible here; returns what is wrong with it."""
-    name, wanted = pathlib.Path(page).name, []
-    skipped = {}
-    for step in steps((ROOT / page).read_text()):
+    name, wanted, skipped = pathlib.Path(page).name, [], {}
+    try:
+        found = steps((ROOT / page).read_text(encoding="utf-8"))
+    except ValueError as error:
+        return [f"{name}, {error}"]
+    for step in found:
         if absent := missing(step.needs):
             skipped[step.section] = absent
         else:
@@ -169,8 +179,7 @@ def check(page):
 
 
 def can_isolate():
-    owner = [] if os.geteuid() == 0 else ["--map-root-user"]
-    return subprocess.run([*NAMESPACES, *owner, "true"], capture_output=True, check=False).returncode == 0
+    return subprocess.run([*isolation(), "true"], capture_output=True, check=False).returncode == 0
 
 
 def differences(names):
