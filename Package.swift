@@ -216,16 +216,16 @@ let package = Package(
         program("watchword-reader", "PictureReading", "Pictures", "QRDrawing", "WatchwordSystem"),
         program("watchword-token", "Devices", "TokenDrivers", "WatchwordSystem"),
         module(
-            "Programs", "Commands", resources: documentsOfProgram, "CommandLineInterface",
-            "Courier", "DeviceLogin", "Devices", "Exports", "OneTimePassword", "Pictures",
-            "ProcessConfinement", "QRDrawing", "SecretVault", "VaultService", "WatchwordCoding",
-            "WatchwordCryptography", "WatchwordSystem"),
+            "Programs", "Commands", documents: ["Tutorials"], resources: documentsOfProgram,
+            "CommandLineInterface", "Courier", "DeviceLogin", "Devices", "Exports",
+            "OneTimePassword", "Pictures", "ProcessConfinement", "QRDrawing", "SecretVault",
+            "VaultService", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         program("watchword-exports", "ExportReading", "Exports", "WatchwordSystem"),
         module(
             "Programs", "ServerCommands",
             documents: [
                 "Monitoring/alerts-test.yaml", "Monitoring/alerts.yaml",
-                "Monitoring/dashboard.json", "Operations.md",
+                "Monitoring/dashboard.json", "Operations.md", "Tutorials",
             ],
             resources: documentsOfProgram, "CommandLineInterface", "Courier", "Devices", "Exports",
             "HTTPListener", "JSONReading", "LocalEnrolment", "LocalSockets", "OneTimePassword",
