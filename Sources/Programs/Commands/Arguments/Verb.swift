@@ -38,7 +38,7 @@ struct Verb: ProgramVerb {
             [.sort, .idle, .copy, .clearAfter, .presenceCheck, .readOnly]
         },
         Verb("list", ListCommand.run, .optionalName) {
-            [.tag, .sort, .names, .agentOnly, .readOnly]
+            [.tag, .sort, .names, .tags, .agentOnly, .readOnly]
         },
         Verb("show", ShowCommand.run, .name) {
             [.uri, .qrShown, .qrPNG, .reveal, .force, .yes, .presenceCheck, .readOnly]
@@ -208,8 +208,7 @@ enum ManualCommand {
     static func completions(_ session: Session) throws -> ExitCode {
         let word = session.arguments.operands[0]
         let script = try CompletionScript.of(
-            word, program: Verb.program,
-            names: "list --\(Option.names.name) --\(Option.agentOnly.name)")
+            word, program: Verb.program, names: "list --\(Option.agentOnly.name)")
         try session.printer.line(script)
         return .done
     }

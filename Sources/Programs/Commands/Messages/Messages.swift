@@ -95,6 +95,11 @@ enum Messages {
                 + "the beginning of the text would scroll away; enlarge the window, or reduce the font "
                 + "size, and repeat the command"
         case .noSuchEntry(let name): "no entry matches “\(name)”; see watchword list"
+        case .noSuchTag(let tag, let known): sentence(forUnknownTag: tag, known)
+        case .noTaggedEntry(let tags, let name):
+            "no entry has the \(tags.count == 1 ? "tag" : "tags") "
+                + tags.map { "“\($0)”" }.joined(separator: " and ")
+                + (name.map { " and matches “\($0)”" } ?? "") + "; see watchword list"
         case .ambiguousName(let name, let found):
             "“\(name)” matches several entries; use a longer name or an id:"
                 + found.map { "\n  " + $0 }.joined()
@@ -157,6 +162,17 @@ enum Messages {
 }
 
 extension Messages {
+    /// The sentence for a tag that no entry has.
+    private static func sentence(forUnknownTag tag: String, _ known: [String]) -> String {
+        let most = 12
+        return "no entry has the tag “\(tag)”; "
+            + (known.isEmpty
+                ? "to add it to an entry, use watchword edit NAME --tag TAG"
+                : known.count > most
+                    ? "to see the \(known.count) tags of the vault, use watchword list --tags"
+                    : "the tags of the vault are: " + known.joined(separator: ", "))
+    }
+
     static func sentence(for error: UsageError) -> String {
         withoutSecret(error).sentence(program: Verb.program)
     }

@@ -48,6 +48,10 @@ enum CommandFailure: ProgramFailure {
     /// The vault refused an edit.
     case edit(EditRefusal)
     case noSuchEntry(String)
+    /// No entry has this tag; the tags that entries have.
+    case noSuchTag(String, known: [String])
+    /// No entry has all of these tags, or none of those that have them matches the name.
+    case noTaggedEntry([String], name: String?)
     case ambiguousName(String, [String])
     /// Without a question, the first text does not suffice to change the entry with this name.
     case partOfName(String, String)

@@ -9,16 +9,16 @@ import WatchwordSystem
 /// `list`: the entries, without secrets.
 enum ListCommand {
     static func run(_ session: Session) throws -> ExitCode {
+        try session.arguments.forbid(.names, .tags)
         guard let vault = try vault(session) else { return .no }
         let wanted = session.arguments.operands.first
         let tags = session.arguments.values(of: .tag)
         let order = try session.givenOrder() ?? .name
         let entries = (wanted.map(vault.entries.holding) ?? vault.entries)
             .tagged(tags).sorted(by: order, uses: vault.lastUses)
-        if entries.isEmpty, let missing = wanted ?? tags.first {
-            throw CommandFailure.noSuchEntry(VisibleText.of(missing))
-        }
+        if entries.isEmpty { try vault.entries.explainMissing(wanted, tags) }
         if session.arguments.has(.names) { return try printNames(of: entries, session) }
+        if session.arguments.has(.tags) { return try printTags(of: entries, session) }
         if session.wantsJSON {
             let choice = try session.checkChoice()
             for entry in entries {
@@ -47,6 +47,18 @@ enum ListCommand {
     {
         for entry in entries {
             try session.print([("name", .text(entry.name.text))], orLine: entry.name.visible)
+        }
+        return .done
+    }
+
+    /// Prints a tag a line, with the number of its entries in JSON.
+    private static func printTags(of entries: [EntrySummary], _ session: Session) throws
+        -> ExitCode
+    {
+        for tag in entries.tags {
+            let count = Int64(entries.tagged([tag]).count)
+            try session.print(
+                [("entries", .number(count)), ("tag", .text(tag))], orLine: VisibleText.of(tag))
         }
         return .done
     }
