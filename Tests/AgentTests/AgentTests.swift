@@ -90,7 +90,9 @@ struct AgentTests {
         let agent = try AgentFixture()
         #expect(try agent.run("agent status").text == "The agent is not running.\n")
         #expect(
-            try agent.run("agent status --json").text == #"{"running":false,"vaults":[]}"# + "\n")
+            try agent.run("agent status --json").text
+                == #"{"folders":[],"limits_files":null,"locks_keys":null,"mode":null,"pid":null,"#
+                + #""running":false,"system":null,"vaults":[]}"# + "\n")
         try agent.run("unlock --idle 5m --at-most 1h --passphrase-file pass.txt")
         let status = try agent.run("agent status --json").text
         #expect(

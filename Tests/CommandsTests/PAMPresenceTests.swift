@@ -3,6 +3,9 @@ import SecretVault
 import TestSupport
 import Testing
 
+@testable import CommandLineInterface
+@testable import Commands
+
 /// Entries that require confirmation through PAM, with real modules in a test service file.
 struct PAMPresenceTests {
     /// A vault, and a copy of `watchword` whose PAM service file has `lines`.
@@ -94,6 +97,18 @@ struct PAMPresenceTests {
         #expect(errors(chosen).contains("“A:a” is per-use:pam and accepts no other check"))
         for outcome in [refused, chosen] { #expect(outcome.output == []) }
         #expect(try fixture.vault() == vault)
+    }
+
+    @Test(
+        "every command that may ask PAM accepts the advice to use the passphrase",
+        arguments: [
+            "code", "pick", "watch", "show", "edit", "rename", "remove", "undo", "merge", "export",
+            "import", "verify", "login enrol", "login present", "login status", "key enrol",
+            "key present", "key confirm", "key status",
+        ])
+    func advice(_ name: String) throws {
+        let verb = try #require(Verb.allCases.first { $0.name == name })
+        #expect(verb.entry.options.contains(.presenceCheck))
     }
 
     @Test("O-16 an entry that requires the passphrase does not accept PAM instead")

@@ -83,8 +83,8 @@ struct Verb: ProgramVerb {
                 .onFailure, .presenceCheck,
             ]
         },
-        Verb("login present", LoginCommand.present, .name),
-        Verb("login status", LoginCommand.status, .name) { [.readOnly] },
+        Verb("login present", LoginCommand.present, .name) { [.presenceCheck] },
+        Verb("login status", LoginCommand.status, .name) { [.readOnly, .presenceCheck] },
         Verb("login wipe", LoginCommand.wipe, .name) { [.yes] },
         Verb("key enrol", KeyEnrolCommand.run, .name) {
             [

@@ -153,9 +153,8 @@ extension Messages {
 extension Messages {
     static func sentence(for refusal: PictureRefusal) -> String {
         switch refusal {
-        case .noSymbol(let tried):
-            "no QR code found"
-                + (tried.isEmpty ? "" : " (tried: \(tried.joined(separator: ", ")))")
+        case .noSymbol:
+            "no QR code found; crop the image to the code, or use a larger or sharper image"
         case .notAPicture: "not an image"
         case .unsupported(let format): "\(format) images are not supported; save the image as PNG"
         case .libraryMissing(let format):

@@ -56,6 +56,7 @@ extension Messages {
         case .file(.tooLarge(ExportLimits.standard.bytes)):
             sentence(for: FileError.tooLarge(limit: ExportLimits.standard.bytes))
                 + exports.advice(raises: true)
+        case .file(.empty), .picture(.empty): "the file is empty"
         case .file(let error): sentence(for: error)
         case .picture(let refusal): sentence(for: refusal)
         case .unrelatedSymbol: "the QR code is not an otpauth:// URI"

@@ -3,9 +3,19 @@ import DeviceLogin
 import Devices
 import OneTimePassword
 import QRDrawing
+import SecretVault
 
 // Keys, codes and QR codes.
 extension Messages {
+    /// The form of the codes of the entry with this name, or of those that options describe.
+    static func sentence(forCodesIn style: CodeStyle, _ name: EntryName?) -> String {
+        let count = style.length
+        let characters = style == .steam ? "character" : "digit"
+        let form = "\(count) \(characters)\(count == 1 ? "" : "s")"
+        return name.map { "a code of “\($0.visible)” has \(form)" }
+            ?? "a code has \(form) here; see --digits"
+    }
+
     static func sentence(for error: OneTimePasswordError) -> String {
         switch error {
         case .notBase32(let position): "character \(position + 1) is not Base32 (A–Z, 2–7)"

@@ -39,6 +39,20 @@ extension Messages {
                 + "recovery key opens it."
     }
 
+    /// What the removal of the last passphrase means; `nil` for another slot.
+    static func warning(forRemoving slot: SlotSummary, leaving rest: [SlotSummary]) -> String? {
+        guard slot.isPassphrase, !rest.contains(where: \.isPassphrase) else { return nil }
+        let kinds = rest.compactMap(\.token)
+        let devices = [TokenKind.tpm, .authenticator].filter(kinds.contains).map {
+            "the " + name(of: $0)
+        }
+        return devices.isEmpty
+            ? "without this passphrase, only the recovery key opens the vault; if you lose it, the vault "
+                + "is lost"
+            : "without this passphrase, only " + devices.joined(separator: ", ")
+                + " and the recovery key open the vault"
+    }
+
     static func name(of token: TokenKind) -> String {
         switch token {
         case .tpm: "TPM"

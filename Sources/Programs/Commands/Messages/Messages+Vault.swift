@@ -6,6 +6,11 @@ import WatchwordSystem
 
 // The vault.
 extension Messages {
+    /// What to do with a new vault.
+    static func nextSteps(_ program: String) -> String {
+        "To add an entry, run: \(program) add NAME. To move from another app, run: \(program) import FILE"
+    }
+
     static func sentence(for error: VaultError) -> String {
         switch error {
         case .notFound: "no vault found; create one with watchword init"

@@ -19,7 +19,8 @@ struct EntryCode {
     /// A record of what was done with the code, without the code.
     func record(with fields: Record) -> Record {
         let names: Record = [("account", .text(entry.account)), ("issuer", .text(entry.issuer))]
-        return (fields + facts + names).byName
+        return (fields + facts + names).filling(["counter", "period", "remaining", "valid_until"])
+            .byName
     }
 }
 
@@ -69,14 +70,14 @@ enum CodeFacts {
     static func timeBased(_ step: TimeStep, at moment: Int64, offset: UInt64 = 0)
         -> Record
     {
-        var members: Record = [("period", .number(step.period))]
         let end = end(step, at: moment, offset: offset)
-        if let end { members.append(("remaining", .number(end - moment))) }
-        members.append(("type", .text("totp")))
-        // Omit a time that overflows 64 bits or that RFC 3339 cannot represent.
-        let until = end.map(Timestamp.init(unixTime:))
-        if let until, until.isWritable { members.append(("valid_until", .text(until.text))) }
-        return members
+        // A time that overflows 64 bits or that RFC 3339 cannot represent is `null`.
+        let until = end.map(Timestamp.init(unixTime:)).flatMap { $0.isWritable ? $0.text : nil }
+        return [
+            ("period", .number(step.period)),
+            ("remaining", end.map { .number($0 - moment) } ?? .null), ("type", .text("totp")),
+            ("valid_until", until.map { .text($0) } ?? .null),
+        ]
     }
 
     /// The Unix time when the code ends; `nil` if it overflows.

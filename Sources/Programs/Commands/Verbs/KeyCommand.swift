@@ -107,7 +107,7 @@ enum KeyCommand {
 // The local state of a key.
 extension KeyCommand {
     static func status(_ session: Session) throws -> ExitCode {
-        try LoginCommand.printStatus(session) { entry, vault in
+        try LoginCommand.printStatus(session, fields: ["custody", "pin"]) { entry, vault in
             facts(of: try state(of: entry, in: vault, session))
         }
     }

@@ -37,21 +37,24 @@ enum LoginCommand {
 // The local state of an enrolment.
 extension LoginCommand {
     static func status(_ session: Session) throws -> ExitCode {
-        try printStatus(session) { entry, vault in
+        try printStatus(session, fields: ["generation"]) { entry, vault in
             facts(of: try state(of: entry, in: vault, session))
         }
     }
 
     /// Prints what is known about an enrolment.
     ///
-    /// - Parameter state: what is known about one that was not wiped.
+    /// - Parameters:
+    ///   - fields: those of only this kind of enrolment.
+    ///   - state: what is known about one that was not wiped.
     static func printStatus(
-        _ session: Session, state: (EntrySummary, any OpenVault) throws -> Record
+        _ session: Session, fields: [String], state: (EntrySummary, any OpenVault) throws -> Record
     ) throws -> ExitCode {
         let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         let record = try facts(of: entry) + (facts(ofWiped: entry) ?? state(entry, vault))
-        try session.print(record.byName, width: 14)
+        let common = ["changed_at", "credential", "reason", "server", "wiped_at"]
+        try session.print(record.filling(common + fields).byName, width: 14)
         return .done
     }
 
