@@ -173,7 +173,8 @@ struct AgentTests {
         let failures = LockOutPolicy.firstFailureWithWait
         #expect(
             AgentFixture.errors(refused).contains(
-                "“A:a” was not opened; it will be locked after \(failures - 1) more failures"))
+                "“A:a” was not opened; you will be locked out of it after \(failures - 1) more failures"
+            ))
         // A question of a module reaches the client's terminal.
         try configure("pam_unix.so")
         let terminal = try agent.terminal("code A --at 59", program: "bin/watchword")
@@ -187,7 +188,9 @@ struct AgentTests {
         try asked.waitFor("assword: ")
         try asked.type("wrong\n")
         #expect(try asked.end() == 4)
-        #expect(asked.screen.contains("it will be locked after \(failures - 2) more failures"))
+        #expect(
+            asked.screen.contains(
+                "you will be locked out of it after \(failures - 2) more failures"))
         // Without a terminal nobody can answer.
         let silent = try agent.shell("bin/watchword code A --at 59", status: 4)
         #expect(AgentFixture.errors(silent).contains("PAM needs a terminal"))

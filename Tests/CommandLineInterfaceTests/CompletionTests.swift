@@ -57,7 +57,8 @@ struct CompletionTests {
             (["slot", "add", "passphrase", ""], []), (["completions", "zsh", ""], []),
             (["frobnicate", ""], []), (["slot", "frobnicate", ""], []),
             // The kind of option depends on the command.
-            (["show", "--qr", ""], ["\tnames", "", "0", "", "--names"]), (["add", "--qr", ""], ["\tfiles"]),
+            (["show", "--qr", ""], ["\tnames", "", "0", "", "--names"]),
+            (["add", "--qr", ""], ["\tfiles"]),
             (["help", "he"], []),
             // The shell gets the names of entries from another command.
             (["verify", "1", ""], ["\tnames", "", "0", "", "--names"]),

@@ -172,7 +172,8 @@ struct HelpTests {
         }
     }
 
-    @Test("a document without groups has one group, and the names of a group can take several lines")
+    @Test(
+        "a document without groups has one group, and the names of a group can take several lines")
     func groupForms() {
         let plain = HelpDocument("# a\nprint a\n")
         #expect(plain.groups(of: ["a", "b"]) == [.init(title: nil, names: ["a", "b"])])

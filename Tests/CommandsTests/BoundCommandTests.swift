@@ -275,7 +275,8 @@ struct BoundCommandTests {
             plan.hasPrefix("kept: Mail:eve (its secret, access control and binding are not undone")
                 && plan.contains("\nchanged back: GitHub:alice"), "\(plan)")
         let json = try run("--json --vault far undo --yes", there: true).text
-        let kept = #","entry":"Mail:eve","former_name":null,"older":null,"parts":[],"result":"kept"}"#
+        let kept =
+            #","entry":"Mail:eve","former_name":null,"older":null,"parts":[],"result":"kept"}"#
         #expect(json.contains(kept), "\(json)")
     }
 

@@ -115,7 +115,9 @@ struct EntrySearchTests {
 
     @Test("numbers in names are sorted by their values, regardless of case and accents")
     func natural() throws {
-        let names = ["Käse 10", "kase 2", "KÄSE 1", "kase 02", "kase", "kase 2b", "a10b3", "A10b20"]
+        let names = [
+            "Käse 10", "kase 2", "KÄSE 1", "kase 02", "kase", "kase 2b", "a10b3", "A10b20",
+        ]
         let entries = try names.map { try entry("", $0) }
         #expect(
             entries.sorted(by: .name).map(\.account)

@@ -57,7 +57,8 @@ struct PAMPresenceTests {
             #expect(refused.output == [])
             let words = left == 1 ? "1 more failure" : "\(left) more failures"
             #expect(
-                errors(refused).contains("“A:a” was not opened; it will be locked after \(words)"))
+                errors(refused).contains(
+                    "“A:a” was not opened; you will be locked out of it after \(words)"))
         }
         let last = try fixture.run(Self.code + " --json", status: 4)
         #expect(
@@ -68,7 +69,7 @@ struct PAMPresenceTests {
         try fixture.folder.write(Array(permit.utf8), to: "pam.d/watchword")
         #expect(
             try errors(fixture.run(Self.code, status: 4)).contains(
-                "is locked after too many failures"))
+                "you are locked out of “A:a” after too many failures"))
         try fixture.run("watchword code A --passphrase-file pass.txt", status: 4)
         try fixture.run("./watchword code B --presence-check pam --passphrase-file pass.txt")
     }
@@ -91,7 +92,7 @@ struct PAMPresenceTests {
         let left = LockOutPolicy.firstFailureWithWait - 1
         #expect(
             errors(refused).contains(
-                "“A:a” was not opened; it will be locked after \(left) more failures"))
+                "“A:a” was not opened; you will be locked out of it after \(left) more failures"))
         let chosen = try fixture.run(
             "./watchword \(verb) --passphrase-file pass.txt --presence-check passphrase", status: 4)
         #expect(errors(chosen).contains("“A:a” is per-use:pam and accepts no other check"))

@@ -69,7 +69,9 @@ struct SharedExportTests {
             "bad-period", "unknown-algorithm", "encrypted-by-phone",
         ]
         #expect(known.isSuperset(of: reasons))
-        let isIncomplete = lines.contains { ["refused", "unread"].contains($0["result"] as? String) }
+        let isIncomplete = lines.contains {
+            ["refused", "unread"].contains($0["result"] as? String)
+        }
         #expect(outcome.status == (isIncomplete ? 1 : 0))
     }
 }

@@ -1,6 +1,7 @@
 import CommandLineInterface
 import Exports
 import OneTimePassword
+import Pictures
 import SecretVault
 import VaultService
 import WatchwordCoding

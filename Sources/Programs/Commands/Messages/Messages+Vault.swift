@@ -86,10 +86,10 @@ extension Messages {
                 + "the warnings of watchword list say"
         case .copyHasNewerKey: "the other file has a newer key"
         case .openedReadOnly: "the vault is open read-only; nothing was changed"
-        case .proofRefused(.expired): "your confirmation expired; confirm again"
+        case .proofRefused(.expired): "the check expired; run the command again"
         case .proofRefused(.otherPurpose):
-            "your confirmation was for another purpose; confirm again"
-        case .presenceNeeded: "the entry requires confirmation at each use; run the command again"
+            "the check was made for a different purpose; run the command again"
+        case .presenceNeeded: "the entry requires a check at each use; run the command again"
         case .differentCheckRequired: "the entry requires a different check; see watchword show"
         case .busy: "another program is changing the vault; try again"
         case .changedMeanwhile:

@@ -41,7 +41,7 @@ enum Messages {
         case .noPassphrase(let slots):
             "the vault has no passphrase (\(openers(of: slots))); run the command without a passphrase file"
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
-        case .pictureOnTerminal: "images cannot be written to a terminal; name a file"
+        case .pictureOnTerminal: "images cannot be written to a terminal; specify a file"
         case .exportOnTerminal:
             "this format is for a file; use --output FILE, or --output - for standard output"
         case .noHome: "HOME is not set; use --vault FILE"
@@ -65,7 +65,7 @@ enum Messages {
                 + "swap; run watchword agent stop, and unlock again"
         case .keptBySystem:
             "the system agent keeps the vault, and this command needs the vault's file; run "
-                + "watchword vault move --to-user first, or name another vault with --vault"
+                + "watchword vault move --to-user first, or specify a different vault with --vault"
         case .noVaultWhileStopped(let path):
             "\(path): no vault found; the system agent may keep it, but is not running; "
                 + reasonForStop
@@ -128,7 +128,7 @@ enum Messages {
         case .noCodes(let name, _): "“\(name)” has no codes"
         case .notPlain(let name): "“\(name)” is not a plain secret; use watchword show --uri"
         case .eachRequiresCheck:
-            "every entry requires confirmation at each use; name the entries to watch"
+            "every entry requires a check at each use; specify the entries to watch"
         case .nothingToWatch: "the vault has no time-based entries"
         case .nothingToPick: "the vault has no entries with codes"
         case .screen(.none):

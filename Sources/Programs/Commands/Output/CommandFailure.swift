@@ -63,7 +63,7 @@ enum CommandFailure: ProgramFailure {
     case nothingToPick
     /// A list could not be shown on the terminal.
     case screen(TerminalError)
-    /// Every time-based entry requires confirmation at each use.
+    /// Every time-based entry requires a check at each use.
     case eachRequiresCheck
     /// No entry can be exported in this format.
     case nothingToExport
@@ -157,7 +157,7 @@ enum PresenceRefusal {
     case pam(EntryName, PAMCheckFailure, AccessControl.Presence)
     /// An option names a different check from the one that the entry requires.
     case differentCheck(EntryName, demanded: EntryCheck)
-    /// The entry requires another confirmation, and this source has no more input.
+    /// The entry requires another check, and this source has no more input.
     case nothingFurther(EntryName, String, FileError)
 }
 

@@ -92,7 +92,8 @@ extension ExitCode {
             case .pinEntry(.cancelled), .pinEntry(.timedOut): .presence
             case .pinEntry: .system
             case .declined, .noSuchEntry, .noSuchTag, .noTaggedEntry, .ambiguousName, .partOfName,
-                .nameTaken, .noCodes, .notPlain, .nothingToWatch, .nothingToPick, .eachRequiresCheck,
+                .nameTaken, .noCodes, .notPlain, .nothingToWatch, .nothingToPick,
+                .eachRequiresCheck,
                 .nothingToExport, .noImages:
                 .no
             case .wipesInMerge, .newerKeyInMerge: .no

@@ -42,7 +42,7 @@ extension Session {
     /// How many steps after the current one the code is: with `--next`, one.
     var codeOffset: UInt64 { arguments.has(.next) ? 1 : 0 }
 
-    /// The code of `entry`, once the confirmation that it requires was given.
+    /// The code of `entry`, once the check that it requires was given.
     func entryCode(of entry: EntrySummary, in vault: any OpenVault, for use: EntryUse)
         throws -> EntryCode
     {
@@ -100,7 +100,7 @@ extension TimeStep {
     }
 }
 
-// Codes and secrets of entries, after the confirmation that each requires.
+// Codes and secrets of entries, after the check that each requires.
 extension Session {
     /// The code of a time-based entry, `offset` steps after the time that `--at` names, or after
     /// now, and that time.
@@ -115,10 +115,10 @@ extension Session {
         let first = try step.number(at: asked)
         let time = CodeTime.moment(asked, offset: offset, isRefresh: false)
         let code = try issuedCode(of: entry, at: time, by: vault, for: use)
-        // The confirmation may have taken a while.
+        // The check may have taken a while.
         let now = try moment()
         guard try step.number(at: now) != first else { return (code.text, step, now) }
-        // The code changed during the confirmation, which also counts for the next code.
+        // The code changed during the check, which also counts for the next code.
         let later = CodeTime.moment(now, offset: offset, isRefresh: true)
         let request = AgentRequest.code(vault.place, entry.id, later, .none)
         guard case .code(let next) = try vault.send(request) else {

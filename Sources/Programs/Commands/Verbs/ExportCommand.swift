@@ -46,7 +46,7 @@ enum ExportCommand {
 
     /// Opens entries.
     ///
-    /// All confirmations are asked for before anything is written, so that a backup is complete or
+    /// All checks are asked for before anything is written, so that a backup is complete or
     /// empty.
     private static func opened(
         _ entries: [EntrySummary], in vault: any OpenVault, _ session: Session

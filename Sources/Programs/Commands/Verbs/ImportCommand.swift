@@ -112,9 +112,9 @@ extension DuplicateChoices {
             case (true, _):
                 "The vault has entries with these names and other keys or parameters:"
             case (false, 1):
-                "The vault has an entry with this name that requires confirmation at each use:"
+                "The vault has an entry with this name that requires a check at each use:"
             case (false, _):
-                "The vault has entries with these names that require confirmation at each use:"
+                "The vault has entries with these names that require a check at each use:"
             }
         session.printer.note(heading)
         var rest: DuplicatePolicy?

@@ -37,7 +37,7 @@ enum KeyCommand {
         }
     }
 
-    /// Signs after the confirmation that the key requires.
+    /// Signs after the check that the key requires.
     private static func use(_ session: Session, to purpose: Purpose) throws -> ExitCode {
         try session.requireHTTPHelper()
         // Check the option before any prompt.

@@ -204,7 +204,7 @@ extension Session {
 
 // Signing in: the enrolled secret or the device key never reaches the command.
 extension Session {
-    /// The response to a request that uses `entry`, after the confirmation that it requires.
+    /// The response to a request that uses `entry`, after the check that it requires.
     func response(
         to request: LoginRequest, of entry: EntrySummary, by vault: any OpenVault, for use: EntryUse
     ) throws -> LoginResponse {
@@ -216,7 +216,7 @@ extension Session {
             to: request, in: response, about: entry.name.visible, by: vault)
     }
 
-    /// The response to a request about `name`, for which confirmations were made before.
+    /// The response to a request about `name`, for which checks were made before.
     func response(
         to request: LoginRequest, about name: String, by vault: any OpenVault
     ) throws -> LoginResponse {
@@ -226,7 +226,7 @@ extension Session {
     }
 
     /// The response to the enrolment of a device key, after the check that the new key requires,
-    /// unless a confirmation that was made before counts.
+    /// unless a check that was made before counts.
     func response(
         toEnrol order: KeyOrder, by vault: any OpenVault, requiring presence: AccessControl.Presence
     ) throws -> LoginResponse {
@@ -237,7 +237,7 @@ extension Session {
             .login(vault.place, encoded, presence)
         }
         var response = try vault.send(request(.none))
-        // A vault that this process has opened would not use a confirmation that is given now.
+        // A vault that this process has opened would not use a check that is made now.
         if vault.isHeldByAgent, case .failed(.presenceNeeded) = response {
             let use = EntryUse.enrolAt(order.enrolment.server.address.text)
             response = try responseAfterCheck(
