@@ -90,7 +90,7 @@ extension Messages {
     static func sentence(forLeavingOut count: Int, _ reason: EntryOmission) -> String {
         let are = count == 1 ? "was" : "were"
         return switch reason {
-        case .plainSecret: "\(count) plain \(count == 1 ? "secret" : "secrets") \(are) left out"
+        case .plainSecret: "\(count) static \(count == 1 ? "secret" : "secrets") \(are) left out"
         case .yandex: "\(entries(count, "Yandex")) \(are) left out"
         case .yandexSecret:
             "\(entries(count, "Yandex")) \(are) left out (secret is not one that the app accepts)"

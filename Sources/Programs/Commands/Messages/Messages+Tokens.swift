@@ -81,7 +81,7 @@ extension Messages {
         case .badHelperResponse: return "watchword-token sent an invalid response"
         case .noDevice:
             return token == .tpm
-                ? "no TPM 2 was found; enable it in the firmware, or name it with --tpm"
+                ? "no TPM 2 was found; enable it in the firmware, or specify a TPM with --tpm"
                 : "no FIDO2 authenticator is connected"
         case .noPermission:
             return token == .tpm
@@ -129,7 +129,7 @@ extension Messages {
         case .declined: return "the authenticator declined"
         case .notSupported: return "the authenticator does not support hmac-secret"
         case .severalDevices:
-            return "several authenticators are connected; name one with --device (fido2-token -L "
+            return "several authenticators are connected; choose one with --device (fido2-token -L "
                 + "lists them)"
         }
     }

@@ -22,7 +22,7 @@ extension Messages {
         case .previousGeneration:
             "a previous generation is read-only; copy it to another folder to change it"
         case .folder: "is a folder, not a vault"
-        case .symbolicLink: "is a symbolic link; name the vault itself"
+        case .symbolicLink: "is a symbolic link; specify the vault itself"
         case .notAFile: "not a regular file"
         case .otherOwner(let user): "the vault belongs to user ID \(user), not to you"
         case .openToOthers(let mode):
@@ -116,7 +116,7 @@ extension Messages {
                 + "remove it"
         case .invalidTag:
             "a tag is empty, is given twice, or begins or ends with a space; correct it"
-        case .otherKind: "the entry has another type"
+        case .otherKind: "the entry has a different type"
         case .counterExhausted:
             "the counter has reached its maximum; ask the issuer for a new key"
         case .noSuchSlot: "no such slot; see watchword slot list"

@@ -117,7 +117,7 @@ enum Messages {
         case .nameTaken(let name):
             "an entry named “\(name)” already exists; rename or remove it, or choose another name"
         case .noCodes(let name, .secret):
-            "“\(name)” is a plain secret and has no codes; use watchword show --reveal"
+            "“\(name)” is a static secret and has no codes; use watchword show --reveal"
         case .noCodes(let name, .enrolled):
             "“\(name)” is an enrolled secret, which has no codes and is never shown; use watchword "
                 + "login present"
@@ -126,7 +126,7 @@ enum Messages {
             "“\(name)” has \(Self.name(ofUncomputed: kind)) codes; Watchword stores the key, but does "
                 + "not compute these codes"
         case .noCodes(let name, _): "“\(name)” has no codes"
-        case .notPlain(let name): "“\(name)” is not a plain secret; use watchword show --uri"
+        case .notPlain(let name): "“\(name)” is not a static secret; use watchword show --uri"
         case .eachRequiresCheck:
             "every entry requires a check at each use; specify the entries to watch"
         case .nothingToWatch: "the vault has no time-based entries"
