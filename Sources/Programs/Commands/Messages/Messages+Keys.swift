@@ -160,7 +160,7 @@ extension Messages {
         case .otherKind, .deviceKey: "not a device key; see watchword key enrol --help"
         case .unregistered:
             "the server has not confirmed the key; run watchword key enrol again, with the same "
-                + "ticket or another one"
+                + "ticket or a different one"
         case .otherPlace:
             "an earlier run with this ticket made the key elsewhere, or without a PIN; repeat it with "
                 + "the same options as before, or request another ticket"
