@@ -255,7 +255,7 @@ struct AgentTests {
             "watchword init -q --vault other --scrypt-log-n 10 --no-recovery-key "
                 + "--passphrase-file pass.txt; cp -p other \(file)")
         let other = try agent.run("list", status: 4)
-        #expect(AgentFixture.errors(other).contains("because another vault replaced it"))
+        #expect(AgentFixture.errors(other).contains("because a different vault replaced it"))
     }
 
     @Test("a vault in a folder for which the agent was not started is refused")

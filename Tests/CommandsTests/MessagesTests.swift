@@ -122,7 +122,7 @@ struct MessagesTests {
         }
         #expect(
             Messages.sentence(for: .rekeyedCopy(path: "v.orig"), in: []).hasPrefix(
-                words("v.orig") + "; it has another key: if that is newer, "))
+                words("v.orig") + "; its key is different: if it is newer, "))
         #expect(words("v.orig").hasSuffix("to merge it, run: watchword merge 'v.orig'"))
         #expect(words("v (\u{FFFD} conflicted copy)").contains("rename it, then merge it"))
     }

@@ -94,11 +94,11 @@ extension Messages {
         switch refusal {
         case .keyRepeatedTooOften: "the vault already has too many entries with this key"
         case .nameTaken(let name):
-            "an entry named “\(name.visible)” has another key or other parameters; use --on-duplicate replace or keep"
+            "an entry named “\(name.visible)” has a different key or different parameters; use --on-duplicate replace or keep"
         case .notCompared(let name):
             "“\(name.visible)” requires a check at each use, so its key was not compared; use --on-duplicate replace or keep"
         case .boundElsewhere(let name):
-            "“\(name.visible)” opens only on another device; import the file there, or remove the entry first"
+            "“\(name.visible)” opens only on a different device; import the file there, or remove the entry first"
         case .requiresCheckPerUse(let name):
             "“\(name.visible)” now requires a check at each use; run the import again"
         case .tooLong: "the name or the key is too long"

@@ -169,7 +169,7 @@ extension Messages {
                 + "a PIN; it is in use now, and the ticket was not used; to replace the key, run the "
                 + "command again"
         case .unreadable:
-            "the key was stored by another version of Watchword; enrol the device again"
+            "the key was stored by a different version of Watchword; enrol the device again"
         case .denied:
             "the server denied the signature; the key was kept; try again, or enrol the device again"
         case .wipeNotObeyed:
@@ -187,7 +187,7 @@ extension Messages {
             "the system agent uses only this computer's TPM (device:/dev/tpmrm0); run the command "
                 + "without --tpm"
         case .token(.otherDevice):
-            "the key was made by another TPM, or this one was cleared; enrol the device again"
+            "the key was made by a different TPM, or this one was cleared; enrol the device again"
         case .token(.badRequest):
             "the TPM does not accept the stored key; enrol the device again"
         default: sentence(for: error)

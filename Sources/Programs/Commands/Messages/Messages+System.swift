@@ -72,10 +72,10 @@ extension Messages {
         case .namesFolder: "is a folder; specify a file in it"
         case .symbolicLink: "is a symbolic link; specify its target"
         case .notAFile: "not a regular file"
-        case .notReplaceable: "not a regular file; choose another file"
+        case .notReplaceable: "not a regular file; choose a different file"
         case .pipe: "is a pipe, not a regular file"
         case .protected:
-            "is a Watchword vault, which --force does not overwrite; choose another file"
+            "is a Watchword vault, which --force does not overwrite; choose a different file"
         case .empty: "is empty"
         case .tooLarge(let limit): "larger than the limit of \(limit) bytes"
         case .utf16: "UTF-16 text is not supported; save the file as UTF-8"

@@ -94,8 +94,8 @@ extension Messages {
                     ? ", or use --tpm device:/dev/tpmrm0, which programs can share" : "")
         case .otherDevice:
             return token == .tpm
-                ? "the slot belongs to another TPM, or this one was cleared"
-                : "the slot belongs to another authenticator, or this one was reset"
+                ? "the slot belongs to a different TPM, or this one was cleared"
+                : "the slot belongs to a different authenticator, or this one was reset"
         case .wrongPIN(let left): return wrongPIN(left: left)
         case .noPIN: return "no PIN was entered"
         case .failed(let call, let code):
@@ -108,10 +108,10 @@ extension Messages {
             return "the slot was damaged or tampered with; remove it and add it again"
         case .lockedOut(let seconds?):
             return
-                "no PIN of the TPM is accepted after too many failures; one more attempt is allowed within "
+                "the TPM accepts no PIN after too many failures; the next attempt is possible after at most "
                 + duration(Int64(seconds))
         case .lockedOut(nil):
-            return "no PIN of the TPM is accepted after too many failures; try again later"
+            return "the TPM accepts no PIN after too many failures; try again later"
         case .changedPCR7:
             return "PCR 7 has changed (Secure Boot or its keys); if you expected this, remove the "
                 + "slot and add it again"
@@ -166,7 +166,7 @@ extension Messages {
             let folder = folderOfKeys(entry.binding?.binding)
             return "\(name) opens only on “\(device)”; "
                 + (entry.kind == .enrolled
-                    ? "enrol this device under another name, or, if that device or its key is gone, "
+                    ? "enrol this device under a different name, or, if that device or its key is gone, "
                         + "remove the entry (watchword remove) and enrol again"
                     : "if this is that device, its key is missing from \(folder): restore the folder, "
                         + "or else \(wayOut)")

@@ -57,7 +57,7 @@ extension Messages {
         case .conflictingCopy(let path): sentence(forCopyAt: path, program)
         case .rekeyedCopy(let path):
             sentence(forCopyAt: path, program)
-                + "; it has another key: if that is newer, the command says how to exchange the two, and "
+                + "; its key is different: if it is newer, the command says how to exchange the two files, and "
                 + "merge the vault into it; if it is older, and the command finds nothing to merge, delete "
                 + "the copy"
         case .moreConflictingCopies(let count):
@@ -139,7 +139,7 @@ extension Messages {
             switch check.previous {
             case .none: "no previous generation"
             case .whole(let generation): "the previous generation (\(generation)) is intact"
-            case .unusable(.rekeyed): "the previous generation has another key"
+            case .unusable(.rekeyed): "the previous generation has a different key"
             case .unusable(let error): "the previous generation: " + sentence(for: error)
             }
         let elsewhere = check.closed > 0 ? ", \(check.closed) bound to other devices" : ""

@@ -115,7 +115,7 @@ enum Messages {
         case .edit(.emptyKey): sentence(for: OneTimePasswordError.emptyKey)
         case .edit(.tooLong): sentence(for: OneTimePasswordError.tooLong)
         case .nameTaken(let name):
-            "an entry named “\(name)” already exists; rename or remove it, or choose another name"
+            "an entry named “\(name)” already exists; rename or remove it, or choose a different name"
         case .noCodes(let name, .secret):
             "“\(name)” is a static secret and has no codes; use watchword show --reveal"
         case .noCodes(let name, .enrolled):

@@ -108,9 +108,9 @@ extension DuplicateChoices {
         let heading =
             switch (isCompared, names.count) {
             case (true, 1):
-                "The vault has an entry with this name and another key or other parameters:"
+                "The vault has an entry with this name and a different key or different parameters:"
             case (true, _):
-                "The vault has entries with these names and other keys or parameters:"
+                "The vault has entries with these names and different keys or parameters:"
             case (false, 1):
                 "The vault has an entry with this name that requires a check at each use:"
             case (false, _):
