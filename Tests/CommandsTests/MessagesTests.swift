@@ -115,6 +115,15 @@ struct MessagesTests {
                 + "the limit is 268435456; if you trust the file, use --raise-limits")
     }
 
+    @Test("a file that was not read has another result than an item that was refused")
+    func unread() {
+        let blank = ImportResult.refused(.picture(.noSymbol(tried: ["a", "b"])))
+        #expect(blank.word == "not read" && blank.code == "unread" && blank.tried == ["a", "b"])
+        #expect(!blank.reason.contains("tried"))
+        let text = ImportResult.refused(.unrelatedSymbol)
+        #expect(text.word == "refused" && text.code == "refused" && text.tried == [])
+    }
+
     @Test("a copy whose name is not UTF-8 must be renamed before it can be merged")
     func unnamedCopy() {
         func words(_ path: String) -> String {

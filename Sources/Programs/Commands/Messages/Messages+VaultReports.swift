@@ -58,8 +58,8 @@ extension Messages {
         case .rekeyedCopy(let path):
             sentence(forCopyAt: path, program)
                 + "; its key is different: if it is newer, the command says how to exchange the two files, and "
-                + "merge the vault into it; if it is older, and the command finds nothing to merge, delete "
-                + "the copy"
+                + "merge the vault into the copy; if it is older, and the command finds nothing to merge, "
+                + "delete the copy"
         case .moreConflictingCopies(let count):
             "\(count) more such \(count == 1 ? "copy is" : "copies are") beside the vault; merge or "
                 + "remove those above, and they are reported"
