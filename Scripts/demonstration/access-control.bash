@@ -6,7 +6,7 @@ echo guess > "$folder/guess"
 run init > "$folder/recovery" 2> /dev/null
 echo GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ > "$folder/key"
 
-say "Access control: each entry has a setting for when it requires confirmation, and one for what happens after failures. A shop would enrol us again, so its secret may be wiped."
+say "Access control: each entry has a setting for when it requires a check, and one for what happens after failures. A shop would enrol us again, so its secret may be wiped."
 show add Bank:demo --presence per-use --secret-file "$folder/key"
 show add Shop:demo --on-failure wipe:3 --type secret --secret-file "$folder/key"
 show list

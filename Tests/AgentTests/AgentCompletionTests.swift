@@ -68,7 +68,7 @@ struct AgentCompletionTests {
         // Ctrl-U discards the line.
         try terminal.type("watchword code Git\t\u{15}echo \(mark)''\(mark)\r")
         try terminal.waitFor(mark + mark)
-        #expect(try agent.shell("cat asked").text.contains("list --names --agent-only"))
+        #expect(try agent.shell("cat asked").text.contains("list --agent-only --names"))
         #expect(!terminal.screen.contains("Git" + "Hub"))
         #expect(!terminal.screen.contains("Passphrase"))
     }

@@ -58,7 +58,7 @@ struct AgentSecretsTests {
                 + "done >many.txt; watchword import -q many.txt")
         try agent.shell(
             "watchword export --passphrase-file pass.txt >direct.txt; chmod 600 pass.txt")
-        // The passphrase counts for the first entry that requires a check. The plain secret is left
+        // The passphrase counts for the first entry that requires a check. The static secret is left
         // out, so the status is 1.
         _ = try agent.enteringPassphrase(
             "export --yes -o held.txt", status: 1)

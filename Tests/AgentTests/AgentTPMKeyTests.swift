@@ -54,7 +54,7 @@ struct AgentTPMKeyTests {
         let signatures = try server.signatures()
         let other = try EmulatedTPM()
         for (address, status, words) in [
-            (other.address, 4, "made by another TPM"),
+            (other.address, 4, "made by a different TPM"),
             ("device:/nonexistent", 6, "no TPM 2 was found"),
         ] as [(String, Int32, String)] {
             let refused = try agent.run("key present mill --tpm \(address)", status: status)

@@ -90,7 +90,9 @@ struct AgentTests {
         let agent = try AgentFixture()
         #expect(try agent.run("agent status").text == "The agent is not running.\n")
         #expect(
-            try agent.run("agent status --json").text == #"{"running":false,"vaults":[]}"# + "\n")
+            try agent.run("agent status --json").text
+                == #"{"folders":[],"limits_files":null,"locks_keys":null,"mode":null,"pid":null,"#
+                + #""running":false,"system":null,"vaults":[]}"# + "\n")
         try agent.run("unlock --idle 5m --at-most 1h --passphrase-file pass.txt")
         let status = try agent.run("agent status --json").text
         #expect(
@@ -171,7 +173,8 @@ struct AgentTests {
         let failures = LockOutPolicy.firstFailureWithWait
         #expect(
             AgentFixture.errors(refused).contains(
-                "“A:a” was not opened; it will be locked after \(failures - 1) more failures"))
+                "“A:a” was not opened; you will be locked out of it after \(failures - 1) more failures"
+            ))
         // A question of a module reaches the client's terminal.
         try configure("pam_unix.so")
         let terminal = try agent.terminal("code A --at 59", program: "bin/watchword")
@@ -185,7 +188,9 @@ struct AgentTests {
         try asked.waitFor("assword: ")
         try asked.type("wrong\n")
         #expect(try asked.end() == 4)
-        #expect(asked.screen.contains("it will be locked after \(failures - 2) more failures"))
+        #expect(
+            asked.screen.contains(
+                "you will be locked out of it after \(failures - 2) more failures"))
         // Without a terminal nobody can answer.
         let silent = try agent.shell("bin/watchword code A --at 59", status: 4)
         #expect(AgentFixture.errors(silent).contains("PAM needs a terminal"))
@@ -250,7 +255,7 @@ struct AgentTests {
             "watchword init -q --vault other --scrypt-log-n 10 --no-recovery-key "
                 + "--passphrase-file pass.txt; cp -p other \(file)")
         let other = try agent.run("list", status: 4)
-        #expect(AgentFixture.errors(other).contains("because another vault replaced it"))
+        #expect(AgentFixture.errors(other).contains("because a different vault replaced it"))
     }
 
     @Test("a vault in a folder for which the agent was not started is refused")

@@ -79,7 +79,7 @@ struct FingerprintTests {
         #expect(try denied.end() == 4)
         #expect(denied.screen.components(separatedBy: "Failed to match").count == 4)
         let left = LockOutPolicy.firstFailureWithWait - 1
-        #expect(denied.screen.contains("it will be locked after \(left) more failures"))
+        #expect(denied.screen.contains("you will be locked out of it after \(left) more failures"))
         #expect(!denied.screen.contains("287082"))
     }
 

@@ -20,12 +20,13 @@ struct CompletionScriptTests {
             let wrapper = """
                 #!/bin/sh
                 [ "$1" != __complete ] || exec '\(built.path)' "$@"
-                # The program that prints names, with the vault that it was given as another name.
-                if [ "$*" != "${*#list --names --agent-only}" ]; then
-                    printf '%s\\n' GitHub:ann GitHub:bob 'My bank' ${5:+"in $5"}
-                    exit
-                fi
-                printf '<%s>\\n' "$@"
+                # The program that prints names and tags, with the vault that it was given as another.
+                case $* in
+                "list --agent-only --names"*) set -- GitHub:ann GitHub:bob 'My bank' ${5:+"in $5"} ;;
+                "list --agent-only --tags"*) set -- Work 'to do' ${5:+"in $5"} ;;
+                *) printf '<%s>\\n' "$@"; exit ;;
+                esac
+                printf '%s\\n' "$@"
 
                 """
             try folder.addProgram(wrapper, as: "bin/\(name)")
@@ -82,6 +83,11 @@ struct CompletionScriptTests {
             ("watchword add --on-failure ", ["lock-out", "wipe"]),
             ("watchword code ", ["GitHub:ann", "GitHub:bob", "My\\ bank"]),
             ("watchword code Gi", ["GitHub:ann", "GitHub:bob"]), ("watchword code ann", []),
+            ("watchword code gith", ["GitHub:ann", "GitHub:bob"]),
+            ("watchword code GITHUB : B", ["bob"]),
+            ("watchword list --tag ", ["Work", "to\\ do"]), ("watchword list --tag wor", ["Work"]),
+            ("watchword edit x --untag = TO", ["to\\ do"]),
+            ("watchword list --vault x --tag in", ["in\\ x"]),
             ("watchword code GitHub : a", ["ann"]), ("watchword code GitHub :", ["ann", "bob"]),
             ("watchword rename My", ["My\\ bank"]), ("watchword code --vault x in", ["in\\ x"]),
             ("watchword completions ", ["bash", "zsh", "fish"]),
@@ -121,6 +127,9 @@ struct CompletionScriptTests {
             ("watchword import --on-duplicate r", ["replace"]),
             ("watchword edit --on-failure ", ["lock-out", "wipe"]),
             ("watchword code G", ["GitHub:ann", "GitHub:bob"]),
+            ("watchword code gith", ["GitHub:ann", "GitHub:bob"]),
+            ("watchword list --tag wor", ["Work"]),
+            ("watchword export --only=wor", ["--only=Work"]),
             ("watchword qr read pic", ["picture.png"]),
             ("watchword-server ke", ["keys"]), ("watchword-server serve --prof", ["--profile"]),
             ("watchword-server client ", ["add", "list", "renew", "revoke"]),
@@ -174,6 +183,9 @@ struct CompletionScriptTests {
             ("watchword code pic\t", ["code", "pic"]),
             ("watchword code GitHub:a\t", ["code", "GitHub:ann"]),
             ("watchword code My\t", ["code", "My bank"]),
+            ("watchword code my\t", ["code", "My bank"]),
+            ("watchword edit x --tag wo\t", ["edit", "x", "--tag", "Work"]),
+            ("watchword list --tag=wo\t", ["list", "--tag=Work"]),
         ] {
             terminal.clear()
             try terminal.type(typed + "\r")

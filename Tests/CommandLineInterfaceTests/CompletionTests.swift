@@ -57,13 +57,20 @@ struct CompletionTests {
             (["slot", "add", "passphrase", ""], []), (["completions", "zsh", ""], []),
             (["frobnicate", ""], []), (["slot", "frobnicate", ""], []),
             // The kind of option depends on the command.
-            (["show", "--qr", ""], ["\tnames", "", "0"]), (["add", "--qr", ""], ["\tfiles"]),
+            (["show", "--qr", ""], ["\tnames", "", "0", "", "--names"]),
+            (["add", "--qr", ""], ["\tfiles"]),
             (["help", "he"], []),
             // The shell gets the names of entries from another command.
-            (["verify", "1", ""], ["\tnames", "", "0"]),
+            (["verify", "1", ""], ["\tnames", "", "0", "", "--names"]),
             (
                 ["code", "Git", ":", "a", "--vault", "x", "Mail", ":", "b"],
-                ["\tnames", "Mail:b", "5", "--vault", "x"]
+                ["\tnames", "Mail:b", "5", "", "--names", "--vault", "x"]
+            ),
+            // The same command prints the tags.
+            (["list", "--tag", "wo"], ["\tnames", "wo", "0", "", "--tags"]),
+            (
+                ["edit", "x", "--vault", "v", "--untag", "=", "wo"],
+                ["\tnames", "--untag=wo", "8", "--untag=", "--tags", "--vault", "v"]
             ),
             // bash splits at some characters, and replaces only what is after the last one.
             (["totp", "--algorithm", "=", "SHA2"], ["SHA256"]),
@@ -82,6 +89,15 @@ struct CompletionTests {
         let all = ["--algorithm=SHA1", "--algorithm=SHA256", "--algorithm=SHA512"]
         #expect(try answer(Commands.Verb.self, "zsh", words) == all)
         #expect(try answer(Commands.Verb.self, "fish", words) == all)
+    }
+
+    @Test("zsh and fish get the option that lists the words, and fish also what precedes them")
+    func listings() throws {
+        let words = ["export", "--only=wo"]
+        #expect(try answer(Commands.Verb.self, "zsh", words) == ["\tnames", "--tags"])
+        #expect(try answer(Commands.Verb.self, "fish", words) == ["\tnames", "--only=", "--tags"])
+        let names = try answer(Commands.Verb.self, "fish", ["code", "g"])
+        #expect(names == ["\tnames", "", "--names"])
     }
 
     @Test(
@@ -110,7 +126,7 @@ struct CompletionTests {
                 "4", "watchword", "--vault", vault, "code", "git",
             ], environment: ["HOME": folder.path, "WATCHWORD_VAULT": vault])
         #expect(outcome.status == 0)
-        #expect(outcome.text == "\tnames\ngit\n0\n--vault\n\(vault)\n")
+        #expect(outcome.text == "\tnames\ngit\n0\n\n--names\n--vault\n\(vault)\n")
         let calls = String(decoding: outcome.errors, as: UTF8.self).split(separator: "\n")
             .filter { !$0.contains("execve(") }
         #expect(calls.contains { $0.contains("open") })

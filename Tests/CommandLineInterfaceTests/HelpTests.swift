@@ -125,7 +125,7 @@ struct HelpTests {
     private func checkSections<Verb: ProgramVerb>(_: Verb.Type) {
         let help = Verb.documents.help
         let titles = Verb.allCases.map(\.name) + [Verb.program, "options"]
-        #expect(help.sections.keys.sorted() == titles.sorted())
+        #expect(help.sections.keys.filter { $0 != "groups" }.sorted() == titles.sorted())
         let common = help["options"].options
         #expect(Set(common.keys) == Set(Verb.table.allOptions.map(\.name)))
         for verb in Verb.allCases {
@@ -136,6 +136,51 @@ struct HelpTests {
                 #expect(names.contains(name) && text != common[name], "\(verb.name) --\(name)")
             }
         }
+    }
+
+    @Test("a program's page and manual show every command once, in the groups of the document")
+    func groups() {
+        checkGroups(Commands.Verb.self, count: 7, first: "Codes", last: "Without a vault")
+        checkGroups(ServerVerb.self, count: 6, first: "The server", last: "Interface and shell")
+        checkGroups(EnrolVerb.self, count: 1, first: nil, last: nil)
+    }
+
+    private func checkGroups<Verb: ProgramVerb>(
+        _: Verb.Type, count: Int, first: String?, last: String?
+    ) {
+        let help = Verb.documents.help
+        let groups = help.groups(of: Verb.allCases.map(\.name))
+        #expect(groups.count == count)
+        #expect(groups.first?.title == first)
+        #expect(groups.last?.title == last)
+        #expect(groups.flatMap(\.names).sorted() == Verb.allCases.map(\.name).sorted())
+        let page = HelpPage<Verb>.ofProgram().split(separator: "\n").map(String.init)
+        let manual = ManualPage<Verb>.text.split(separator: "\n").map(String.init)
+        for group in groups {
+            let title = group.title.map { ": " + $0.uppercased() } ?? ""
+            // A long summary continues on the next line.
+            let rows = page.drop { $0 != (group.title ?? "Commands") + ":" }.dropFirst()
+                .filter { !$0.hasPrefix("   ") }
+            let sections = manual.drop { $0 != ".Sh COMMANDS\(title)" }.dropFirst()
+                .prefix { !$0.hasPrefix(".Sh ") }.filter { $0.hasPrefix(".Ss ") }
+            #expect(sections.count == group.names.count)
+            for (name, (row, section)) in zip(group.names, zip(rows, sections)) {
+                #expect(row.hasPrefix("  \(name)  "))
+                #expect(row.contains("  \(help[name].summary.prefix(16))"))
+                #expect(section.hasPrefix(".Ss \(name)"))
+            }
+        }
+    }
+
+    @Test(
+        "a document without groups has one group, and the names of a group can take several lines")
+    func groupForms() {
+        let plain = HelpDocument("# a\nprint a\n")
+        #expect(plain.groups(of: ["a", "b"]) == [.init(title: nil, names: ["a", "b"])])
+        let grouped = HelpDocument("# groups\nOne: a,\nb c\n\nTwo: d\n")
+        #expect(
+            grouped.groups(of: [])
+                == [.init(title: "One", names: ["a", "b c"]), .init(title: "Two", names: ["d"])])
     }
 
     @Test("every word in braces in a document has a value, and every value is used")

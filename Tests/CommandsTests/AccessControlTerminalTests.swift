@@ -6,7 +6,7 @@ import Testing
 /// How guesses, cancellations and kills at a prompt are counted.
 @Suite(.serialized)
 struct AccessControlTerminalTests {
-    /// Three entries that require confirmation at each use.
+    /// Three entries that require a check at each use.
     private func asking(_ onFailure: String = "lock-out") throws -> VaultFixture {
         try VaultFixture(
             ["A:a", "B:b", "C:c"].map {
@@ -22,16 +22,16 @@ struct AccessControlTerminalTests {
         let failures = LockOutPolicy.firstFailureWithWait
         for left in [failures - 1, failures - 2] {
             try first.answer([("Passphrase: ", "guess")])
-            try first.waitFor("locked after \(left) more failures")
+            try first.waitFor("locked out after \(left) more failures")
         }
         try first.answer([("Passphrase: ", "guess")])
         #expect(try first.end() == 4)
-        #expect(first.screen.contains("locked after \(failures - 3) more failures"))
+        #expect(first.screen.contains("locked out after \(failures - 3) more failures"))
         #expect(!first.screen.contains("guess"))
         let second = try fixture.terminal("watchword list")
         for left in (1..<failures - 3).reversed() {
             try second.answer([("Passphrase: ", "guess")])
-            try second.waitFor("locked after \(left) more failure")
+            try second.waitFor("locked out after \(left) more failure")
         }
         try second.answer([("Passphrase: ", "guess"), ("press Return", "")])
         #expect(try second.end() == 4)
@@ -181,7 +181,7 @@ struct AccessControlTerminalTests {
         ])
         // The next prompt discards what was typed before it.
         try terminal.waitFor(
-            "it will be locked after \(LockOutPolicy.firstFailureWithWait - 1) more failures\r\n"
+            "you will be locked out of it after \(LockOutPolicy.firstFailureWithWait - 1) more failures\r\n"
                 + "To export B:b (2 of 3), enter the passphrase again: ")
         #expect(try fixture.countsFailures())
         try terminal.type("\u{4}")
@@ -206,5 +206,24 @@ struct AccessControlTerminalTests {
         let told = /B:b was wiped on 20\d\d-\d\d-\d\dT\S+Z after too many failures/
         #expect(listing.screen.firstMatch(of: told) != nil)
         #expect(!listing.screen.contains("A:a was wiped"))
+    }
+
+    @Test("the first command after a wipe reports it, and later only list and check do")
+    func reportedOnce() throws {
+        let fixture = try VaultFixture([
+            "A:a --on-failure wipe:1 --secret-file key.txt", "B:b --secret-file key.txt",
+        ])
+        try fixture.folder.write(Array("guess\n".utf8), to: "guess.txt")
+        try fixture.run("watchword list --passphrase-file guess.txt", status: 4)
+        func reports(_ command: String) throws -> Bool {
+            let outcome = try fixture.run("watchword \(command) --passphrase-file pass.txt")
+            return String(decoding: outcome.errors, as: UTF8.self).contains("A:a was wiped on 20")
+        }
+        #expect(try reports("code B --at 59"))
+        for command in ["code B --at 59", "show B", "edit B --note new", "verify 287082 B --at 59"]
+        {
+            #expect(try !reports(command), "\(command)")
+        }
+        for command in ["list", "check"] { #expect(try reports(command), "\(command)") }
     }
 }

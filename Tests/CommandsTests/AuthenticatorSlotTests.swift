@@ -78,7 +78,7 @@ struct AuthenticatorSlotTests {
         try connect("seed two\npin 1234\n")
         let list = "./watchword list --unlock-with fido2 --pin-file pin.txt"
         let other = try fixture.run(list, status: 4)
-        #expect(errors(other).contains("the slot belongs to another authenticator"))
+        #expect(errors(other).contains("the slot belongs to a different authenticator"))
         try fixture.run("rm authenticator")
         let missing = try fixture.run(list, status: 6)
         #expect(errors(missing).contains("no FIDO2 authenticator is connected"))

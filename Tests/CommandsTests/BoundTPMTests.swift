@@ -160,7 +160,7 @@ struct BoundTPMTests {
         #expect(
             String(decoding: agent.errors, as: UTF8.self).contains(
                 "only the system agent supports the binding “agent”; use tpm or file"))
-        #expect(try fixture.run("watchword --json list \(options)").text.contains("here") == false)
+        #expect(try fixture.run("watchword --json list \(options)").text.contains("\"here\":null"))
         let chosen = try fixture.run("watchword edit Site --this-device \(options)")
         #expect(
             String(decoding: chosen.errors, as: UTF8.self).contains(

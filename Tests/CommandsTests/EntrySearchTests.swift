@@ -113,6 +113,23 @@ struct EntrySearchTests {
         #expect(entries.sorted(by: .added).map(\.name.text) == entries.map(\.name.text))
     }
 
+    @Test("numbers in names are sorted by their values, regardless of case and accents")
+    func natural() throws {
+        let names = [
+            "Käse 10", "kase 2", "KÄSE 1", "kase 02", "kase", "kase 2b", "a10b3", "A10b20",
+        ]
+        let entries = try names.map { try entry("", $0) }
+        #expect(
+            entries.sorted(by: .name).map(\.account)
+                == ["a10b3", "A10b20", "kase", "KÄSE 1", "kase 02", "kase 2", "kase 2b", "Käse 10"])
+        // No number is too long to be compared.
+        let digits = String(repeating: "9", count: 40)
+        #expect(FoldedText("1" + digits) < FoldedText("2" + digits))
+        #expect(FoldedText(digits) < FoldedText("1" + digits))
+        #expect(FoldedText("7") < FoldedText("a"))
+        #expect(!(FoldedText("a1") < FoldedText("A1")))
+    }
+
     @Test("tags match regardless of case and accents, and an entry must have all of those given")
     func tagged() throws {
         let entries = [

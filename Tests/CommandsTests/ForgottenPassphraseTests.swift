@@ -17,7 +17,7 @@ struct ForgottenPassphraseTests {
             ], recoveryKey: true)
         let listing = "watchword --json list --recovery-key-file recovery.txt"
         let exporting = "watchword export -q --recovery-key-file recovery.txt"
-        // The plain secret is left out.
+        // The static secret is left out.
         let before = try (fixture.run(listing).text, fixture.run(exporting, status: 1).text)
         let terminal = try fixture.terminal("watchword passphrase --recovery-key --scrypt-log-n 10")
         // The key is typed in lower case with spaces, the first time with a wrong letter.

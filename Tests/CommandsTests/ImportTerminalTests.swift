@@ -97,7 +97,7 @@ struct ImportTerminalTests {
         try terminal.waitFor("\(reason); try again")
         try terminal.answer([(prompt, "")])
         #expect(try terminal.end() == 1)
-        #expect(terminal.screen.contains("refused: a KeePass database, encrypted; \(reason)"))
+        #expect(terminal.screen.contains("not read: a KeePass database, encrypted; \(reason)"))
     }
 
     /// Imports keys of the names A:a, B:b and C:c, which have other keys in the vault.
@@ -187,7 +187,7 @@ struct ImportTerminalTests {
         try vault.folder.write(Self.binary, to: "files/binary")
         let other = try vault.terminal("watchword import files --passphrase-file pass.txt")
         #expect(try other.end() == 1)
-        #expect(other.screen.contains("files/binary: refused: neither an image nor"))
+        #expect(other.screen.contains("files/binary: not read: neither an image nor"))
         #expect(!other.screen.contains("Password"))
     }
 }

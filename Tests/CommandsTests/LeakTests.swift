@@ -21,7 +21,7 @@ struct LeakTests {
     private static let secrets = [
         SecretForms("passphrase", bytes: Array(passphrase.utf8)),
         SecretForms("new passphrase", bytes: Array(newPassphrase.utf8)),
-        SecretForms("plain secret", bytes: Array(plain.utf8)),
+        SecretForms("static secret", bytes: Array(plain.utf8)),
         SecretForms("key", bytes: key),
         SecretForms("key as text", bytes: Array(base32.utf8)),
     ]

@@ -115,6 +115,15 @@ struct MessagesTests {
                 + "the limit is 268435456; if you trust the file, use --raise-limits")
     }
 
+    @Test("a file that was not read has another result than an item that was refused")
+    func unread() {
+        let blank = ImportResult.refused(.picture(.noSymbol(tried: ["a", "b"])))
+        #expect(blank.word == "not read" && blank.code == "unread" && blank.tried == ["a", "b"])
+        #expect(!blank.reason.contains("tried"))
+        let text = ImportResult.refused(.unrelatedSymbol)
+        #expect(text.word == "refused" && text.code == "refused" && text.tried == [])
+    }
+
     @Test("a copy whose name is not UTF-8 must be renamed before it can be merged")
     func unnamedCopy() {
         func words(_ path: String) -> String {
@@ -122,7 +131,7 @@ struct MessagesTests {
         }
         #expect(
             Messages.sentence(for: .rekeyedCopy(path: "v.orig"), in: []).hasPrefix(
-                words("v.orig") + "; it has another key: if that is newer, "))
+                words("v.orig") + "; its key is different: if it is newer, "))
         #expect(words("v.orig").hasSuffix("to merge it, run: watchword merge 'v.orig'"))
         #expect(words("v (\u{FFFD} conflicted copy)").contains("rename it, then merge it"))
     }

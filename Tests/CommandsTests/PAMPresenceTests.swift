@@ -3,6 +3,9 @@ import SecretVault
 import TestSupport
 import Testing
 
+@testable import CommandLineInterface
+@testable import Commands
+
 /// Entries that require confirmation through PAM, with real modules in a test service file.
 struct PAMPresenceTests {
     /// A vault, and a copy of `watchword` whose PAM service file has `lines`.
@@ -54,7 +57,8 @@ struct PAMPresenceTests {
             #expect(refused.output == [])
             let words = left == 1 ? "1 more failure" : "\(left) more failures"
             #expect(
-                errors(refused).contains("“A:a” was not opened; it will be locked after \(words)"))
+                errors(refused).contains(
+                    "“A:a” was not opened; you will be locked out of it after \(words)"))
         }
         let last = try fixture.run(Self.code + " --json", status: 4)
         #expect(
@@ -65,7 +69,7 @@ struct PAMPresenceTests {
         try fixture.folder.write(Array(permit.utf8), to: "pam.d/watchword")
         #expect(
             try errors(fixture.run(Self.code, status: 4)).contains(
-                "is locked after too many failures"))
+                "you are locked out of “A:a” after too many failures"))
         try fixture.run("watchword code A --passphrase-file pass.txt", status: 4)
         try fixture.run("./watchword code B --presence-check pam --passphrase-file pass.txt")
     }
@@ -88,12 +92,24 @@ struct PAMPresenceTests {
         let left = LockOutPolicy.firstFailureWithWait - 1
         #expect(
             errors(refused).contains(
-                "“A:a” was not opened; it will be locked after \(left) more failures"))
+                "“A:a” was not opened; you will be locked out of it after \(left) more failures"))
         let chosen = try fixture.run(
             "./watchword \(verb) --passphrase-file pass.txt --presence-check passphrase", status: 4)
         #expect(errors(chosen).contains("“A:a” is per-use:pam and accepts no other check"))
         for outcome in [refused, chosen] { #expect(outcome.output == []) }
         #expect(try fixture.vault() == vault)
+    }
+
+    @Test(
+        "every command that may ask PAM accepts the advice to use the passphrase",
+        arguments: [
+            "code", "pick", "watch", "show", "edit", "rename", "remove", "undo", "merge", "export",
+            "import", "verify", "login enrol", "login present", "login status", "key enrol",
+            "key present", "key confirm", "key status",
+        ])
+    func advice(_ name: String) throws {
+        let verb = try #require(Verb.allCases.first { $0.name == name })
+        #expect(verb.entry.options.contains(.presenceCheck))
     }
 
     @Test("O-16 an entry that requires the passphrase does not accept PAM instead")

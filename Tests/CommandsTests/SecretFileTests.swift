@@ -16,7 +16,7 @@ struct SecretFileTests {
         try fixture.run("watchword qr write --text-file uri.txt --png shot.png")
         let words = "other users can read the file that standard output is written to (mode 0644)"
         func errors(_ command: String) throws -> String {
-            // An export leaves out the plain secret.
+            // An export leaves out the static secret.
             let status: Int32 = command.contains("export") ? 1 : 0
             return String(decoding: try fixture.run(command, status: status).errors, as: UTF8.self)
         }

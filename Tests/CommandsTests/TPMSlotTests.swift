@@ -74,7 +74,7 @@ struct TPMSlotTests {
             "watchword list --unlock-with tpm2 --pin-file pin.txt \(options)", status: 4)
         #expect(
             errors(locked).contains(
-                "no PIN of the TPM is accepted after too many failures; one more attempt is allowed within "
+                "the TPM accepts no PIN after too many failures; the next attempt is possible after at most "
                     + "16 minutes 40 seconds"))
         try fixture.run("watchword list --passphrase-file pass.txt")
         try fixture.run("watchword list --recovery-key-file recovery.txt")
@@ -87,7 +87,8 @@ struct TPMSlotTests {
             "watchword list --unlock-with tpm2 --pin-file pin.txt --tpm \(other.address)", status: 4
         )
         #expect(
-            errors(refused).contains("the slot belongs to another TPM, or this one was cleared"))
+            errors(refused).contains("the slot belongs to a different TPM, or this one was cleared")
+        )
         let missing = try fixture.run(
             "watchword list --unlock-with tpm2 --tpm device:/nonexistent", status: 6)
         #expect(errors(missing).contains("no TPM 2 was found"))

@@ -104,6 +104,8 @@ struct TerminalTests {
         try terminal.waitFor("as you wrote it down: ")
         let pattern = /[A-Z2-7]{4}(-[A-Z2-7]{4}){13}/
         let key = try #require(terminal.screen.firstMatch(of: pattern)?.output.0)
+        #expect(terminal.screen.contains("write it down:"))
+        #expect(terminal.screen.contains("Store your copy away from the vault"))
         terminal.clear()
         try terminal.type("wrong\n")
         try terminal.waitFor("press Return to skip")
@@ -113,6 +115,7 @@ struct TerminalTests {
         try terminal.type(key.lowercased() + "\n")
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.contains("The recovery key is correct."))
+        #expect(terminal.screen.contains("To add an entry, run: watchword add NAME."))
     }
 
     @Test(

@@ -184,7 +184,8 @@ import WatchwordCryptography
         let before = try harness.folder.bytes(of: "vault")
         let other = try EmulatedTPM()
         for (wrong, status, words) in [
-            (["--tpm", other.address], 4, "made by another TPM"), (none, 6, "no TPM 2 was found"),
+            (["--tpm", other.address], 4, "made by a different TPM"),
+            (none, 6, "no TPM 2 was found"),
         ] as [([String], Int32, String)] {
             let outcome = try await harness.run(["key", "present", "mill"] + wrong)
             #expect(outcome.status == status && outcome.text == "", "\(outcome.words)")

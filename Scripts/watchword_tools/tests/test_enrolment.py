@@ -25,10 +25,11 @@ if isinstance(answer, int):
     sys.exit(answer)
 for item in answer or [{"message": "there is no result", "result": "failed", "status": 1}]:
     print(json.dumps(item))
-sys.exit(1 if not answer or any(item["result"] == "refused" for item in answer) else 0)
+sys.exit(1 if not answer or any(item["result"] in ("refused", "unread") for item in answer) else 0)
 """
 ADDED = {"file": "in/a", "result": "added", "entry": "A"}
-DAMAGED = {"file": "in/c", "result": "refused", "reason": "damaged"}
+DAMAGED = {"file": "in/c", "result": "unread", "reason": "damaged"}
+REFUSED = {"file": "in/d", "result": "refused", "reason": "bad-uri"}
 
 
 class EnrolmentTests(unittest.TestCase):
@@ -60,7 +61,7 @@ class EnrolmentTests(unittest.TestCase):
     def test_a_vault_is_created_once_and_everything_is_imported(self):
         status, report, calls = self.enrol([ADDED])
         self.assertEqual((status, report["created"], report["items"]), (0, True, [ADDED]))
-        self.assertEqual(report["counts"], {"added": 1, "skipped": 0, "refused": 0})
+        self.assertEqual(report["counts"], {"added": 1, "skipped": 0, "refused": 0, "unread": 0})
         common = ["--vault", self.path("vault"), "--passphrase-file", "pass"]
         self.assertEqual(
             calls, [["init", *common, "--no-recovery-key"], ["import", *common, "--json", "--", "in"]])
@@ -75,8 +76,10 @@ class EnrolmentTests(unittest.TestCase):
         self.assertEqual([words[0] for words in calls], ["init", "import"])
         self.assertEqual(calls[-1][-6:], [*options, "--", "in"])
 
-    def test_the_exit_status_is_1_for_a_refusal_or_an_empty_folder_and_otherwise_the_programs(self):
-        self.assertEqual(self.enrol([ADDED, DAMAGED])[0], 1)
+    def test_the_exit_status_is_1_for_a_refused_or_unread_item_or_an_empty_folder_and_otherwise_the_programs(self):
+        for item in DAMAGED, REFUSED:
+            status, report, _ = self.enrol([ADDED, item])
+            self.assertEqual((status, report["counts"][item["result"]]), (1, 1))
         status, report, _ = self.enrol([])
         self.assertEqual((status, report["items"]), (1, []))
         self.assertEqual(self.enrol(4)[:2], (4, None))

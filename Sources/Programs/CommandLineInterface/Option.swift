@@ -14,6 +14,9 @@ package struct Option: Hashable, Sendable {
         case optionalChoice([String], String)
         /// A value that begins with one of these words, with this placeholder.
         case beginning([String], String)
+        /// Any value, with this placeholder; for completions, the command that prints names prints
+        /// the known values with the option that is named last.
+        case listed(String, by: String)
     }
 
     /// The name without the dashes.
@@ -44,7 +47,7 @@ package struct Option: Hashable, Sendable {
     package var takesValue: Bool {
         switch value {
         case .none, .optionalChoice: false
-        case .file, .text, .choice, .beginning: true
+        case .file, .text, .choice, .beginning, .listed: true
         }
     }
 
@@ -61,7 +64,7 @@ package struct Option: Hashable, Sendable {
         case .none: nil
         case .file: "FILE"
         case .text(let placeholder), .beginning(_, let placeholder),
-            .optionalChoice(_, let placeholder):
+            .optionalChoice(_, let placeholder), .listed(let placeholder, _):
             placeholder
         case .choice(let words): words.joined(separator: "|")
         }

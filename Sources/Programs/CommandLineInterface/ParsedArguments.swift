@@ -94,7 +94,7 @@ package struct ParsedArguments: Sendable {
         case .optionalChoice(let choices, _):
             guard !text.isEmpty else { return nil }
             words = choices
-        case .none, .file, .text, .beginning: return nil
+        case .none, .file, .text, .beginning, .listed: return nil
         }
         let typed = text.lowercased()
         guard let word = words.first(where: { $0.lowercased() == typed }) else {

@@ -3,8 +3,9 @@ enum Completion {
     /// One of these words; none if there is nothing to offer.
     case words([Candidate])
     case files
-    /// The name of an entry of the vault at this path, which is the default vault if it is `nil`.
-    case entryNames(vault: String?)
+    /// A word that the command which prints names lists with this option, for the vault at this
+    /// path (`nil`: the default vault); the prefix is a part of the word.
+    case listed(by: String, vault: String?, prefix: String)
 
     /// A possible word, with one line that describes it.
     struct Candidate {
@@ -16,13 +17,14 @@ enum Completion {
     init(of current: String, after words: [String], in table: VerbTable) {
         let (verb, reader) = CommandLineReader.interpret(words, by: table)
         let entry = verb.map { table.entries[$0.place] }
+        let vault = reader.spoken.last { $0.option?.name == "vault" }?.value
         if let option = reader.optionWithoutValue {
-            self = Completion(ofValueOf: option)
+            self = Completion(ofValueOf: option, vault: vault)
         } else if !reader.hasEndedOptions, current.hasPrefix("-") {
             self = Completion(
-                of: current, for: entry, given: reader.spoken.map(\.option), in: table)
+                of: current, for: entry, given: reader.spoken.map(\.option), in: table,
+                vault: vault)
         } else if let entry, let verb {
-            let vault = reader.spoken.last { $0.option?.name == "vault" }?.value
             self = Completion(
                 of: entry.operands, at: reader.operands.count - verb.words, vault: vault)
         } else {
@@ -32,7 +34,8 @@ enum Completion {
 
     /// Options, or the value of an option as in `--type=totp`.
     private init(
-        of current: String, for entry: VerbEntry?, given: [Option?], in table: VerbTable
+        of current: String, for entry: VerbEntry?, given: [Option?], in table: VerbTable,
+        vault: String?
     ) {
         let options = (entry?.options ?? []) + table.global
         guard let end = current.firstIndex(of: "=") else {
@@ -50,15 +53,16 @@ enum Completion {
             self = .words([])
             return
         }
-        self = Completion(ofValueOf: option, prefix: name + "=")
+        self = Completion(ofValueOf: option, prefix: name + "=", vault: vault)
     }
 
-    private init(ofValueOf option: Option, prefix: String = "") {
+    private init(ofValueOf option: Option, prefix: String = "", vault: String?) {
         self =
             switch option.value {
             case .file: .files
             case .choice(let words), .beginning(let words, _), .optionalChoice(let words, _):
                 .words(words.map { Candidate(text: prefix + $0) })
+            case .listed(_, let listing): .listed(by: listing, vault: vault, prefix: prefix)
             case .text, .none: .words([])
             }
     }
@@ -73,7 +77,9 @@ enum Completion {
             switch operands {
             case .word(let words): .words(words.map { Candidate(text: $0) })
             case .paths, .optionalPaths, .file, .optionalFile: .files
-            default: index >= operands.firstName ? .entryNames(vault: vault) : .words([])
+            default:
+                index >= operands.firstName
+                    ? .listed(by: "names", vault: vault, prefix: "") : .words([])
             }
     }
 }
@@ -128,10 +134,11 @@ extension VerbTable {
 /// is the program's name, and INDEX is the position of the word to complete. The answer has one
 /// candidate per line, followed by a tab and a description if there is one. The line `\tfiles`
 /// alone asks the shell to complete file names; a candidate is never empty, so no candidate looks
-/// like that. After the line `\tnames`, the script runs a command that prints the names of entries,
-/// with the options that follow, one part a line; for bash, these begin with the word that was
-/// typed and the number of its characters to keep. An empty answer means that there is nothing to
-/// offer.
+/// like that. After the line `\tnames`, the script runs a command that prints the names of entries
+/// or other words, with the options that follow, one part a line. For bash and fish, these begin
+/// with what precedes each word, such as `--tag=`; and for bash, before that, with the word that was
+/// typed and the number of its characters to keep. Case is ignored. An empty answer means that there
+/// is nothing to offer.
 ///
 /// The verb is not in the table of verbs, so help pages, the manual page and the completions do not
 /// mention it. It uses only the table: it opens no vault and no database, and never prompts. The
@@ -191,9 +198,10 @@ struct CompletionRequest {
     func answer(_ completion: Completion) -> [String] {
         switch completion {
         case .files: return ["\tfiles"]
-        case .entryNames(let vault):
+        case .listed(let option, let vault, let prefix):
             let typed = shell == .bash ? [current, "\(keptCount)"] : []
-            return ["\tnames"] + typed + (vault.map { ["--vault", $0] } ?? [])
+            let start = ["\tnames"] + typed + (shell == .zsh ? [] : [prefix])
+            return start + ["--" + option] + (vault.map { ["--vault", $0] } ?? [])
         case .words(let candidates):
             // bash shows every candidate, without descriptions. The other shells filter the
             // candidates themselves.
@@ -224,8 +232,8 @@ package enum CompletionScript {
 
     /// The script for the shell that `word` names.
     ///
-    /// - Parameter names: the command that prints the names of entries, without the program; it
-    ///   never prompts, and prints nothing if the names are not available.
+    /// - Parameter names: the command that prints the names of entries, without the program and the
+    ///   option `--names`; it never prompts, and prints nothing if the names are not available.
     package static func of(
         _ word: String, program: String, names: String? = nil
     ) throws(UsageError) -> String {
@@ -258,12 +266,14 @@ package enum CompletionScript {
                 """
 
                     if [[ ${COMPREPLY[0]} == $'\\tnames' ]]; then
-                        local word typed=${COMPREPLY[1]} kept=${COMPREPLY[2]} names
+                        local word typed=${COMPREPLY[1]} kept=${COMPREPLY[2]}
+                        local prefix=${COMPREPLY[3]} names
                         mapfile -t names < <(
-                            \(program) \(command) "${COMPREPLY[@]:3}" 2>/dev/null </dev/null)
+                            \(program) \(command) "${COMPREPLY[@]:4}" 2>/dev/null </dev/null)
                         COMPREPLY=()
                         for word in "${names[@]}"; do
-                            [[ $word == "$typed"* ]] || continue
+                            word=$prefix$word
+                            [[ ${word,,} == "${typed,,}"* ]] || continue
                             printf -v word %q "${word:kept}"
                             COMPREPLY+=("$word")
                         done
@@ -291,8 +301,9 @@ package enum CompletionScript {
                 """
 
                     elif [[ $lines[1] == $'\\tnames' ]]; then
+                        [[ $PREFIX != --*=* ]] || compset -P '[^=]#='
                         lines=(${(f)"$(\(program) \(command) $lines[2,-1] 2>/dev/null </dev/null)"})
-                        compadd -a lines
+                        compadd -M 'm:{[:lower:][:upper:]}={[:upper:][:lower:]}' -a lines
                 """
             } ?? ""
         return """
@@ -322,9 +333,10 @@ package enum CompletionScript {
                 """
 
                     if test "$__\(name)_lines[1]" = \\tnames
-                        set -e __\(name)_lines[1]
+                        set -l prefix "$__\(name)_lines[2]"
                         set -g __\(name)_lines (
-                            \(program) \(command) $__\(name)_lines 2>/dev/null </dev/null)
+                            \(program) \(command) $__\(name)_lines[3..-1] 2>/dev/null </dev/null)
+                        set -g __\(name)_lines $prefix$__\(name)_lines
                     end
                 """
             } ?? ""

@@ -34,10 +34,14 @@ package enum HelpPage<Verb: ProgramVerb> {
         let about = help[Verb.program]
         var lines = ["Examples:"] + about.examples.map { "  " + $0 }
         lines += [
-            "", "Usage: \(Verb.program) COMMAND [OPERAND…] [OPTION…]", "", about.summary, "",
-            "Commands:",
+            "", "Usage: \(Verb.program) COMMAND [OPERAND…] [OPTION…]", "", about.summary,
         ]
-        lines += columns(Verb.allCases.map { ($0.name, help[$0.name].summary) })
+        let groups = help.groups(of: Verb.allCases.map(\.name))
+        let widest = Verb.allCases.map(\.name.count).max() ?? 0
+        for group in groups {
+            lines += ["", (group.title ?? "Commands") + ":"]
+            lines += columns(group.names.map { ($0, help[$0].summary) }, widest: widest)
+        }
         lines += ["", "Global options:"]
         lines += columns(Verb.global.map { (left(of: $0), help.summary(of: $0)) })
         lines += [
@@ -56,9 +60,10 @@ package enum HelpPage<Verb: ProgramVerb> {
     /// Two columns; the first one is as wide as its contents, within limits.
     ///
     /// In a row whose first column is wider, the second column begins on a new line.
-    private static func columns(_ rows: [(String, String)]) -> [String] {
-        let widest = rows.map { $0.0.count + 4 }.max() ?? 0
-        let gap = min(widest, 31)
+    ///
+    /// - Parameter widest: the width of the contents; `nil` for that of these rows.
+    private static func columns(_ rows: [(String, String)], widest: Int? = nil) -> [String] {
+        let gap = min((widest ?? rows.map(\.0.count).max() ?? 0) + 4, 31)
         return rows.flatMap { left, right in
             let indented = "  " + left
             guard indented.count + 2 <= gap else {
@@ -93,6 +98,9 @@ package enum HelpPage<Verb: ProgramVerb> {
 /// separate its parts: a summary, which is the first paragraph, examples (indented by four spaces),
 /// lines `--OPTION: text`, and more paragraphs. The text of an option in the section of a command
 /// replaces the one in `options`. What precedes the first section is a comment.
+///
+/// If there is a section `groups`, each of its paragraphs is `TITLE: COMMAND, COMMAND…`, and the
+/// pages show the commands in these groups.
 struct HelpDocument: Sendable {
     /// The help of a command or of the program.
     struct Section: Sendable {
@@ -133,6 +141,25 @@ struct HelpDocument: Sendable {
 
     /// The section with this title; it is empty if the document has none.
     subscript(_ title: String) -> Section { sections[title] ?? Section() }
+
+    /// A part of the commands, in the order of the pages; all of them have no title.
+    struct Group: Equatable {
+        let title: String?
+        let names: [String]
+    }
+
+    /// The groups; a single one with all `names` if the document has none.
+    func groups(of names: [String]) -> [Group] {
+        guard let section = sections["groups"] else { return [Group(title: nil, names: names)] }
+        return ([section.summary] + section.details).map { paragraph in
+            let title = paragraph.prefix { $0 != ":" }
+            let rest = paragraph.dropFirst(title.count + 1)
+            let names = rest.split(separator: ",").map { name in
+                name.split(separator: " ").joined(separator: " ")
+            }
+            return Group(title: String(title), names: names)
+        }
+    }
 
     /// One line about `option`, as the command that is named `verb` uses it.
     func summary(of option: Option, for verb: String? = nil) -> String {

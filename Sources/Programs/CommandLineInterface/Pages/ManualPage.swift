@@ -4,8 +4,13 @@ package enum ManualPage<Verb: ProgramVerb> {
     package static var text: String {
         let documents = Verb.documents
         let help = documents.help
-        var lines = options(Verb.global, help: help) + [".Sh COMMANDS"]
-        for verb in Verb.allCases { lines += section(verb.entry, help: help) }
+        var lines = options(Verb.global, help: help)
+        let verbs = Dictionary(uniqueKeysWithValues: Verb.allCases.map { ($0.name, $0.entry) })
+        for group in help.groups(of: Verb.allCases.map(\.name)) {
+            let title = group.title.map { ": " + $0.uppercased() } ?? ""
+            lines.append(".Sh COMMANDS\(title)")
+            for verb in group.names.compactMap({ verbs[$0] }) { lines += section(verb, help: help) }
+        }
         return documents.manual(lines.joined(separator: "\n"))
     }
 

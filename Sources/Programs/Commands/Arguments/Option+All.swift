@@ -48,11 +48,12 @@ extension Option {
     static let counter = Option("counter", .text("N"))
     static let encoding = Option("encoding", .choice(["base32", "hex"]))
 
-    static let tag = Option("tag", .text("TAG")).repeatable
+    static let tag = Option("tag", .listed("TAG", by: tags.name)).repeatable
     static let sort = Option("sort", .choice(["name", "added", "used"]))
     static let names = Option("names")
+    static let tags = Option("tags")
     static let agentOnly = Option("agent-only")
-    static let untag = Option("untag", .text("TAG")).repeatable
+    static let untag = Option("untag", .listed("TAG", by: tags.name)).repeatable
     static let note = Option("note", .text("TEXT"))
     static let icon = Option("icon", .text("NAME"))
     static let favourite = Option("favourite")
@@ -120,7 +121,7 @@ extension Option {
     static let copyPassphraseFile = Option("copy-passphrase-file", .file)
     static let format = Option("format", .choice(ExportRequest.Format.words), placeholder: "FORMAT")
     static let output = Option("output", short: "o", .file)
-    static let only = Option("only", .text("TAG|NAME")).repeatable
+    static let only = Option("only", .listed("TAG|NAME", by: tags.name)).repeatable
     static let plain = Option("plain")
     static let purge = Option("purge")
 

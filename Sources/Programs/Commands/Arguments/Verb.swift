@@ -38,7 +38,7 @@ struct Verb: ProgramVerb {
             [.sort, .idle, .copy, .clearAfter, .presenceCheck, .readOnly]
         },
         Verb("list", ListCommand.run, .optionalName) {
-            [.tag, .sort, .names, .agentOnly, .readOnly]
+            [.tag, .sort, .names, .tags, .agentOnly, .readOnly]
         },
         Verb("show", ShowCommand.run, .name) {
             [.uri, .qrShown, .qrPNG, .reveal, .force, .yes, .presenceCheck, .readOnly]
@@ -83,8 +83,8 @@ struct Verb: ProgramVerb {
                 .onFailure, .presenceCheck,
             ]
         },
-        Verb("login present", LoginCommand.present, .name),
-        Verb("login status", LoginCommand.status, .name) { [.readOnly] },
+        Verb("login present", LoginCommand.present, .name) { [.presenceCheck] },
+        Verb("login status", LoginCommand.status, .name) { [.readOnly, .presenceCheck] },
         Verb("login wipe", LoginCommand.wipe, .name) { [.yes] },
         Verb("key enrol", KeyEnrolCommand.run, .name) {
             [
@@ -208,8 +208,7 @@ enum ManualCommand {
     static func completions(_ session: Session) throws -> ExitCode {
         let word = session.arguments.operands[0]
         let script = try CompletionScript.of(
-            word, program: Verb.program,
-            names: "list --\(Option.names.name) --\(Option.agentOnly.name)")
+            word, program: Verb.program, names: "list --\(Option.agentOnly.name)")
         try session.printer.line(script)
         return .done
     }

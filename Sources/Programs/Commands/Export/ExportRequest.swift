@@ -168,7 +168,7 @@ struct ExportSelection {
         }
         for entry in skipped {
             session.printer.alarm(
-                "\(entry.name.visible) was skipped: it requires confirmation at each use")
+                "\(entry.name.visible) was skipped: it requires a check at each use")
         }
     }
 }

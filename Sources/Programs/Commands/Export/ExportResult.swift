@@ -52,7 +52,7 @@ struct ExportResult {
 
     /// Entries for another app.
     ///
-    /// - Parameter plain: The plain secrets, which no other app supports.
+    /// - Parameter plain: The static secrets, which no other app supports.
     init(
         _ entries: [OpenedEntry], for target: ExportTarget, password: SecretBytes?,
         plain: [EntrySummary]

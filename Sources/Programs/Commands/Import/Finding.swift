@@ -72,6 +72,17 @@ struct Finding {
         case missingParts([Int], of: Int)
         /// The number of further exports with missing parts.
         case incompleteExports(Int)
+
+        /// Whether a file or a part of an export was not read; what was read is refused otherwise.
+        var leavesUnread: Bool {
+            switch self {
+            case .file, .picture, .export, .reader, .vault, .missingPictures, .missingParts,
+                .incompleteExports:
+                true
+            case .unrelatedSymbol, .line, .sameVault, .exportRow, .unrecognisedLines, .exportEntry:
+                false
+            }
+        }
     }
 
     /// An entry without details.

@@ -1,6 +1,7 @@
 import CommandLineInterface
 import Exports
 import OneTimePassword
+import Pictures
 import SecretVault
 import VaultService
 import WatchwordCoding
@@ -70,12 +71,12 @@ struct ImportReport {
 
     private func list(_ items: [(finding: Finding, result: ImportResult)]) throws {
         if isVerbose || items.count <= ImportReport.mostListed {
-            for item in items { try session.printer.line(ImportReport.line(for: item)) }
+            for item in items { try session.printer.line(line(for: item)) }
             return
         }
         let notable = items.filter { $0.result.isNotable }
         for item in notable.prefix(ImportReport.mostListed) {
-            try session.printer.line(ImportReport.line(for: item))
+            try session.printer.line(line(for: item))
         }
         let rest = notable.count - ImportReport.mostListed
         if rest > 0, let file = items.first?.finding.file {
@@ -84,11 +85,12 @@ struct ImportReport {
         }
     }
 
-    private static func line(for item: (finding: Finding, result: ImportResult)) -> String {
+    private func line(for item: (finding: Finding, result: ImportResult)) -> String {
         let result = item.result
         let outcome = "\(item.finding.place): \(result.word): "
         guard let name = result.nameInVault ?? item.finding.name else {
-            return outcome + result.reason
+            let tried = isVerbose ? result.tried.joined(separator: ", ") : ""
+            return outcome + result.reason + (tried.isEmpty ? "" : " (tried: \(tried))")
         }
         return outcome + name.visible + (result.reason.isEmpty ? "" : " (\(result.reason))")
     }
@@ -140,6 +142,7 @@ struct ImportCounts {
     private var present = 0
     private var declined = 0
     private var refused = 0
+    private var unread = 0
     private var skipped: [Finding.SkipReason: Int] = [:]
     /// The words for changes; a rehearsal only says what would change.
     private let (addedWord, replacedWord, updatedWord): (String, String, String)
@@ -157,17 +160,18 @@ struct ImportCounts {
             case .entry(.present): present += 1
             case .entry(.declined): declined += 1
             case .skipped(let reason): skipped[reason, default: 0] += 1
+            case .refused(let refusal) where refusal.leavesUnread: unread += 1
             case .entry(.refused), .refused: refused += 1
             }
         }
     }
 
-    /// All numbers; the number of updated entries only if there are any.
+    /// All numbers; those of updated entries and of files that were not read only if there are any.
     var text: String {
         let skipped = skipped.values.reduce(present + declined, +)
         let updated = updated > 0 ? "\(updated) \(updatedWord), " : ""
         return "\(added) \(addedWord), \(replaced) \(replacedWord), \(updated)\(skipped) skipped, "
-            + "\(refused) refused"
+            + "\(refused) refused" + (unread > 0 ? ", \(unread) not read" : "")
     }
 
     /// The numbers that are not zero, with the reasons of skipped items.
@@ -182,6 +186,7 @@ struct ImportCounts {
             parts.append("\(count) skipped (\(Messages.word(for: reason)))")
         }
         if refused > 0 { parts.append("\(refused) refused") }
+        if unread > 0 { parts.append("\(unread) not read") }
         return parts
     }
 }
@@ -201,9 +206,20 @@ enum ImportResult {
         }
     }
 
-    /// What was done, in one word.
+    /// What was tried to find a QR code in an image that has none.
+    var tried: [String] {
+        if case .refused(.picture(.noSymbol(tried: let tried))) = self { tried } else { [] }
+    }
+
+    /// The result in JSON.
+    var code: String {
+        if case .refused(let refusal) = self, refusal.leavesUnread { "unread" } else { word }
+    }
+
+    /// What was done, in a word or two.
     var word: String {
         switch self {
+        case .refused(let refusal) where refusal.leavesUnread: "not read"
         case .entry(.added): "added"
         case .entry(.replaced): "replaced"
         case .entry(.updated): "updated"
@@ -282,18 +298,26 @@ extension ImportReport {
         }
         if let line = finding.line { members.append(("line", .number(Int64(line)))) }
         if let row = finding.row { members.append(("row", .number(Int64(row)))) }
-        members.append(("result", .text(item.result.word)))
+        members.append(("result", .text(item.result.code)))
         if let name = item.result.name ?? finding.name {
             members.append(("entry", .text(name.text)))
         }
         members += facts(of: item.result)
+        members.append(("tried", .list(item.result.tried.map { .text($0) })))
         let warnings = (finding.warnings + item.result.warnings).map(Messages.sentence)
-        if !warnings.isEmpty {
-            members.append(("warnings", .list(warnings.map { .text($0) })))
-        }
-        if session.arguments.has(.dryRun) { members.append(("dry_run", .flag(true))) }
-        return .object(members)
+        members.append(("warnings", .list(warnings.map { .text($0) })))
+        members.append(("dry_run", .flag(session.arguments.has(.dryRun))))
+        return .object(members.filling(allFields))
     }
+
+    /// The fields of each item, with the value if one is missing.
+    private static let allFields: Record = [
+        ("file", .null), ("format", .null), ("line", .null), ("row", .null), ("result", .null),
+        ("entry", .null), ("reason", .null), ("same_as", .null), ("old_counter", .null),
+        ("counter", .null), ("details_added", .flag(false)), ("missing", .list([])),
+        ("parts", .null), ("count", .null), ("tried", .list([])), ("warnings", .list([])),
+        ("dry_run", .flag(false)),
+    ]
 
     private static func facts(of result: ImportResult) -> Record {
         switch result {

@@ -66,6 +66,7 @@ extension ImportResult {
         case .entry(.replaced): "replace"
         case .entry(.updated): "update"
         case .entry(.present), .entry(.declined), .skipped: "skip"
+        case .refused(let refusal) where refusal.leavesUnread: "unread"
         case .entry(.refused), .refused: "refuse"
         }
     }

@@ -153,7 +153,7 @@ extension Session {
 // What an edit has bound an entry to.
 extension DeviceBinding? {
     /// The facts for scripts.
-    var record: Record { map { [("binding", .text($0.rawValue))] } ?? [] }
+    var record: Record { [("binding", map { .text($0.rawValue) } ?? .null)] }
 
     /// The sentence after the result.
     var note: String {

@@ -51,6 +51,28 @@ extension [EntrySummary] {
             return wanted.allSatisfy(own.contains)
         }
     }
+
+    /// The different tags, sorted; of those that differ only in case and accents, the first.
+    var tags: [String] {
+        var seen: Set<FoldedText> = []
+        let all = flatMap(\.details.tags).map { (text: $0, folded: FoldedText($0)) }
+        return all.filter { seen.insert($0.folded).inserted }
+            .sorted { $0.folded < $1.folded }.map(\.text)
+    }
+
+    /// Throws the error for a list that is empty because of a name or of tags.
+    func explainMissing(_ name: String?, _ tags: [String]) throws {
+        if let name, tags.isEmpty || holding(name).isEmpty {
+            throw CommandFailure.noSuchEntry(VisibleText.of(name))
+        }
+        if let missing = tags.first(where: { tagged([$0]).isEmpty }) {
+            throw CommandFailure.noSuchTag(
+                VisibleText.of(missing), known: self.tags.map { VisibleText.of($0) })
+        }
+        guard !tags.isEmpty else { return }
+        throw CommandFailure.noTaggedEntry(
+            tags.map { VisibleText.of($0) }, name: name.map { VisibleText.of($0) })
+    }
 }
 
 /// The beginnings of entries' ids, which can be typed instead of a name: at least eight characters,

@@ -3,10 +3,10 @@ import Devices
 import SecretVault
 import VaultService
 
-// Confirmations for the next edit.
+// Checks for the next edit.
 extension Session {
-    /// Asks for confirmation for each per-use entry in `entries`: replacing a secret requires the
-    /// same confirmation as using it.
+    /// Asks for a check of each per-use entry in `entries`: replacing a secret requires the
+    /// same check as using it.
     ///
     /// - Returns: The confirmed entries.
     @discardableResult func askToReplace(
@@ -20,7 +20,7 @@ extension Session {
         return Set(asking.map(\.id))
     }
 
-    /// Asks for the confirmation that renaming or removing `entry` requires, if it requires one.
+    /// Asks for the check that renaming or removing `entry` requires, if it requires one.
     ///
     /// Nothing protects a damaged entry, which can be removed without.
     func confirmIfRequired(
@@ -32,7 +32,7 @@ extension Session {
         } catch CommandFailure.at(_, VaultError.damaged) {}
     }
 
-    /// Asks for the confirmation that changing or replacing `entry` requires, for the next edit.
+    /// Asks for the check that changing or replacing `entry` requires, for the next edit.
     func confirm(_ entry: EntrySummary, in vault: any OpenVault, for use: EntryUse) throws {
         let response = try response(for: entry, in: vault, for: use) { presence in
             .confirm(vault.place, entry.id, presence)
@@ -71,7 +71,7 @@ enum EntryUse: Hashable, Sendable {
     case confirmText(String)
     /// Registering a new device key at this server.
     case enrolAt(String)
-    /// One of several entries that require confirmation; the first is 1.
+    /// One of several entries that require a check; the first is 1.
     case code(number: Int, of: Int)
     case watch(number: Int, of: Int)
     case export(number: Int, of: Int)
@@ -97,7 +97,7 @@ enum EntryUse: Hashable, Sendable {
         }
     }
 
-    /// Whether the confirmation from unlocking was already used for another entry.
+    /// Whether the check from unlocking was already used for another entry.
     var isFurther: Bool {
         switch self {
         case .show, .loginStatus, .verify, .edit, .remove, .signIn, .signInTo, .confirmText,

@@ -4,7 +4,7 @@ import SecretVault
 import VaultService
 import WatchwordSystem
 
-// Requests to the vault that a command has opened, and the confirmations that they require.
+// Requests to the vault that a command has opened, and the checks that they require.
 extension Session {
     /// Converts a refusal that concerns the whole vault to a `CommandFailure`.
     func expected(_ response: AgentResponse, by vault: any OpenVault) throws -> AgentResponse {
@@ -19,7 +19,7 @@ extension Session {
         }
     }
 
-    /// Sends a request that uses `entry`, after the confirmation that it requires.
+    /// Sends a request that uses `entry`, after the check that it requires.
     func response(
         for entry: EntrySummary, in vault: any OpenVault, for use: EntryUse,
         _ request: (AgentPresence) -> AgentRequest

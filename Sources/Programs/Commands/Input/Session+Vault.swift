@@ -51,14 +51,25 @@ extension Session {
             try correctPermissions(of: path)
             return try self.unlocked(path)
         }
-        printReports(unlocked.reports, of: unlocked.entries, inMerge: inMerge)
+        printReports(
+            unlocked.reports, of: unlocked.entries, inMerge: inMerge,
+            noticed: unlocked.noticedWipes)
         return unlocked
     }
 
     /// Prints what is reported about the vault with these entries.
     ///
-    /// - Parameter inMerge: whether to leave out alarms, and copies that can be merged.
-    func printReports(_ reports: [VaultReport], of entries: [EntrySummary], inMerge: Bool = false) {
+    /// The wipe of an entry is reported by the first command that opens the vault afterwards, and by
+    /// those that report on the whole vault.
+    ///
+    /// - Parameters:
+    ///   - inMerge: whether to leave out alarms, and copies that can be merged.
+    ///   - noticed: the entries whose wipe was noticed now.
+    func printReports(
+        _ reports: [VaultReport], of entries: [EntrySummary], inMerge: Bool = false,
+        noticed: Set<RecordID> = []
+    ) {
+        let reportsWipes = ["list", "check", "unlock"].contains(arguments.entry.name)
         let restoring = restoring(reports)
         for report in reports {
             let sentence = Messages.sentence(
@@ -67,6 +78,7 @@ extension Session {
             case .conflictingCopy where inMerge, .rekeyedCopy where inMerge,
                 .moreConflictingCopies where inMerge, .unmergedPrevious where inMerge:
                 continue
+            case .wiped(let id, _) where !reportsWipes && !noticed.contains(id): continue
             case _ where report.isAlarm && inMerge: continue
             // Repeated codes are dangerous, so this is printed even with --quiet.
             case _ where report.isAlarm: printer.alarm(sentence)

@@ -23,7 +23,7 @@ extension Messages {
         case .notSystems:
             "/run/watchword/agent.sock does not belong to the system agent; tell the administrator"
         case .otherVersion:
-            "the agent is from another version of Watchword; run watchword agent stop, then watchword "
+            "the agent is from a different version of Watchword; run watchword agent stop, then watchword "
                 + "unlock"
         case .tooManyClients:
             "too many programs are using the agent; end those that wait for an answer, and try again"
@@ -71,7 +71,7 @@ extension Messages {
         case .olderFile:
             "the agent locked the vault because an older file replaced it, or one that lacks its last "
                 + "changes"
-        case .otherVault: "the agent locked the vault because another vault replaced it"
+        case .otherVault: "the agent locked the vault because a different vault replaced it"
         case .rekeyed: "the agent locked the vault because its key was changed"
         }
     }

@@ -90,7 +90,7 @@ extension Messages {
     static func sentence(forLeavingOut count: Int, _ reason: EntryOmission) -> String {
         let are = count == 1 ? "was" : "were"
         return switch reason {
-        case .plainSecret: "\(count) plain \(count == 1 ? "secret" : "secrets") \(are) left out"
+        case .plainSecret: "\(count) static \(count == 1 ? "secret" : "secrets") \(are) left out"
         case .yandex: "\(entries(count, "Yandex")) \(are) left out"
         case .yandexSecret:
             "\(entries(count, "Yandex")) \(are) left out (secret is not one that the app accepts)"
@@ -153,9 +153,8 @@ extension Messages {
 extension Messages {
     static func sentence(for refusal: PictureRefusal) -> String {
         switch refusal {
-        case .noSymbol(let tried):
-            "no QR code found"
-                + (tried.isEmpty ? "" : " (tried: \(tried.joined(separator: ", ")))")
+        case .noSymbol:
+            "no QR code found; crop the image to the code, or use a larger or sharper image"
         case .notAPicture: "not an image"
         case .unsupported(let format): "\(format) images are not supported; save the image as PNG"
         case .libraryMissing(let format):

@@ -56,6 +56,7 @@ extension Messages {
         case .file(.tooLarge(ExportLimits.standard.bytes)):
             sentence(for: FileError.tooLarge(limit: ExportLimits.standard.bytes))
                 + exports.advice(raises: true)
+        case .file(.empty), .picture(.empty): "the file is empty"
         case .file(let error): sentence(for: error)
         case .picture(let refusal): sentence(for: refusal)
         case .unrelatedSymbol: "the QR code is not an otpauth:// URI"
@@ -72,8 +73,8 @@ extension Messages {
         case .exportRow(let reason): sentence(for: reason)
         case .missingPictures(let numbers):
             numbers.count == 1
-                ? "the export is missing picture \(list(numbers))"
-                : "the export is missing pictures \(list(numbers))"
+                ? "the export is missing image \(list(numbers))"
+                : "the export is missing images \(list(numbers))"
         case .unrecognisedLines(let count):
             count == 1
                 ? "1 more line is not an otpauth:// URI"
@@ -93,13 +94,13 @@ extension Messages {
         switch refusal {
         case .keyRepeatedTooOften: "the vault already has too many entries with this key"
         case .nameTaken(let name):
-            "an entry named “\(name.visible)” has another key or other parameters; use --on-duplicate replace or keep"
+            "an entry named “\(name.visible)” has a different key or different parameters; use --on-duplicate replace or keep"
         case .notCompared(let name):
-            "“\(name.visible)” requires confirmation at each use, so its key was not compared; use --on-duplicate replace or keep"
+            "“\(name.visible)” requires a check at each use, so its key was not compared; use --on-duplicate replace or keep"
         case .boundElsewhere(let name):
-            "“\(name.visible)” opens only on another device; import the file there, or remove the entry first"
+            "“\(name.visible)” opens only on a different device; import the file there, or remove the entry first"
         case .requiresCheckPerUse(let name):
-            "“\(name.visible)” now requires confirmation at each use; run the import again"
+            "“\(name.visible)” now requires a check at each use; run the import again"
         case .tooLong: "the name or the key is too long"
         }
     }

@@ -3,9 +3,19 @@ import DeviceLogin
 import Devices
 import OneTimePassword
 import QRDrawing
+import SecretVault
 
 // Keys, codes and QR codes.
 extension Messages {
+    /// The form of the codes of the entry with this name, or of those that options describe.
+    static func sentence(forCodesIn style: CodeStyle, _ name: EntryName?) -> String {
+        let count = style.length
+        let characters = style == .steam ? "character" : "digit"
+        let form = "\(count) \(characters)\(count == 1 ? "" : "s")"
+        return name.map { "a code of “\($0.visible)” has \(form)" }
+            ?? "a code has \(form) here; see --digits"
+    }
+
     static func sentence(for error: OneTimePasswordError) -> String {
         switch error {
         case .notBase32(let position): "character \(position + 1) is not Base32 (A–Z, 2–7)"
@@ -150,7 +160,7 @@ extension Messages {
         case .otherKind, .deviceKey: "not a device key; see watchword key enrol --help"
         case .unregistered:
             "the server has not confirmed the key; run watchword key enrol again, with the same "
-                + "ticket or another one"
+                + "ticket or a different one"
         case .otherPlace:
             "an earlier run with this ticket made the key elsewhere, or without a PIN; repeat it with "
                 + "the same options as before, or request another ticket"
@@ -159,7 +169,7 @@ extension Messages {
                 + "a PIN; it is in use now, and the ticket was not used; to replace the key, run the "
                 + "command again"
         case .unreadable:
-            "the key was stored by another version of Watchword; enrol the device again"
+            "the key was stored by a different version of Watchword; enrol the device again"
         case .denied:
             "the server denied the signature; the key was kept; try again, or enrol the device again"
         case .wipeNotObeyed:
@@ -177,7 +187,7 @@ extension Messages {
             "the system agent uses only this computer's TPM (device:/dev/tpmrm0); run the command "
                 + "without --tpm"
         case .token(.otherDevice):
-            "the key was made by another TPM, or this one was cleared; enrol the device again"
+            "the key was made by a different TPM, or this one was cleared; enrol the device again"
         case .token(.badRequest):
             "the TPM does not accept the stored key; enrol the device again"
         default: sentence(for: error)

@@ -13,7 +13,7 @@ extension Messages {
         case .unregistered, .otherPlace, .adoptedElsewhere, .otherTPM:
             sentence(forKey: error)
         case .unreadable:
-            "the enrolment was stored by another version of Watchword; enrol the device again"
+            "the enrolment was stored by a different version of Watchword; enrol the device again"
         case .stale:
             "the secret is older than the last one presented from this folder, so an older vault was "
                 + "restored; nothing was sent, because the server would treat the secret as stolen; "
@@ -46,7 +46,7 @@ extension Messages {
             case .failures: "after too many failures"
             case .revoked: "because the server revoked it"
             case .reuseDetected:
-                "because two holders used it (unless you copied it, somebody has stolen it)"
+                "because its reuse was detected (unless you copied it, somebody has stolen it)"
             case .tooManyFailures: "because the server received too many wrong \(noun)s"
             case .accountClosed: "because the account is closed"
             }
@@ -56,7 +56,7 @@ extension Messages {
     private static func sentence(for problem: HelperResponse.Problem) -> String {
         if problem.type.text == sentBefore {
             return
-                "the ticket was already sent with another --device-name or --this-device; use the same "
+                "the ticket was already sent with a different --device-name or --this-device; use the same "
                 + "options again, or request another ticket"
         }
         return CourierMessages.sentence(for: problem)

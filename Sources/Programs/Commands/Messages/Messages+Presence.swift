@@ -2,7 +2,7 @@ import Devices
 import SecretVault
 import WatchwordSystem
 
-// Access control: when an entry requires confirmation, and what failures cost.
+// Access control: when an entry requires a check, and what failures cost.
 extension Messages {
     /// Access control in a few words; `nil` if it is the default.
     static func description(of access: AccessControl, for kind: EntryKind) -> String? {
@@ -16,15 +16,15 @@ extension Messages {
 
     static func sentence(for presence: AccessControl.Presence) -> String {
         switch presence {
-        case .perUnlock: "confirmed once, when the vault is unlocked"
-        case .perUse(.any): "confirmed at each use"
-        case .perUse(.passphrase): "confirmed with the passphrase at each use"
-        case .perUse(.pam): "confirmed through PAM at each use"
+        case .perUnlock: "one check, when the vault is unlocked"
+        case .perUse(.any): "a check at each use"
+        case .perUse(.passphrase): "a check of the passphrase at each use"
+        case .perUse(.pam): "a check by PAM at each use"
         }
     }
 
     static func sentence(for reuse: ReuseTime) -> String {
-        "while the agent holds the vault, a confirmation stays valid for "
+        "while the agent holds the vault, a check stays valid for "
             + duration(Int64(reuse.seconds))
     }
 
@@ -41,8 +41,8 @@ extension Messages {
     static func sentence(for onFailure: AccessControl.OnFailure) -> String {
         switch onFailure {
         case .lockOut:
-            "\(LockOutPolicy.firstFailureWithWait) failures in a row lock it for \(firstWait); "
-                + "further failures lock it for \(laterWaits)"
+            "\(LockOutPolicy.firstFailureWithWait) failures in a row lock you out for \(firstWait); "
+                + "further failures lock you out for \(laterWaits)"
         case .wipe(let count):
             count.value == 1
                 ? "the first failure wipes it" : "\(count.value) failures in a row wipe it"
@@ -100,7 +100,8 @@ extension Messages {
     static func sentence(forMoveRefused cost: RefusalCost) -> String {
         let refused = "the vault was not moved, because it has entries that only PAM opens"
         return switch cost {
-        case .free(let left): "\(refused); such an entry is locked or wiped \(after(left + 1))"
+        case .free(let left):
+            "\(refused); such an entry locks you out or is wiped \(after(left + 1))"
         case .wait(let seconds): "\(refused); \(wait(seconds))"
         case .notCounted: refused
         case .wiped: "\(refused); such an entry was wiped after too many failures"
@@ -126,7 +127,7 @@ extension Messages {
         case .refused(let entry, .wiped, _):
             "“\(entry.visible)” was wiped after too many failures, and cannot be restored"
         case .entryLockedOut(let entry, let seconds):
-            "“\(entry.visible)” is locked after too many failures; \(wait(seconds))"
+            "you are locked out of “\(entry.visible)” after too many failures; \(wait(seconds))"
         case .pam(let entry, let failure, let presence):
             "“\(entry.visible)” was not opened: " + sentence(for: failure)
                 + advice(after: failure.reason, where: presence)
@@ -134,7 +135,7 @@ extension Messages {
             "“\(entry.visible)” is per-use:\(demanded.rawValue) and accepts no other check; omit "
                 + "--presence-check"
         case .nothingFurther(let entry, let place, let error):
-            "“\(entry.visible)” requires another confirmation (\(place): \(sentence(for: error))); "
+            "“\(entry.visible)” requires another check (\(place): \(sentence(for: error))); "
                 + "give the passphrase or recovery key in a file or on a terminal"
         }
     }
@@ -148,7 +149,7 @@ extension Messages {
             "; the entry accepts no other check, so create the file"
         case (.noTerminal, .perUse(.pam)): "; run the command on a terminal"
         case (.noServiceFile, _), (.noTerminal, _):
-            "; use --presence-check passphrase to confirm with the passphrase"
+            "; use --presence-check passphrase to enter the passphrase instead"
         default: ""
         }
     }
@@ -163,7 +164,7 @@ extension Messages {
         if status.lockOut.seconds > 0 {
             costs.append(wait(status.lockOut.seconds) + ", or use --recovery-key now")
         } else if status.failuresUntilLockOut > 0 {
-            costs.append("the vault will be locked \(after(status.failuresUntilLockOut))")
+            costs.append("you will be locked out \(after(status.failuresUntilLockOut))")
         }
         if let left = status.failuresUntilWipe {
             costs.append("an entry will be wiped \(after(left))")
@@ -181,7 +182,7 @@ extension Messages {
         if case .wipe(let limit) = onFailure, limit.value <= LockOutPolicy.firstFailureWithWait {
             return "it will be wiped"
         }
-        return "it will be locked"
+        return "you will be locked out of it"
     }
 
     private static func wait(_ seconds: Int64) -> String {
@@ -216,7 +217,7 @@ extension Messages {
         case .otherVersion:
             "watchword-presence and watchword have different versions; reinstall Watchword"
         case .alreadyAsking(let name):
-            "another program is already asking you to confirm a use of “\(VisibleText.of(name))”; if "
+            "another program is already asking for a check of “\(VisibleText.of(name))”; if "
                 + "you did not start it, answer and touch nothing, and run watchword lock --all, which "
                 + "ends its check"
         case .system(let failure): sentence(for: failure)

@@ -39,6 +39,20 @@ extension Messages {
                 + "recovery key opens it."
     }
 
+    /// What the removal of the last passphrase means; `nil` for another slot.
+    static func warning(forRemoving slot: SlotSummary, leaving rest: [SlotSummary]) -> String? {
+        guard slot.isPassphrase, !rest.contains(where: \.isPassphrase) else { return nil }
+        let kinds = rest.compactMap(\.token)
+        let devices = [TokenKind.tpm, .authenticator].filter(kinds.contains).map {
+            "the " + name(of: $0)
+        }
+        return devices.isEmpty
+            ? "without this passphrase, only the recovery key opens the vault; if you lose it, the vault "
+                + "is lost"
+            : "without this passphrase, only " + devices.joined(separator: ", ")
+                + " and the recovery key open the vault"
+    }
+
     static func name(of token: TokenKind) -> String {
         switch token {
         case .tpm: "TPM"
@@ -67,7 +81,7 @@ extension Messages {
         case .badHelperResponse: return "watchword-token sent an invalid response"
         case .noDevice:
             return token == .tpm
-                ? "no TPM 2 was found; enable it in the firmware, or name it with --tpm"
+                ? "no TPM 2 was found; enable it in the firmware, or specify a TPM with --tpm"
                 : "no FIDO2 authenticator is connected"
         case .noPermission:
             return token == .tpm
@@ -80,8 +94,8 @@ extension Messages {
                     ? ", or use --tpm device:/dev/tpmrm0, which programs can share" : "")
         case .otherDevice:
             return token == .tpm
-                ? "the slot belongs to another TPM, or this one was cleared"
-                : "the slot belongs to another authenticator, or this one was reset"
+                ? "the slot belongs to a different TPM, or this one was cleared"
+                : "the slot belongs to a different authenticator, or this one was reset"
         case .wrongPIN(let left): return wrongPIN(left: left)
         case .noPIN: return "no PIN was entered"
         case .failed(let call, let code):
@@ -94,10 +108,10 @@ extension Messages {
             return "the slot was damaged or tampered with; remove it and add it again"
         case .lockedOut(let seconds?):
             return
-                "no PIN of the TPM is accepted after too many failures; one more attempt is allowed within "
+                "the TPM accepts no PIN after too many failures; the next attempt is possible after at most "
                 + duration(Int64(seconds))
         case .lockedOut(nil):
-            return "no PIN of the TPM is accepted after too many failures; try again later"
+            return "the TPM accepts no PIN after too many failures; try again later"
         case .changedPCR7:
             return "PCR 7 has changed (Secure Boot or its keys); if you expected this, remove the "
                 + "slot and add it again"
@@ -115,7 +129,7 @@ extension Messages {
         case .declined: return "the authenticator declined"
         case .notSupported: return "the authenticator does not support hmac-secret"
         case .severalDevices:
-            return "several authenticators are connected; name one with --device (fido2-token -L "
+            return "several authenticators are connected; choose one with --device (fido2-token -L "
                 + "lists them)"
         }
     }
@@ -152,7 +166,7 @@ extension Messages {
             let folder = folderOfKeys(entry.binding?.binding)
             return "\(name) opens only on “\(device)”; "
                 + (entry.kind == .enrolled
-                    ? "enrol this device under another name, or, if that device or its key is gone, "
+                    ? "enrol this device under a different name, or, if that device or its key is gone, "
                         + "remove the entry (watchword remove) and enrol again"
                     : "if this is that device, its key is missing from \(folder): restore the folder, "
                         + "or else \(wayOut)")

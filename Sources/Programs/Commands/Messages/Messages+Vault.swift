@@ -6,24 +6,29 @@ import WatchwordSystem
 
 // The vault.
 extension Messages {
+    /// What to do with a new vault.
+    static func nextSteps(_ program: String) -> String {
+        "To add an entry, run: \(program) add NAME. To move from another app, run: \(program) import FILE"
+    }
+
     static func sentence(for error: VaultError) -> String {
         switch error {
         case .notFound: "no vault found; create one with watchword init"
-        case .alreadyExists: "already exists; choose another path for the vault"
+        case .alreadyExists: "already exists; choose a different path for the vault"
         case .previousLeft:
             "the vault is missing, but its previous generation still exists"
         case .reservedPath:
-            "the name .watchword is reserved for Watchword's own files; choose another path"
+            "the name .watchword is reserved for Watchword's own files; choose a different path"
         case .previousGeneration:
-            "a previous generation is read-only; copy it to another folder to change it"
+            "a previous generation is read-only; to change it, copy it to a different folder"
         case .folder: "is a folder, not a vault"
-        case .symbolicLink: "is a symbolic link; name the vault itself"
+        case .symbolicLink: "is a symbolic link; specify the vault itself"
         case .notAFile: "not a regular file"
         case .otherOwner(let user): "the vault belongs to user ID \(user), not to you"
         case .openToOthers(let mode):
             "other users can access the file (mode 0\(String(mode, radix: 8))); run chmod 600 on it"
         case .tooLarge:
-            "larger than 64 MiB, the maximum for a vault, so Watchword did not save it; choose another file"
+            "larger than 64 MiB, the maximum for a vault, so Watchword did not save it; choose a different file"
         case .overLimit(let limit): limitSentence(limit)
         case .notAVault: "not a Watchword vault"
         case .newerVersion(let version):
@@ -81,17 +86,17 @@ extension Messages {
                 + "the warnings of watchword list say"
         case .copyHasNewerKey: "the other file has a newer key"
         case .openedReadOnly: "the vault is open read-only; nothing was changed"
-        case .proofRefused(.expired): "your confirmation expired; confirm again"
+        case .proofRefused(.expired): "the check expired; run the command again"
         case .proofRefused(.otherPurpose):
-            "your confirmation was for another purpose; confirm again"
-        case .presenceNeeded: "the entry requires confirmation at each use; run the command again"
+            "the check was made for a different purpose; run the command again"
+        case .presenceNeeded: "the entry requires a check at each use; run the command again"
         case .differentCheckRequired: "the entry requires a different check; see watchword show"
         case .busy: "another program is changing the vault; try again"
         case .changedMeanwhile:
             "another program, such as a file-sync client, replaced the vault while it was being saved; its "
                 + "file was kept and nothing was saved; try again"
         case .rekeyed: "another program gave the vault a new key; try again"
-        case .replaced: "the vault was replaced by another vault; try again"
+        case .replaced: "a different vault replaced the vault; try again"
         case .recoveryKeyLength(let count, let expected):
             "a recovery key has \(expected) letters and digits, not \(count)"
         case .recoveryKeyCharacter:
@@ -100,9 +105,9 @@ extension Messages {
         case .noSuchEntry: "another program removed the entry"
         case .nothingToUndo(let reason): sentence(for: reason)
         case .otherVault:
-            "a copy of another vault; export its entries, and import them into this one"
+            "a copy of a different vault; export its entries, and import them into this one"
         case .wiped: "the entry was wiped; only its name is left"
-        case .boundElsewhere: "the entry opens only on another device; see watchword show"
+        case .boundElsewhere: "the entry opens only on a different device; see watchword show"
         case .deviceKey(let problem): sentence(for: problem)
         case .vanished:
             "the entry has lost its secret; watchword list says how to restore it"
@@ -111,7 +116,7 @@ extension Messages {
                 + "remove it"
         case .invalidTag:
             "a tag is empty, is given twice, or begins or ends with a space; correct it"
-        case .otherKind: "the entry has another type"
+        case .otherKind: "the entry has a different type"
         case .counterExhausted:
             "the counter has reached its maximum; ask the issuer for a new key"
         case .noSuchSlot: "no such slot; see watchword slot list"

@@ -57,9 +57,9 @@ extension Messages {
         case .conflictingCopy(let path): sentence(forCopyAt: path, program)
         case .rekeyedCopy(let path):
             sentence(forCopyAt: path, program)
-                + "; it has another key: if that is newer, the command says how to exchange the two, and "
-                + "merge the vault into it; if it is older, and the command finds nothing to merge, delete "
-                + "the copy"
+                + "; its key is different: if it is newer, the command says how to exchange the two files, and "
+                + "merge the vault into the copy; if it is older, and the command finds nothing to merge, "
+                + "delete the copy"
         case .moreConflictingCopies(let count):
             "\(count) more such \(count == 1 ? "copy is" : "copies are") beside the vault; merge or "
                 + "remove those above, and they are reported"
@@ -126,7 +126,7 @@ extension Messages {
         switch reason {
         case .failures: "after too many failures"
         case .revoked: "because the server revoked it"
-        case .reuseDetected: "because two holders used it"
+        case .reuseDetected: "because its reuse was detected"
         case .tooManyFailures: "because the server received too many wrong secrets"
         case .accountClosed: "because the account is closed"
         }
@@ -139,7 +139,7 @@ extension Messages {
             switch check.previous {
             case .none: "no previous generation"
             case .whole(let generation): "the previous generation (\(generation)) is intact"
-            case .unusable(.rekeyed): "the previous generation has another key"
+            case .unusable(.rekeyed): "the previous generation has a different key"
             case .unusable(let error): "the previous generation: " + sentence(for: error)
             }
         let elsewhere = check.closed > 0 ? ", \(check.closed) bound to other devices" : ""

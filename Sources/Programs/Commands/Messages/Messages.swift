@@ -41,7 +41,7 @@ enum Messages {
         case .noPassphrase(let slots):
             "the vault has no passphrase (\(openers(of: slots))); run the command without a passphrase file"
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
-        case .pictureOnTerminal: "images cannot be written to a terminal; name a file"
+        case .pictureOnTerminal: "images cannot be written to a terminal; specify a file"
         case .exportOnTerminal:
             "this format is for a file; use --output FILE, or --output - for standard output"
         case .noHome: "HOME is not set; use --vault FILE"
@@ -65,7 +65,7 @@ enum Messages {
                 + "swap; run watchword agent stop, and unlock again"
         case .keptBySystem:
             "the system agent keeps the vault, and this command needs the vault's file; run "
-                + "watchword vault move --to-user first, or name another vault with --vault"
+                + "watchword vault move --to-user first, or specify a different vault with --vault"
         case .noVaultWhileStopped(let path):
             "\(path): no vault found; the system agent may keep it, but is not running; "
                 + reasonForStop
@@ -95,6 +95,11 @@ enum Messages {
                 + "the beginning of the text would scroll away; enlarge the window, or reduce the font "
                 + "size, and repeat the command"
         case .noSuchEntry(let name): "no entry matches “\(name)”; see watchword list"
+        case .noSuchTag(let tag, let known): sentence(forUnknownTag: tag, known)
+        case .noTaggedEntry(let tags, let name):
+            "no entry has the \(tags.count == 1 ? "tag" : "tags") "
+                + tags.map { "“\($0)”" }.joined(separator: " and ")
+                + (name.map { " and matches “\($0)”" } ?? "") + "; see watchword list"
         case .ambiguousName(let name, let found):
             "“\(name)” matches several entries; use a longer name or an id:"
                 + found.map { "\n  " + $0 }.joined()
@@ -110,9 +115,9 @@ enum Messages {
         case .edit(.emptyKey): sentence(for: OneTimePasswordError.emptyKey)
         case .edit(.tooLong): sentence(for: OneTimePasswordError.tooLong)
         case .nameTaken(let name):
-            "an entry named “\(name)” already exists; rename or remove it, or choose another name"
+            "an entry named “\(name)” already exists; rename or remove it, or choose a different name"
         case .noCodes(let name, .secret):
-            "“\(name)” is a plain secret and has no codes; use watchword show --reveal"
+            "“\(name)” is a static secret and has no codes; use watchword show --reveal"
         case .noCodes(let name, .enrolled):
             "“\(name)” is an enrolled secret, which has no codes and is never shown; use watchword "
                 + "login present"
@@ -121,9 +126,9 @@ enum Messages {
             "“\(name)” has \(Self.name(ofUncomputed: kind)) codes; Watchword stores the key, but does "
                 + "not compute these codes"
         case .noCodes(let name, _): "“\(name)” has no codes"
-        case .notPlain(let name): "“\(name)” is not a plain secret; use watchword show --uri"
+        case .notPlain(let name): "“\(name)” is not a static secret; use watchword show --uri"
         case .eachRequiresCheck:
-            "every entry requires confirmation at each use; name the entries to watch"
+            "every entry requires a check at each use; specify the entries to watch"
         case .nothingToWatch: "the vault has no time-based entries"
         case .nothingToPick: "the vault has no entries with codes"
         case .screen(.none):
@@ -157,6 +162,17 @@ enum Messages {
 }
 
 extension Messages {
+    /// The sentence for a tag that no entry has.
+    private static func sentence(forUnknownTag tag: String, _ known: [String]) -> String {
+        let most = 12
+        return "no entry has the tag “\(tag)”; "
+            + (known.isEmpty
+                ? "to add it to an entry, use watchword edit NAME --tag TAG"
+                : known.count > most
+                    ? "to see the \(known.count) tags of the vault, use watchword list --tags"
+                    : "the tags of the vault are: " + known.joined(separator: ", "))
+    }
+
     static func sentence(for error: UsageError) -> String {
         withoutSecret(error).sentence(program: Verb.program)
     }

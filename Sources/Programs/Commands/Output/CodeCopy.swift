@@ -71,8 +71,10 @@ extension Session {
     /// Puts `code` on the clipboard, and tells the user.
     func deliver(_ code: EntryCode, by copy: CodeCopy) throws {
         let seconds = try self.copy(code, by: copy)
-        var fields: Record = [("copied_by", .text(copy.route.word))]
-        if let seconds { fields.append(("cleared_in", .number(Int64(seconds)))) }
+        let fields: Record = [
+            ("copied_by", .text(copy.route.word)),
+            ("cleared_in", seconds.map { .number(Int64($0)) } ?? .null),
+        ]
         try print(
             code.record(with: fields),
             orNote: Messages.copied(code.entry.name, by: copy.route, clearedAfter: seconds))

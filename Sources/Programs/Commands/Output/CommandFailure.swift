@@ -48,6 +48,10 @@ enum CommandFailure: ProgramFailure {
     /// The vault refused an edit.
     case edit(EditRefusal)
     case noSuchEntry(String)
+    /// No entry has this tag; the tags that entries have.
+    case noSuchTag(String, known: [String])
+    /// No entry has all of these tags, or none of those that have them matches the name.
+    case noTaggedEntry([String], name: String?)
     case ambiguousName(String, [String])
     /// Without a question, the first text does not suffice to change the entry with this name.
     case partOfName(String, String)
@@ -59,7 +63,7 @@ enum CommandFailure: ProgramFailure {
     case nothingToPick
     /// A list could not be shown on the terminal.
     case screen(TerminalError)
-    /// Every time-based entry requires confirmation at each use.
+    /// Every time-based entry requires a check at each use.
     case eachRequiresCheck
     /// No entry can be exported in this format.
     case nothingToExport
@@ -153,7 +157,7 @@ enum PresenceRefusal {
     case pam(EntryName, PAMCheckFailure, AccessControl.Presence)
     /// An option names a different check from the one that the entry requires.
     case differentCheck(EntryName, demanded: EntryCheck)
-    /// The entry requires another confirmation, and this source has no more input.
+    /// The entry requires another check, and this source has no more input.
     case nothingFurther(EntryName, String, FileError)
 }
 

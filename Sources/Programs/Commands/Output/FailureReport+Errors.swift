@@ -91,8 +91,9 @@ extension ExitCode {
             case .terminal(let error, _), .screen(let error): ExitCode(error)
             case .pinEntry(.cancelled), .pinEntry(.timedOut): .presence
             case .pinEntry: .system
-            case .declined, .noSuchEntry, .ambiguousName, .partOfName, .nameTaken, .noCodes,
-                .notPlain, .nothingToWatch, .nothingToPick, .eachRequiresCheck,
+            case .declined, .noSuchEntry, .noSuchTag, .noTaggedEntry, .ambiguousName, .partOfName,
+                .nameTaken, .noCodes, .notPlain, .nothingToWatch, .nothingToPick,
+                .eachRequiresCheck,
                 .nothingToExport, .noImages:
                 .no
             case .wipesInMerge, .newerKeyInMerge: .no

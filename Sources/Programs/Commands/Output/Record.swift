@@ -11,6 +11,18 @@ typealias Record = [(String, JSONValue)]
 extension Record {
     /// The same fields, sorted by name.
     var byName: Record { sorted { $0.0 < $1.0 } }
+
+    /// The fields of `all` in that order, and then other ones; a field that this record lacks has
+    /// the value in `all`.
+    ///
+    /// An object in JSON has every field of its kind, so that scripts need not test for a field.
+    func filling(_ all: Record) -> Record {
+        let others = filter { field in !all.contains { $0.0 == field.0 } }
+        return all.map { name, value in (name, first { $0.0 == name }?.1 ?? value) } + others
+    }
+
+    /// The same with `null` for each field in `names` that is missing.
+    func filling(_ names: [String]) -> Record { filling(names.map { ($0, .null) }) }
 }
 
 extension Session {
@@ -61,7 +73,8 @@ extension JSONValue {
         case .flag(let flag): flag ? "yes" : "no"
         case .number(let number): String(number)
         case .counter(let counter): String(counter)
-        case .list(let values): values.compactMap(\.visible).joined(separator: ", ")
+        case .list(let values) where !values.isEmpty:
+            values.compactMap(\.visible).joined(separator: ", ")
         default: nil
         }
     }

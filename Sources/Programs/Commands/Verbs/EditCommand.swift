@@ -35,7 +35,7 @@ enum EditCommand {
         let fingers = try session.requiresCurrentFingers(
             under: access.applied(to: entry.accessControl).presence)
         try session.expectFingers(fingers, of: vault)
-        // Changing a secret, access control or the name requires the same confirmation as using the
+        // Changing a secret, access control or the name requires the same check as using the
         // entry.
         if (CodeChange.options + accessOptions).contains(where: arguments.has) {
             try session.requireHome(of: entry)

@@ -19,7 +19,8 @@ struct EntryCode {
     /// A record of what was done with the code, without the code.
     func record(with fields: Record) -> Record {
         let names: Record = [("account", .text(entry.account)), ("issuer", .text(entry.issuer))]
-        return (fields + facts + names).byName
+        return (fields + facts + names).filling(["counter", "period", "remaining", "valid_until"])
+            .byName
     }
 }
 
@@ -41,7 +42,7 @@ extension Session {
     /// How many steps after the current one the code is: with `--next`, one.
     var codeOffset: UInt64 { arguments.has(.next) ? 1 : 0 }
 
-    /// The code of `entry`, once the confirmation that it requires was given.
+    /// The code of `entry`, once the check that it requires was given.
     func entryCode(of entry: EntrySummary, in vault: any OpenVault, for use: EntryUse)
         throws -> EntryCode
     {
@@ -69,14 +70,14 @@ enum CodeFacts {
     static func timeBased(_ step: TimeStep, at moment: Int64, offset: UInt64 = 0)
         -> Record
     {
-        var members: Record = [("period", .number(step.period))]
         let end = end(step, at: moment, offset: offset)
-        if let end { members.append(("remaining", .number(end - moment))) }
-        members.append(("type", .text("totp")))
-        // Omit a time that overflows 64 bits or that RFC 3339 cannot represent.
-        let until = end.map(Timestamp.init(unixTime:))
-        if let until, until.isWritable { members.append(("valid_until", .text(until.text))) }
-        return members
+        // A time that overflows 64 bits or that RFC 3339 cannot represent is `null`.
+        let until = end.map(Timestamp.init(unixTime:)).flatMap { $0.isWritable ? $0.text : nil }
+        return [
+            ("period", .number(step.period)),
+            ("remaining", end.map { .number($0 - moment) } ?? .null), ("type", .text("totp")),
+            ("valid_until", until.map { .text($0) } ?? .null),
+        ]
     }
 
     /// The Unix time when the code ends; `nil` if it overflows.
@@ -99,7 +100,7 @@ extension TimeStep {
     }
 }
 
-// Codes and secrets of entries, after the confirmation that each requires.
+// Codes and secrets of entries, after the check that each requires.
 extension Session {
     /// The code of a time-based entry, `offset` steps after the time that `--at` names, or after
     /// now, and that time.
@@ -114,10 +115,10 @@ extension Session {
         let first = try step.number(at: asked)
         let time = CodeTime.moment(asked, offset: offset, isRefresh: false)
         let code = try issuedCode(of: entry, at: time, by: vault, for: use)
-        // The confirmation may have taken a while.
+        // The check may have taken a while.
         let now = try moment()
         guard try step.number(at: now) != first else { return (code.text, step, now) }
-        // The code changed during the confirmation, which also counts for the next code.
+        // The code changed during the check, which also counts for the next code.
         let later = CodeTime.moment(now, offset: offset, isRefresh: true)
         let request = AgentRequest.code(vault.place, entry.id, later, .none)
         guard case .code(let next) = try vault.send(request) else {

@@ -18,7 +18,7 @@ enum ExportCommand {
         }
         let password =
             request.isEncrypted ? try session.newExportPassword(for: request.format) : nil
-        // No other app supports plain secrets, so they are not opened.
+        // No other app supports static secrets, so they are not opened.
         let plain =
             request.format == .backup ? [] : selection.chosen.filter { $0.kind == .secret }
         let skipped = Set(plain.map(\.id))
@@ -46,7 +46,7 @@ enum ExportCommand {
 
     /// Opens entries.
     ///
-    /// All confirmations are asked for before anything is written, so that a backup is complete or
+    /// All checks are asked for before anything is written, so that a backup is complete or
     /// empty.
     private static func opened(
         _ entries: [EntrySummary], in vault: any OpenVault, _ session: Session

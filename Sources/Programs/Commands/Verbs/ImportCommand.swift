@@ -108,13 +108,13 @@ extension DuplicateChoices {
         let heading =
             switch (isCompared, names.count) {
             case (true, 1):
-                "The vault has an entry with this name and another key or other parameters:"
+                "The vault has an entry with this name and a different key or different parameters:"
             case (true, _):
-                "The vault has entries with these names and other keys or parameters:"
+                "The vault has entries with these names and different keys or parameters:"
             case (false, 1):
-                "The vault has an entry with this name that requires confirmation at each use:"
+                "The vault has an entry with this name that requires a check at each use:"
             case (false, _):
-                "The vault has entries with these names that require confirmation at each use:"
+                "The vault has entries with these names that require a check at each use:"
             }
         session.printer.note(heading)
         var rest: DuplicatePolicy?

@@ -29,6 +29,7 @@ enum InitCommand {
         } else {
             try addRecoveryKey(session, saving: make)
         }
+        session.printer.note(Messages.nextSteps(session.program))
         return .done
     }
 
@@ -52,7 +53,7 @@ enum InitCommand {
             throw error
         }
         guard session.printer.outputIsTerminal, StandardStream.input.isTerminal else { return }
-        session.printer.note("Write it down and store it safely, then type it to verify your copy.")
+        session.printer.note("Store your copy away from the vault, and type it to verify it.")
         try askToRepeat(text, session)
     }
 
@@ -62,7 +63,8 @@ enum InitCommand {
             try session.printer.line(.object([("recovery_key", .secret(text))]))
         } else {
             session.printer.note(
-                "The recovery key unlocks the vault without the passphrase. It is shown only once:")
+                "The recovery key opens the vault if you forget the passphrase. It is shown only once; write it down:"
+            )
             try session.printer.line(text)
         }
         try session.printer.deliver()

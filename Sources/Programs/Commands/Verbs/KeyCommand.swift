@@ -37,7 +37,7 @@ enum KeyCommand {
         }
     }
 
-    /// Signs after the confirmation that the key requires.
+    /// Signs after the check that the key requires.
     private static func use(_ session: Session, to purpose: Purpose) throws -> ExitCode {
         try session.requireHTTPHelper()
         // Check the option before any prompt.
@@ -107,7 +107,7 @@ enum KeyCommand {
 // The local state of a key.
 extension KeyCommand {
     static func status(_ session: Session) throws -> ExitCode {
-        try LoginCommand.printStatus(session) { entry, vault in
+        try LoginCommand.printStatus(session, fields: ["custody", "pin"]) { entry, vault in
             facts(of: try state(of: entry, in: vault, session))
         }
     }

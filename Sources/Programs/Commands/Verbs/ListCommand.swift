@@ -9,16 +9,16 @@ import WatchwordSystem
 /// `list`: the entries, without secrets.
 enum ListCommand {
     static func run(_ session: Session) throws -> ExitCode {
+        try session.arguments.forbid(.names, .tags)
         guard let vault = try vault(session) else { return .no }
         let wanted = session.arguments.operands.first
         let tags = session.arguments.values(of: .tag)
         let order = try session.givenOrder() ?? .name
         let entries = (wanted.map(vault.entries.holding) ?? vault.entries)
             .tagged(tags).sorted(by: order, uses: vault.lastUses)
-        if entries.isEmpty, let missing = wanted ?? tags.first {
-            throw CommandFailure.noSuchEntry(VisibleText.of(missing))
-        }
+        if entries.isEmpty { try vault.entries.explainMissing(wanted, tags) }
         if session.arguments.has(.names) { return try printNames(of: entries, session) }
+        if session.arguments.has(.tags) { return try printTags(of: entries, session) }
         if session.wantsJSON {
             let choice = try session.checkChoice()
             for entry in entries {
@@ -51,6 +51,24 @@ enum ListCommand {
         return .done
     }
 
+    /// Prints a tag a line, with the number of its entries in JSON.
+    private static func printTags(of entries: [EntrySummary], _ session: Session) throws
+        -> ExitCode
+    {
+        for tag in entries.tags {
+            let count = Int64(entries.tagged([tag]).count)
+            try session.print(
+                [("entries", .number(count)), ("tag", .text(tag))], orLine: VisibleText.of(tag))
+        }
+        return .done
+    }
+
+    /// The fields that are `null` for some entries.
+    private static let optionalFields = [
+        "algorithm", "binding", "counter", "device", "digits", "here", "icon", "note", "period",
+        "reuse", "style", "wipe_reason", "wiped_at",
+    ]
+
     /// An entry as JSON, without its secret.
     static func facts(of entry: EntrySummary, in vault: any OpenVault, check: EntryCheck)
         -> Record
@@ -60,7 +78,7 @@ enum ListCommand {
             ("created_at", .text(Timestamp(unixTime: entry.created).text)),
             ("grade", .text(check.grade(isEnforced: vault.isKeptBySystem))),
             ("id", .text(entry.id.text)),
-            ("issuer", .text(entry.issuer)),
+            ("issuer", .text(entry.issuer)), ("name", .text(entry.name.text)),
             ("on_failure", .text(entry.accessControl.onFailure.word)),
             ("presence", .text(entry.accessControl.presence.word)),
             ("type", .text(entry.kind.rawValue)),
@@ -85,20 +103,17 @@ enum ListCommand {
             members.append(("reuse", .number(Int64(entry.accessControl.reuse.seconds))))
         }
         let details = entry.details
-        if !details.tags.isEmpty {
-            members.append(("tags", .list(details.tags.map { .text($0) })))
-        }
+        members.append(("tags", .list(details.tags.map { .text($0) })))
         if !details.note.isEmpty { members.append(("note", .text(details.note))) }
         if !details.icon.isEmpty { members.append(("icon", .text(details.icon))) }
-        if details.isFavourite { members.append(("favourite", .flag(true))) }
+        members.append(("favourite", .flag(details.isFavourite)))
         if let period = entry.period { members.append(("period", .number(period))) }
-        if entry.hasVanished {
-            // Anybody who can write the file may have made up the time and the reason.
-            members.append(("vanished", .flag(true)))
-        } else if let tombstone = entry.tombstone {
+        members.append(("vanished", .flag(entry.hasVanished)))
+        // Anybody who can write the file may have made up the time and the reason.
+        if let tombstone = entry.tombstone, !entry.hasVanished {
             members.append(("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)))
             members.append(("wipe_reason", .text(tombstone.reason.rawValue)))
         }
-        return members.byName
+        return members.filling(optionalFields).byName
     }
 }

@@ -37,21 +37,24 @@ enum LoginCommand {
 // The local state of an enrolment.
 extension LoginCommand {
     static func status(_ session: Session) throws -> ExitCode {
-        try printStatus(session) { entry, vault in
+        try printStatus(session, fields: ["generation"]) { entry, vault in
             facts(of: try state(of: entry, in: vault, session))
         }
     }
 
     /// Prints what is known about an enrolment.
     ///
-    /// - Parameter state: what is known about one that was not wiped.
+    /// - Parameters:
+    ///   - fields: those of only this kind of enrolment.
+    ///   - state: what is known about one that was not wiped.
     static func printStatus(
-        _ session: Session, state: (EntrySummary, any OpenVault) throws -> Record
+        _ session: Session, fields: [String], state: (EntrySummary, any OpenVault) throws -> Record
     ) throws -> ExitCode {
         let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         let record = try facts(of: entry) + (facts(ofWiped: entry) ?? state(entry, vault))
-        try session.print(record.byName, width: 14)
+        let common = ["changed_at", "credential", "reason", "server", "wiped_at"]
+        try session.print(record.filling(common + fields).byName, width: 14)
         return .done
     }
 
@@ -201,7 +204,7 @@ extension Session {
 
 // Signing in: the enrolled secret or the device key never reaches the command.
 extension Session {
-    /// The response to a request that uses `entry`, after the confirmation that it requires.
+    /// The response to a request that uses `entry`, after the check that it requires.
     func response(
         to request: LoginRequest, of entry: EntrySummary, by vault: any OpenVault, for use: EntryUse
     ) throws -> LoginResponse {
@@ -213,7 +216,7 @@ extension Session {
             to: request, in: response, about: entry.name.visible, by: vault)
     }
 
-    /// The response to a request about `name`, for which confirmations were made before.
+    /// The response to a request about `name`, for which checks were made before.
     func response(
         to request: LoginRequest, about name: String, by vault: any OpenVault
     ) throws -> LoginResponse {
@@ -223,7 +226,7 @@ extension Session {
     }
 
     /// The response to the enrolment of a device key, after the check that the new key requires,
-    /// unless a confirmation that was made before counts.
+    /// unless a check that was made before counts.
     func response(
         toEnrol order: KeyOrder, by vault: any OpenVault, requiring presence: AccessControl.Presence
     ) throws -> LoginResponse {
@@ -234,7 +237,7 @@ extension Session {
             .login(vault.place, encoded, presence)
         }
         var response = try vault.send(request(.none))
-        // A vault that this process has opened would not use a confirmation that is given now.
+        // A vault that this process has opened would not use a check that is made now.
         if vault.isHeldByAgent, case .failed(.presenceNeeded) = response {
             let use = EntryUse.enrolAt(order.enrolment.server.address.text)
             response = try responseAfterCheck(

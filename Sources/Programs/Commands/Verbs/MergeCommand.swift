@@ -307,7 +307,8 @@ enum MergeCommand {
         default: break
         }
         members.append(("result", .text(change.word)))
-        return .object(members.byName)
+        let all: Record = [("copy", .null), ("older", .null), ("parts", .list([]))]
+        return .object(members.filling(all).byName)
     }
 }
 

@@ -55,10 +55,19 @@ enum QRReadCommand {
         }
     }
 
+    /// The fields of each object.
+    private static let fields: Record = [
+        ("file", .null), ("result", .null), ("reason", .null), ("text", .null), ("base64", .null),
+        ("tried", .list([])),
+    ]
+
     private static func show(_ symbol: SecretBytes, of path: String, _ session: Session) throws {
         if session.wantsJSON {
-            try session.printer.line(
-                .object([("file", .text(path)), JSONValue.text(named: "text", symbol)]))
+            let record: Record = [
+                ("file", .text(path)), ("result", .text("read")),
+                JSONValue.text(named: "text", symbol),
+            ]
+            try session.printer.line(.object(record.filling(fields)))
         } else {
             let isSeen = session.printer.outputIsTerminal
             try session.printer.line(isSeen ? VisibleText.of(symbol) : symbol)
@@ -70,10 +79,13 @@ enum QRReadCommand {
     ) throws -> ExitCode {
         let report = FailureReport(failure)
         if session.wantsJSON {
-            try session.printer.line(
-                .object([
-                    ("file", .text(path)), ("result", .text("refused")), ("reason", .text(slug)),
-                ]))
+            var tried: [String] = []
+            if case .pictureRefused(_, .noSymbol(tried: let stages)) = failure { tried = stages }
+            let record: Record = [
+                ("file", .text(path)), ("result", .text("unread")), ("reason", .text(slug)),
+                ("tried", .list(tried.map { .text($0) })),
+            ]
+            try session.printer.line(.object(record.filling(fields)))
         } else {
             session.printer.complain(report.sentence)
         }

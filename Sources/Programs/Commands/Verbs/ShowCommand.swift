@@ -45,6 +45,9 @@ enum ShowCommand {
                 return lines.map { VisibleText.of(String($0)) }
                     .joined(separator: "\n" + String(repeating: " ", count: width))
             }
+            // The name consists of issuer and account.
+            if name == "name" { return nil }
+            if case .flag(false) = value, name != "here" { return nil }
             let explained = explanation(
                 of: name, entry, check, isEnforced: vault.isKeptBySystem)
             return value.visible.map { $0 + (explained.map { ": " + $0 } ?? "") }
@@ -115,10 +118,11 @@ extension Session {
         throws
     {
         func record() -> Record {
-            [
+            let fields: Record = [
                 ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
                 JSONValue.text(named: name, secret),
             ]
+            return fields.filling([name, "base64"])
         }
         try print(
             record().byName, orSecret: printer.outputIsTerminal ? VisibleText.of(secret) : secret)

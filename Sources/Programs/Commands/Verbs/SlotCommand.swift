@@ -31,7 +31,8 @@ enum SlotCommand {
                 line += credential.requiresPIN ? "  PIN" : "  touch only"
             case .recoveryKey, .other: break
             }
-            try session.print(record.byName, orLine: "\(line)  \(created)")
+            record = record.filling(["pcr7", "pin", "scrypt_log_n"]).byName
+            try session.print(record, orLine: "\(line)  \(created)")
         }
         return .done
     }
@@ -105,6 +106,10 @@ enum SlotCommand {
         // Refuse an impossible removal before the prompt.
         try vault.rehearse { changes throws(VaultError) in
             try changes.removeSlot(slot, keepsKey: true)
+        }
+        let rest = vault.slots.filter { $0.number != number }
+        if let warning = Messages.warning(forRemoving: slot, leaving: rest) {
+            session.printer.warn(warning)
         }
         if !session.arguments.has(.yes) {
             try Question.confirm("Remove slot \(number) (\(method(slot)))?")

@@ -83,8 +83,8 @@ enum UndoCommand {
             parts = changed
         }
         members.append(("result", .text(result)))
-        if !parts.isEmpty { members.append(("parts", .list(parts.map { .text($0.rawValue) }))) }
-        return .object(members.byName)
+        members.append(("parts", .list(parts.map { .text($0.rawValue) })))
+        return .object(members.filling(["device", "former_name", "older"]).byName)
     }
 }
 

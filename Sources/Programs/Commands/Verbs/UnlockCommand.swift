@@ -176,15 +176,16 @@ enum AgentCommand {
         let status = try session.status(of: session.runningAgent())
         let system = try session.status(of: SystemAgent.connect())
         if session.wantsJSON {
-            var members = [("running", JSONValue.flag(status != nil))]
-            members +=
-                status.map { json($0, mode: "user", grade: Advisory.name) }
-                ?? [("vaults", .list([]))]
-            if let system {
-                members.append(
-                    ("system", .object(json(system, mode: "system", grade: Enforced.name))))
-            }
-            try session.printer.line(.object(members.byName))
+            let own = status.map { json($0, mode: "user", grade: Advisory.name) } ?? []
+            let all: Record = [
+                ("folders", .list([])), ("limits_files", .null), ("locks_keys", .null),
+                ("mode", .null), ("pid", .null), ("running", .flag(status != nil)),
+                (
+                    "system",
+                    system.map { .object(json($0, mode: "system", grade: Enforced.name)) } ?? .null
+                ), ("vaults", .list([])),
+            ]
+            try session.printer.line(.object(own.filling(all)))
         } else {
             let lines =
                 status.map(Messages.lines(for:))

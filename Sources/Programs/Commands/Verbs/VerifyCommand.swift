@@ -15,28 +15,36 @@ enum VerifyCommand {
     private static let windowLimit = CodeComparison.widest
 
     static func run(_ session: Session) throws -> ExitCode {
-        let code = session.arguments.operands[0]
+        let code = session.arguments.operands[0].filter { $0 != " " && $0 != "-" }
         let offset: Int?
         let isTimeBased: Bool
+        let style: CodeStyle?
+        var name: EntryName?
         if session.arguments.operands.count == 2 {
             for option in [
                 Option.secretFile, .type, .algorithm, .digits, .period, .start, .counter,
             ] where session.arguments.has(option) {
                 throw UsageError.specifiedByEntry(option.name)
             }
-            let name = session.arguments.operands[1]
-            let vault = try session.openVault(for: NameSearch(names: [name]))
-            let entry = try vault.entries.one(named: name)
+            let typed = session.arguments.operands[1]
+            let vault = try session.openVault(for: NameSearch(names: [typed]))
+            let entry = try vault.entries.one(named: typed)
+            style = entry.style
+            name = entry.name
             offset = try self.offset(of: code, entry, in: vault, session)
             isTimeBased = entry.kind == .totp
         } else {
             let credential = try givenCredential(session)
+            style = credential.style
             isTimeBased = if case .time = credential.movingFactor { true } else { false }
             let window = try window(session, isCounter: !isTimeBased)
             offset = try self.offset(of: code, credential, window, session)
         }
         if isTimeBased { session.warnAboutClock() }
-        return try tell(offset, session)
+        let problem = style.flatMap { style in
+            style.accepts(code) ? nil : Messages.sentence(forCodesIn: style, name)
+        }
+        return try tell(offset, problem, session)
     }
 
     private static func givenCredential(_ session: Session) throws -> Credential {
@@ -111,17 +119,31 @@ enum VerifyCommand {
             Array(code.utf8).span, around: around, behind: window.behind, ahead: window.ahead)
     }
 
-    private static func tell(_ offset: Int?, _ session: Session) throws -> ExitCode {
+    /// - Parameter problem: why the code cannot be one of the entry's.
+    private static func tell(_ offset: Int?, _ problem: String?, _ session: Session) throws
+        -> ExitCode
+    {
         if session.wantsJSON {
-            let members: Record =
-                offset.map { [("offset", .number(Int64($0))), ("result", .text("accepted"))] }
-                ?? [("result", .text("denied"))]
-            try session.printer.line(.object(members))
+            try session.printer.line(
+                .object([
+                    ("offset", offset.map { .number(Int64($0)) } ?? .null),
+                    ("result", .text(offset == nil ? "denied" : "accepted")),
+                ]))
         } else if let offset {
             try session.printer.line(String(offset))
         } else {
-            session.printer.note("watchword: the code is wrong or outside the window")
+            let reason = problem ?? "the code is wrong or outside the window"
+            session.printer.note("watchword: " + reason)
         }
         return offset == nil ? .no : .done
+    }
+}
+
+extension CodeStyle {
+    /// Whether codes have the form of `text`.
+    fileprivate func accepts(_ text: String) -> Bool {
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        return text.utf8.count == length
+            && (self == .steam || text.utf8.allSatisfy { digits.contains($0) })
     }
 }

@@ -35,7 +35,7 @@ enum WatchCommand {
                     "Skipped \(all.count - entries.count) "
                         + (all.count - entries.count == 1
                             ? "entry that requires" : "entries that require")
-                        + " confirmation at each use; name them to watch them.")
+                        + " a check at each use; specify them to watch them.")
             }
         }
         for name in session.arguments.operands {

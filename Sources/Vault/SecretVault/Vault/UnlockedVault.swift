@@ -52,6 +52,10 @@ public final class UnlockedVault {
         (generationReport, foundReports) = (reports.generation, reports.others)
     }
 
+    /// The entries whose wipe this vault was the first to list; later ones report it, too, but do
+    /// not need to tell the owner.
+    package private(set) var noticedWipes: Set<RecordID> = []
+
     /// The number of the vault's current generation.
     public var generation: UInt64 { state.generation }
 
@@ -241,8 +245,10 @@ public final class UnlockedVault {
         let found = generationReport
         defer { generationReport = found }
         do throws(VaultError) {
-            guard try !genuineWipes(in: state).isEmpty else { return }
+            let wiped = try genuineWipes(in: state)
+            guard !wiped.isEmpty else { return }
             try update { changes throws(VaultError) in changes.saveInAnyCase() }
+            noticedWipes.formUnion(wiped)
         } catch {
             notListed = .wipesNotListed(error)
             return

@@ -32,8 +32,31 @@ package struct FoldedText: Hashable, Comparable {
         bytes = Array(folded.utf8)
     }
 
+    /// Numbers are compared by their values, so that `2` precedes `10`.
     package static func < (left: FoldedText, right: FoldedText) -> Bool {
-        left.bytes.lexicographicallyPrecedes(right.bytes)
+        var (rest, other) = (left.bytes[...], right.bytes[...])
+        while let byte = rest.first, let otherByte = other.first {
+            if byte.isDigit, otherByte.isDigit {
+                let (number, otherNumber) = (Self.number(from: &rest), Self.number(from: &other))
+                if number.count != otherNumber.count { return number.count < otherNumber.count }
+                if number != otherNumber { return number.lexicographicallyPrecedes(otherNumber) }
+            } else if byte != otherByte {
+                return byte < otherByte
+            } else {
+                rest.removeFirst()
+                other.removeFirst()
+            }
+        }
+        if rest.isEmpty != other.isEmpty { return rest.isEmpty }
+        // Only the leading zeros of numbers differ.
+        return left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+
+    /// Removes the number at the beginning, and returns its digits without leading zeros.
+    private static func number(from bytes: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let digits = bytes.prefix(while: \.isDigit)
+        bytes = bytes[digits.endIndex...]
+        return digits.drop { $0 == UInt8(ascii: "0") }
     }
 
     /// Whether `text` is equal to this one when it is folded.
@@ -53,6 +76,11 @@ package struct FoldedText: Hashable, Comparable {
         "ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "ħ": "h", "Ħ": "h",
         "ŧ": "t", "Ŧ": "t", "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe",
     ]
+}
+
+extension UInt8 {
+    /// Whether the byte is an ASCII digit.
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
 
 /// A word that is searched for in many texts, each in linear time (Knuth, Morris and Pratt).
