@@ -167,12 +167,6 @@ extension Messages {
                 + "was kept"
         case .wiped(let reason): sentence(forWiped: reason, "key")
         case .unexpectedResponse: "the server sent an invalid response; the key was kept"
-        case .problem(let problem) where problem.type.text == refusedKey:
-            "the server refused the key: the address given with --server is not one of its addresses "
-                + "(--audience), it requires a stronger presence check, or it does not trust the TPM "
-                + "(--tpm-roots)"
-        case .problem(let problem) where problem.type.text == refusedTicket:
-            "the ticket is unknown, already used or expired; request another one"
         case .otherTPM:
             "the system agent uses only this computer's TPM (device:/dev/tpmrm0); run the command "
                 + "without --tpm"
@@ -199,7 +193,4 @@ extension Messages {
     static let adoptedKey =
         "This is the key of an earlier run, which the server has registered, so the ticket was not "
         + "used. To replace the key, run the command again."
-
-    private static let refusedKey = "urn:watchword:problem:refused-key"
-    private static let refusedTicket = "urn:watchword:problem:refused-ticket"
 }

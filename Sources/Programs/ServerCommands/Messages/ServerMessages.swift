@@ -113,7 +113,8 @@ enum ServerMessages {
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
         case .notAnAPIKey(let path):
             "\(path): the first line is not an API key; see watchword-server client add --help"
-        case .problem(let problem): sentence(for: problem)
+        case .request(let failure, let server): courier(at: server).sentence(for: failure)
+        case .problem(let problem, let server): sentence(for: problem, at: server)
         case .failedHere(let cause): "the request failed (\(cause))"
         case .badResponse:
             "the response is invalid; check that the URL belongs to a Watchword server"
