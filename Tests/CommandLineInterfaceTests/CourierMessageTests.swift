@@ -7,15 +7,15 @@ import WatchwordSystem
 /// Each sentence about a request names the server and says what to do.
 struct CourierMessageTests {
     private static func messages(about url: String) throws -> CourierMessages {
-        CourierMessages(
-            about: try #require(ServerAddress(url)), startedBy: "watchword",
-            trusting: "use --ca-file FILE")
+        let server: ServerAddress = try #require(ServerAddress(url))
+        return CourierMessages(
+            about: server, startedBy: "watchword", trusting: "use --ca-file FILE")
     }
 
-    static let failures: [(String, HTTPHelperFailure, String)] = [
+    static let unanswered: [(String, HTTPHelperFailure, String)] = [
         (
             "https://auth.example", .unknownHost,
-            "no address is known for the host “auth.example”; check the server address and the network"
+            "no address is known for the host auth.example; check the server address and the network"
         ),
         (
             "http://localhost:8420", .notLoopback,
@@ -69,12 +69,12 @@ struct CourierMessageTests {
         ),
     ]
 
-    @Test("a request without a response names the server and the next step", arguments: failures)
-    func failures(url: String, failure: HTTPHelperFailure, sentence: String) throws {
+    @Test("a request without a response names the server and the next step", arguments: unanswered)
+    func failed(url: String, failure: HTTPHelperFailure, sentence: String) throws {
         #expect(try Self.messages(about: url).sentence(for: failure) == sentence)
     }
 
-    static let problems: [(Int, String, Int, String?, String)] = [
+    static let refusals: [(Int, String, Int, String?, String)] = [
         (
             403, "refused-ticket", 0, nil,
             "refused the ticket, which is unknown, already used or expired; request a new one"
@@ -119,8 +119,8 @@ struct CourierMessageTests {
         ),
     ]
 
-    @Test("a problem names the server and the next step", arguments: problems)
-    func problems(
+    @Test("a problem names the server and the next step", arguments: refusals)
+    func refused(
         status: Int, kind: String, retryAfter: Int, field: String?, sentence: String
     ) throws {
         let problem = HelperResponse.Problem(

@@ -25,7 +25,7 @@ package struct CourierMessages: Sendable {
                 unconfined: "nothing was sent")
         case .library(let code): "the request to \(name) failed in libcurl (\(code))"
         case .unknownHost:
-            "no address is known for the host “\(server?.host ?? "")”; check the server address and the "
+            "no address is known for the host \(server?.host ?? ""); check the server address and the "
                 + "network" + proxyNote
         case .notLoopback:
             "\(name) leads to a different machine, and plain HTTP is allowed only for a server on this "

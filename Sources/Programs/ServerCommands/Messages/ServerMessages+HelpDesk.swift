@@ -9,7 +9,7 @@ extension ServerMessages {
     static let wrongCode = "the code is wrong; wait for the next one"
     static let enrolled = "The authenticator is enrolled."
     static let ticket =
-        "The user runs watchword-enrol add --ticket within ten minutes, and enters this ticket."
+        "Within ten minutes, the user runs watchword-enrol add --ticket and enters this ticket."
 
     static func disabled(_ credential: String) -> String {
         "\(credential.visibleOnTerminal) is disabled after too many failures; revoke it, and enrol the "
@@ -28,8 +28,8 @@ extension ServerMessages {
     ) -> String {
         switch problem.kind {
         case "missing-scope":
-            "the API key lacks a scope: enrolling needs enrol, events need audit, and everything else "
-                + "needs manage"
+            "the API key lacks a scope: subject enrol needs enrol, events needs audit, and the other "
+                + "commands need manage"
         case "unknown-credential": "the credential no longer exists"
         case "too-many-credentials": "the subject has too many credentials; revoke one first"
         default: courier(at: server).sentence(for: problem)
