@@ -33,7 +33,7 @@ XDG_STATE_HOME=$folder/thief WATCHWORD_VAULT=$folder/thief/guarded \
 say "A thief on this device, who also has the device's key, uses the secret before its owner does."
 WATCHWORD_VAULT=$folder/thief/guarded sign_in
 
-say "Then the owner presents the secret that the thief has used. The server detects two holders, and revokes the credential."
+say "Then the owner presents the secret that the thief has used. The server detects the reuse, and revokes the credential."
 refused 5 login present Phone --passphrase-file "$folder/passphrase"
 say "The thief's secret is useless now, and the thief's program wipes it too."
 WATCHWORD_VAULT=$folder/thief/guarded \

@@ -159,7 +159,7 @@ import WatchwordCryptography
         let elsewhere = try await harness.run(
             harness.keyEnrolment + ["--custody", "tpm", "--tpm", "device:/nonexistent"])
         #expect(elsewhere.status == 3, "\(elsewhere.words)")
-        #expect(elsewhere.words.contains("request another ticket"))
+        #expect(elsewhere.words.contains("request a new ticket"))
         #expect(try await harness.run(harness.keyEnrolment).status == 0)
         #expect(try await credential() == second["credential"])
         // A ticket that the server does not know, and a name that it refuses.

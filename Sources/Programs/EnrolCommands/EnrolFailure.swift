@@ -88,7 +88,7 @@ enum EnrolMessages {
         let denial = isRepeated ? "Not accepted. " : ""
         return switch question {
         case .code where isRepeated:
-            denial + "Each code is accepted once. Another code, or a recovery code: "
+            denial + "Each code is accepted once. A different code, or a recovery code: "
         case .code: "Code of an authenticator that you have, or a recovery code: "
         case .ticket: denial + "Ticket from the administrator: "
         case .firstCode: denial + "Code that the app shows now: "

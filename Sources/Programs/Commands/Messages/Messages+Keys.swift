@@ -150,14 +150,14 @@ extension Messages {
         case .otherKind, .deviceKey: "not a device key; see watchword key enrol --help"
         case .unregistered:
             "the server has not confirmed the key; run watchword key enrol again, with the same "
-                + "ticket or another one"
+                + "ticket or a new ticket"
         case .otherPlace:
-            "an earlier run with this ticket made the key elsewhere, or without a PIN; repeat it with "
-                + "the same options as before, or request another ticket"
+            "an earlier run with this ticket made the key elsewhere, or without a PIN; use the same options "
+                + "as that run, or request a new ticket"
         case .adoptedElsewhere:
-            "the server has registered the key of an earlier run, which made it elsewhere, or without "
-                + "a PIN; it is in use now, and the ticket was not used; to replace the key, run the "
-                + "command again"
+            "the server has registered the key that an earlier run made elsewhere, or without a PIN; that "
+                + "key is in use now, and the ticket was not used; to replace the key, run the command "
+                + "again"
         case .unreadable:
             "the key was stored by another version of Watchword; enrol the device again"
         case .denied:

@@ -11,8 +11,9 @@ extension ServerMessages {
 
     /// What to do after `serve` created the database and the key file.
     static let created =
-        "the database and the key file were created. Create the first client: watchword-server client add NAME --scope verify,enrol. Copy "
-        + "the key file to a safe place, apart from the backups of the database, which are useless without it"
+        "the database and the key file were created: create the first client (watchword-server client add "
+        + "NAME --scope verify,enrol), and copy the key file to a safe place, apart from the backups of "
+        + "the database, which are useless without it"
 
     static func sentence(for error: KeyFile.Fault) -> String {
         switch error {

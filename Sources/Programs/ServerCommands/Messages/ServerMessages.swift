@@ -138,9 +138,9 @@ enum ServerMessages {
     }
 
     static func renamed(_ realm: Realm) -> String {
-        "no account of the realm \(realm.text) has a second factor, but accounts of other realms have; if "
-            + "this machine was renamed, set WATCHWORD_REALM to the earlier name, or a PAM module "
-            + "with nullok lets everybody in without a code"
+        "no account of the realm \(realm.text) has a second factor, but accounts of other realms have one; "
+            + "if this machine was renamed, set WATCHWORD_REALM to the earlier name: otherwise, a PAM "
+            + "module with nullok lets everybody in without a code"
     }
 
     static func shortage(of room: ConnectionLimit) -> String {
