@@ -63,13 +63,13 @@ import Testing
         try harness.folder.write(copy, to: "vault")
         try setMode(0o600, of: harness.folder.file("vault"))
         let thief = try await harness.present()
-        #expect(thief.status == 5 && thief.words.contains("reuse detection"), "\(thief.words)")
+        #expect(thief.status == 5 && thief.words.contains("reuse was detected"), "\(thief.words)")
         // The owner's machine has its own vault and not the thief's generation mark.
         try removeFile(harness.folder.file(".watchword"))
         try harness.folder.write(owners, to: "vault")
         try setMode(0o600, of: harness.folder.file("vault"))
         let owner = try await harness.present()
-        #expect(owner.status == 5 && owner.words.contains("reuse detection"), "\(owner.words)")
+        #expect(owner.status == 5 && owner.words.contains("reuse was detected"), "\(owner.words)")
         try await server.stop()
         try await harness.application.stop()
     }

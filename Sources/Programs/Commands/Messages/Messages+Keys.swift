@@ -150,7 +150,7 @@ extension Messages {
         case .otherKind, .deviceKey: "not a device key; see watchword key enrol --help"
         case .unregistered:
             "the server has not confirmed the key; run watchword key enrol again, with the same "
-                + "ticket or a new ticket"
+                + "ticket or a different one"
         case .otherPlace:
             "an earlier run with this ticket made the key elsewhere, or without a PIN; use the same options "
                 + "as that run, or request a new ticket"

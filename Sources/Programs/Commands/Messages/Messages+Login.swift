@@ -48,8 +48,7 @@ extension Messages {
             case .failures: "after too many failures"
             case .revoked: "because the server revoked it"
             case .reuseDetected:
-                "because of reuse detection: a second device used the same \(noun) (unless you copied the \(noun), "
-                    + "somebody has stolen it)"
+                "because its reuse was detected (unless you copied it, somebody has stolen it)"
             case .tooManyFailures: "because the server received too many wrong \(noun)s"
             case .accountClosed: "because the account is closed"
             }

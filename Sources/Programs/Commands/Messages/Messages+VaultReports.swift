@@ -126,7 +126,7 @@ extension Messages {
         switch reason {
         case .failures: "after too many failures"
         case .revoked: "because the server revoked it"
-        case .reuseDetected: "because of reuse detection"
+        case .reuseDetected: "because its reuse was detected"
         case .tooManyFailures: "because the server received too many wrong secrets"
         case .accountClosed: "because the account is closed"
         }
