@@ -363,8 +363,8 @@ let package = Package(
             "DeviceLoginTests", "Courier", "OneTimePassword", "WatchwordCryptography",
             "DeviceLogin", "Devices", "WatchwordSystem", "SecretVault"),
         tests(
-            "CommandLineInterfaceTests", "CommandLineInterface", "Commands", "EnrolCommands",
-            "ServerCommands", "WatchwordSystem"),
+            "CommandLineInterfaceTests", "CommandLineInterface", "Commands", "Courier",
+            "EnrolCommands", "ServerCommands", "WatchwordSystem"),
         tests(
             "CommandsTests", "CommandLineInterface", "Devices", "Commands", "DeviceLogin",
             "WatchwordCoding", "OneTimePassword", "WatchwordCryptography", "WatchwordSystem",

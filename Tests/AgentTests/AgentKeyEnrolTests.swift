@@ -163,7 +163,7 @@ struct AgentKeyEnrolTests {
         let elsewhere = try agent.run(
             harness.command("--custody tpm --tpm device:/nonexistent --presence per-unlock"),
             status: 3)
-        #expect(AgentFixture.errors(elsewhere).contains("it is in use now"))
+        #expect(AgentFixture.errors(elsewhere).contains("key is in use now"))
         #expect(try server.active() == [second])
         #expect(try server.redeem(try agent.run("key present mill").text)["credential"] == second)
     }

@@ -87,10 +87,10 @@ struct AgentLoginTests {
         "a refusal or an invalid response has the same effect as without the agent",
         arguments: [
             ("deny", 5, "rejected the secret"),
-            ("status=403", 5, "the server refused the request: status 403"),
-            ("status=429", 6, "try again in 7 s"), ("status=503", 6, "the server failed"),
+            ("status=403", 5, "refused the request (status 403, urn:watchword:problem:test, name)"),
+            ("status=429", 6, "try again in 7 s"), ("status=503", 6, "failed (status 503"),
             ("redirect=https://localhost/", 5, "sent a redirect"),
-            ("garbage=nothing", 6, "the response is invalid"),
+            ("garbage=nothing", 6, "is invalid; check that the address"),
             ("wipe=bad-mood", 5, "without a valid reason"),
         ] as [(String, Int32, String)])
     func refusals(fault: String, status: Int32, words: String) throws {

@@ -103,7 +103,7 @@ extension ForeignProgram.Outcome {
         let refused = try harness.enrol()
         #expect(refused.status == 6)
         #expect(
-            refused.words.contains("the server's certificate")
+            refused.words.contains("the certificate of \(harness.server.address) ")
                 && refused.words.contains("nothing was sent"))
         #expect(try harness.server.requests().isEmpty)
         #expect(try harness.run("watchword list").text == "")
@@ -119,10 +119,10 @@ extension ForeignProgram.Outcome {
 
     static let refusals: [(String, Int32, String)] = [
         ("deny", 5, "rejected the secret"),
-        ("status=403", 5, "the server refused the request: status 403"),
-        ("status=429", 6, "try again in 7 s"), ("status=503", 6, "the server failed"),
+        ("status=403", 5, "refused the request (status 403, urn:watchword:problem:test, name)"),
+        ("status=429", 6, "try again in 7 s"), ("status=503", 6, "failed (status 503"),
         ("redirect=https://localhost/", 5, "sent a redirect"),
-        ("garbage=nothing", 6, "the response is invalid"),
+        ("garbage=nothing", 6, "is invalid; check that the address"),
         ("wipe=bad-mood", 5, "without a valid reason"),
     ]
 

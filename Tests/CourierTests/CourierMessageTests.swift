@@ -129,6 +129,10 @@ struct CourierMessageTests {
             .problem(
                 HelperResponse.Problem(
                     status: 429, type: PlainText(showing: "é"), retryAfter: 1 << 20)),
+            .problem(
+                HelperResponse.Problem(
+                    status: 400, type: PlainText(showing: "a"), retryAfter: 0,
+                    field: PlainText(showing: "ticket"))),
             .denied(wipe: nil), .content(nil), .content(SecretBytes(text: "{}")),
         ]
         responses += HelperResponse.WipeOrder.allCases.map { .denied(wipe: $0) }

@@ -214,13 +214,13 @@ import WatchwordSystem
     }
 
     @Test(
-        "a problem response is reported with its type and waiting time",
+        "a problem response is reported with its type, waiting time and field",
         arguments: [400, 401, 422, 429, 503])
     func problems(status: Int) throws {
         let server = try LoginServer(["status=\(status)"])
         let told = try #require(problem(try Asking("http://127.0.0.1:\(server.port)").redeem()))
         #expect(told.status == status && told.type.text == "urn:watchword:problem:test")
-        #expect(told.retryAfter == 7)
+        #expect(told.retryAfter == 7 && told.field?.text == "name")
         #expect(told.isTransient == (status == 429 || status == 503))
     }
 

@@ -326,7 +326,7 @@ private struct World {
             _ = try login.signIn(turn: turn, over: &server, now: now)
         } catch DeviceLoginError.stale {
             // An older copy of the vault was restored.
-        } catch DeviceLoginError.helper(_) {
+        } catch DeviceLoginError.helper {
             // A message was lost.
         }
     }

@@ -12,6 +12,8 @@ final class Device {
     static let now: Int64 = 1_795_000_000
     static let passphrase = SecretBytes(text: "correct horse")
     static let ticket = SecretBytes(text: "wwt_ticket")
+    static let server = ServerAddress("https://login.example")
+    static let lostConnection = DeviceLoginError.helper(.connectionLost, at: server)
 
     init() throws {
         folder = try TemporaryFolder()
@@ -32,7 +34,7 @@ final class Device {
 
     private func enrolment(_ ticket: SecretBytes, _ account: String) throws -> Enrolment {
         Enrolment(
-            ticket, at: TrustedServer(try #require(ServerAddress("https://login.example"))),
+            ticket, at: TrustedServer(try #require(Device.server)),
             deviceName: "attic", name: EntryName(issuer: "Mill", account: account),
             access: AccessControlChange(presence: nil, onFailure: nil))
     }

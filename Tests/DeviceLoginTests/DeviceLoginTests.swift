@@ -28,7 +28,7 @@ import WatchwordCryptography
         _ = try device.signIn(&server)
         // Lost twice: after the second loss, the run gives up.
         server.faults = [.answerLost, .answerLost]
-        #expect(throws: DeviceLoginError.helper(.connectionLost)) { try device.signIn(&server) }
+        #expect(throws: Device.lostConnection) { try device.signIn(&server) }
         #expect(try device.state().isUnanswered)
         let ticket = try device.signIn(&server)
         #expect(ticket == "wwl_3")
@@ -105,14 +105,18 @@ import WatchwordCryptography
         [
             (.success(.denied(wipe: nil)), .denied),
             (.success(.denied(wipe: .unlisted)), .wipeNotObeyed),
-            (.failure(.timedOut), .helper(.timedOut)),
-            (.failure(.badResponse), .helper(.badResponse)),
-            (.failure(.certificate(.otherHost)), .helper(.certificate(.otherHost))),
+            (.failure(.timedOut), .helper(.timedOut, at: Device.server)),
+            (.failure(.badResponse), .helper(.badResponse, at: Device.server)),
+            (
+                .failure(.certificate(.otherHost)),
+                .helper(.certificate(.otherHost), at: Device.server)
+            ),
         ]
-        + [400, 401, 403, 404, 409, 410, 422, 429, 500, 503].map { status in
+        + [400, 401, 403, 404, 409, 410, 422, 429, 500, 503].compactMap {
+            status -> (Result<HelperResponse, HTTPHelperFailure>, DeviceLoginError)? in
             let problem = HelperResponse.Problem(
                 status: status, type: PlainText(showing: "revoked"), retryAfter: 1)
-            return (.success(.problem(problem)), .problem(problem))
+            return Device.server.map { (.success(.problem(problem)), .problem(problem, at: $0)) }
         }
 
     @Test(
@@ -237,7 +241,7 @@ import WatchwordCryptography
         let device = try Device()
         var server = TestServer()
         server.faults = [.answerLost, .answerLost]
-        #expect(throws: DeviceLoginError.helper(.connectionLost)) { try device.enrol(&server) }
+        #expect(throws: Device.lostConnection) { try device.enrol(&server) }
         #expect(try device.unlock().entries.isEmpty)
         try device.enrol(&server)
         #expect(try device.signIn(&server) == "wwl_1")
@@ -270,11 +274,14 @@ import WatchwordCryptography
         let problem = HelperResponse.Problem(
             status: 404, type: PlainText(showing: ""), retryAfter: 0)
         server.scripted = [.success(.problem(problem))]
-        #expect(throws: DeviceLoginError.problem(problem)) {
+        let refusal = DeviceLoginError.problem(problem, at: try #require(Device.server))
+        #expect(throws: refusal) {
             try device.enrol(&server, ticket: SecretBytes(text: "wwt_wrong"))
         }
-        #expect(throws: DeviceLoginError.badTicket) {
-            try device.enrol(&server, ticket: SecretBytes(text: "no ticket"))
+        for text in ["no ticket", "hello", "wwt_", "wwx_challenge", "Wwt_a", "wwt_a b"] {
+            #expect(throws: DeviceLoginError.badTicket, "\(text)") {
+                try device.enrol(&server, ticket: SecretBytes(text: text))
+            }
         }
         #expect(try device.signIn(&server) == "wwl_1")
     }

@@ -122,10 +122,12 @@ struct LoginTransferTests {
         failures += HTTPHelperFailure.CertificateFault.allCases.map(HTTPHelperFailure.certificate)
         var errors: [DeviceLoginError] = [
             .vault(.busy), .alreadyEnrolled(as: "Mill:alice"),
-            .problem(.init(status: 429, type: PlainText(showing: "urn:x"), retryAfter: 7)),
+            .problem(
+                .init(status: 429, type: PlainText(showing: "urn:x"), retryAfter: 7), at: server),
+            .helper(.timedOut, at: nil),
             .cryptography(CryptographyFailure(call: .scrypt, code: 7)),
         ]
-        errors += failures.map(DeviceLoginError.helper)
+        errors += failures.map { .helper($0, at: server) }
         let refusals: [TokenFailure] = [
             .noDevice, .noPermission, .busy, .otherDevice, .wrongPIN(left: 3), .wrongPIN(left: nil),
             .noPIN, .failed(call: "Esys_Sign", code: 0x1df), .notConfined(call), .badDeviceResponse,

@@ -50,7 +50,7 @@ import WatchwordCryptography
         _ = try device.signIn(&server)
         let backup = try device.folder.bytes(of: "vault")
         server.faults = [.answerLost, .answerLost]
-        #expect(throws: DeviceLoginError.helper(.connectionLost)) { try device.signIn(&server) }
+        #expect(throws: Device.lostConnection) { try device.signIn(&server) }
         let unanswered = try device.folder.bytes(of: "vault")
         // The backup has the same secret, but would present it with another nonce.
         try restore(backup, on: device)

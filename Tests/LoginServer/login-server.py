@@ -149,7 +149,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return 200, answer
 
     def problem(self, status):
-        text = json.dumps({"type": "urn:watchword:problem:test", "status": status}).encode()
+        text = json.dumps({"type": "urn:watchword:problem:test", "status": status, "field": "name"}).encode()
         self.answer(status, "application/problem+json", text, [("Retry-After", "7")])
 
     def start(self, status, kind, count, headers=()):

@@ -202,7 +202,9 @@ class HostileServerTests(ModuleTestCase):
         """A response that is cut, empty, or of another protocol counts as none."""
         for number, answer in enumerate((None, b"", ACCEPTED[:31], b"HTTP/1.1 200 OK\r\n\r\n", b"\xff" * 32, bytes(32))):
             self.serve(lambda request, answer=answer: answer, path=f"{self.folder}/{number}")
-            self.unavailable(self.sign_in("123456", stack=f"auth required MODULE socket={self.folder}/{number}"))
+            outcome = self.sign_in("123456", stack=f"auth required MODULE socket={self.folder}/{number}")
+            self.unavailable(outcome)
+            self.assertTrue(outcome.log[0].startswith(f"{self.folder}/{number}: "), outcome.log)
 
     def test_long_response(self):
         """What follows a response is not read."""

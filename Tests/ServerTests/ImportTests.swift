@@ -66,7 +66,7 @@ struct ImportTests {
         let report = """
             row 1: ann: imported
             row 2: bob: imported
-            row 3: eve: refused: another credential has or had this key; enrol the user again
+            row 3: eve: refused: a different credential has or had this key; enrol the user again
             row 4: joe: refused: its key has fewer than 128 bits; --allow-short-keys accepts 80 bits or more
             row 5: refused: it is not a TOTP or HOTP key that the server can verify
             FILE: OATH users file: 2 imported, 0 already present, 3 refused
@@ -203,7 +203,7 @@ struct ImportTests {
             ("nonsense\n", 3, other),
             (
                 "otpauth://totp/A:b?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP\n", 3,
-                "watchword-server: FILE: not another server's file (list of key URIs); name an"
+                "watchword-server: FILE: not a server's file (list of key URIs); specify an"
             ),
             (
                 "HOTP a - \(Self.hex)\nHOTP b - \(Self.otherHex)\n", 2,

@@ -115,8 +115,25 @@ import WatchwordCryptography
         #expect(key.status == 1 && key.words.contains("not a device key"), "\(key.words)")
         // A ticket for a secret registers no key, and the earlier key still signs.
         try await harness.ticket()
+        let refusal =
+            "https://localhost:\(harness.keyPort) refused the ticket, which is unknown, already used "
+            + "or expired; request a new one\n"
         let wrong = try await harness.run(harness.keyEnrolment)
-        #expect(wrong.status == 5 && wrong.words.contains("request another one"))
+        #expect(wrong.status == 5 && wrong.words.hasSuffix(refusal), "\(wrong.words)")
+        for (ticket, status, words) in [
+            ("hello", 3, "is not an enrolment ticket, which begins with wwt_; nothing was sent"),
+            ("wwt_AAAA", 5, "refused the ticket, which is incomplete or mistyped"),
+            ("wwt_\(String(repeating: "A", count: 43))", 5, refusal),
+        ] {
+            try harness.folder.write(Array("\(ticket)\n".utf8), to: "ticket.txt")
+            for refused in [
+                try await harness.enrol(harness.keyPort, "Mill:eve"),
+                try await harness.run(harness.keyEnrolment),
+            ] {
+                #expect(
+                    refused.status == status && refused.words.contains(words), "\(refused.words)")
+            }
+        }
         let earlier = try await harness.run("key", "present", "alice")
         #expect(earlier.status == 0, "\(earlier.words)")
         for server in [server, harness.application] { #expect(try await server.stop() == 0) }
@@ -142,7 +159,7 @@ import WatchwordCryptography
         let elsewhere = try await harness.run(
             harness.keyEnrolment + ["--custody", "tpm", "--tpm", "device:/nonexistent"])
         #expect(elsewhere.status == 3, "\(elsewhere.words)")
-        #expect(elsewhere.words.contains("request another ticket"))
+        #expect(elsewhere.words.contains("request a new ticket"))
         #expect(try await harness.run(harness.keyEnrolment).status == 0)
         #expect(try await credential() == second["credential"])
         // A ticket that the server does not know, and a name that it refuses.

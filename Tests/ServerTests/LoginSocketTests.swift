@@ -115,7 +115,7 @@ struct LoginSocketTests {
                 ServerProcess.State(), arguments: ["--self-socket", path, "--realm", "mill"])
         }
         guard case .notListening(let words) = failure else { return }
-        #expect(words.contains("another server listens here"), "\(words)")
+        #expect(words.contains("a different server listens here"), "\(words)")
         killed.send(SIGKILL)
         #expect(try await killed.ending() == -SIGKILL)
         let next = try await server("--self-socket")
@@ -162,7 +162,7 @@ struct LoginSocketTests {
             "systemd-socket-activate is not installed"))
     func passed() async throws {
         let cases: [(String, String?)] = [
-            ("self", nil), ("web", "another name than pam, self and enrol"),
+            ("self", nil), ("web", "whose name is not pam, self or enrol"),
         ]
         for (name, words) in cases {
             let log = try state.folder.write([], to: name)

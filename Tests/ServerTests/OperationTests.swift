@@ -229,7 +229,8 @@ struct OperationTests {
         #expect(taken.status == 1)
         #expect(taken.output == [])
         #expect(
-            String(decoding: taken.errors, as: UTF8.self).contains("another client has this name"))
+            String(decoding: taken.errors, as: UTF8.self).contains("a client with this name exists")
+        )
         // Several processes at once.
         let statuses = try await withThrowingTaskGroup(of: Int32.self) { group in
             for _ in 0..<4 { group.addTask { try await add("till").status } }
@@ -283,7 +284,7 @@ struct OperationTests {
             (["serve", "--audience", "http://login.example"], 2, "--audience must be"),
             (["serve", "--audience", "https://login.example:443"], 2, "--audience must be"),
             (["serve", "--tpm-roots", "/nowhere.pem"], 3, "/nowhere.pem: no such file"),
-            (["client", "add", "x"], 2, "--scope needs a value"),
+            (["client", "add", "x"], 2, "--scope is required: one or more of verify, enrol"),
             (["client", "add", "--scope", "verify"], 2, "NAME is missing"),
             (["client", "add", "", "--scope", "verify"], 2, "NAME is missing"),
             (["client", "add", "x", "--scope", "verify,all"], 2, "--scope must be"),
@@ -316,7 +317,7 @@ struct OperationTests {
             #expect(outcome.status == 2)
             #expect(
                 String(decoding: outcome.errors, as: UTF8.self)
-                    .contains("health and metrics have no TLS"))
+                    .contains("the listener for health and metrics has no TLS"))
         }
         #expect(!FileManager.default.fileExists(atPath: state.database))
         let said = try await ServerProcess(

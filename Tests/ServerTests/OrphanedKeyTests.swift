@@ -198,7 +198,7 @@ struct OrphanedKeyTests {
         try await scene.ticket()
         let tpm = try await scene.enrol(["--custody", "tpm", "--tpm", "device:/nonexistent"])
         #expect(tpm.status == 3, "\(tpm.words)")
-        #expect(tpm.words.contains("it is in use now, and the ticket was not used"))
+        #expect(tpm.words.contains("key is in use now, and the ticket was not used"))
         try await scene.expectOnly(lost)
         try await scene.stop()
     }

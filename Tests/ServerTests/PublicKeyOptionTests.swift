@@ -113,7 +113,8 @@ struct PublicKeyOptionTests {
         let model = "07070707-0707-0707-0707-070707070707"
         let list = state.folder.file("models.json")
         for (text, words) in [
-            ("{}", "not a JSON list"), ("nonsense", "not a JSON list"),
+            ("{}", "not a JSON list"),
+            ("nonsense", "see /usr/share/doc/watchword-server/Operations.md\n"),
             ("[1]", "element 1 needs"), (#"[{"aaguid":"\#(model)"}]"#, "element 1 needs"),
             (#"[{"aaguid":"\#(model)x","name":"Key"}]"#, "element 1 needs"),
             (#"[{"aaguid":"\#(model)","name":"Key","later":1}]"#, "element 1 needs"),

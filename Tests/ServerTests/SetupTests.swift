@@ -31,6 +31,21 @@ struct SetupTests {
         try await server.stop()
     }
 
+    @Test("serve says once what it created and what to do next")
+    func created() async throws {
+        let state = try ServerProcess.State()
+        for count in [1, 0] {
+            let server = try await ServerProcess(state)
+            #expect(try await server.stop() == 0)
+            let lines = try server.logged().split(separator: "\n")
+                .filter { $0.contains("the database and the key file were created") }
+            #expect(lines.count == count)
+            for words in [state.database, state.keyFile, "watchword-server client add NAME"] {
+                #expect(lines.allSatisfy { $0.contains(words) }, "\(words)")
+            }
+        }
+    }
+
     @Test("init again keeps the keys and the database")
     func again() async throws {
         let state = try ServerProcess.State()
@@ -103,7 +118,7 @@ struct SetupTests {
         let made = try await state.run("init", "--settings", path, "--listen", "0.0.0.0:8420")
         #expect(made.status == 0)
         #expect(words(made).contains("Database: \(database)\n"))
-        #expect(words(made).contains("  1. Start the service whose environment is \(path)\n"))
+        #expect(words(made).contains("  1. Start the service that reads \(path) ("))
         #expect(
             try String(contentsOfFile: path, encoding: .utf8)
                 == lines + "WATCHWORD_LISTEN=0.0.0.0:8420\n")

@@ -11,6 +11,8 @@ package enum UsageError: Error, Hashable, Sendable {
     case inapplicableOption(String, verb: String)
     case duplicateOption(String)
     case missingValue(String)
+    /// An option without which the verb cannot work, with its values if it takes several of a few.
+    case missingOption(String, values: [String] = [])
     case unexpectedValue(String)
     case badValue(String, expected: String)
     /// An environment variable has an invalid value.
@@ -52,6 +54,8 @@ extension UsageError {
             "--\(name) does not apply to “\(verb)”; see \(program) \(verb) --help"
         case .duplicateOption(let name): "--\(name) is given twice; give it once"
         case .missingValue(let name): "--\(name) needs a value"
+        case .missingOption(let name, let values):
+            "--\(name) is required" + (values.isEmpty ? "" : ": \(Self.list(of: values))")
         case .unexpectedValue(let name): "--\(name) takes no value"
         case .badValue(let name, let expected): "--\(name) must be \(expected)"
         case .badVariable(let name, let expected): "\(name) must be \(expected)"
@@ -74,6 +78,11 @@ extension UsageError {
         case .reservedForShells(let verb):
             "\(verb) is only for completion scripts; see \(program) completions --help"
         }
+    }
+
+    /// The form of an option that takes several of these values.
+    package static func list(of values: [String]) -> String {
+        "one or more of \(values.joined(separator: ", ")), separated by commas"
     }
 
     /// A suggestion: the name that was probably meant, or where names are listed.

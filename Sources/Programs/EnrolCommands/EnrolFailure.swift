@@ -88,7 +88,7 @@ enum EnrolMessages {
         let denial = isRepeated ? "Not accepted. " : ""
         return switch question {
         case .code where isRepeated:
-            denial + "Each code is accepted once. Another code, or a recovery code: "
+            denial + "Each code is accepted once. A different code, or a recovery code: "
         case .code: "Code of an authenticator that you have, or a recovery code: "
         case .ticket: denial + "Ticket from the administrator: "
         case .firstCode: denial + "Code that the app shows now: "
@@ -110,8 +110,8 @@ enum EnrolMessages {
         case .mustWait(let seconds):
             "too many attempts in a short time; try again in \(seconds) seconds"
         case .needsTicket:
-            "you have or had a second factor already, so the password is not enough; use a code of it, or "
-                + "ask the administrator for a ticket, and use watchword-enrol add --ticket"
+            "you have or had a second factor already, so the password is not enough; use a code of that "
+                + "factor, or ask the administrator for a ticket, and use watchword-enrol add --ticket"
         case .noPasswordCheck:
             "the system cannot check your login password here; ask the administrator for a ticket, and "
                 + "use watchword-enrol add --ticket"
@@ -121,7 +121,7 @@ enum EnrolMessages {
                 + "recovery-codes"
         case .unknownCredential: "you have no credential with this ID; see watchword-enrol list"
         case .lastAuthenticator:
-            "this is your last authenticator; add another one first, or ask the administrator"
+            "this is your last authenticator; add a new authenticator first, or ask the administrator"
         case .unavailable: "the server could not decide; try again, or see its log"
         }
     }

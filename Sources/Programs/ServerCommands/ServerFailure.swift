@@ -90,8 +90,10 @@ enum ServerFailure: ProgramFailure {
     // The help desk.
     /// The file contains no API key.
     case notAnAPIKey(String)
-    /// The request was refused.
-    case problem(HelperResponse.Problem)
+    /// The request to this server got no response.
+    case request(HTTPHelperFailure, at: ServerAddress)
+    /// The request was refused by this server, or in this process.
+    case problem(HelperResponse.Problem, at: ServerAddress?)
     /// The request failed in this process, with this cause.
     case failedHere(String)
     /// The response is not that of the route.
@@ -121,8 +123,7 @@ extension ServerFailure {
                 .system)
         case let failure as HTTPHelperFailure:
             FailureReport(
-                CourierMessages.sentence(for: failure, startedBy: ServerVerb.program),
-                ExitCode(failure))
+                ServerMessages.courier(at: nil).sentence(for: failure), ExitCode(failure))
         case let error as QRDrawingError:
             FailureReport(ServerMessages.sentence(for: error), .system)
         case let failure as SystemCallFailure:
@@ -143,7 +144,8 @@ extension ExitCode {
             case .noSuchClient, .clientRevoked, .clientNameTaken, .noSuchSubject,
                 .noSuchCredential, .nothingToUnlock, .notConfirmed:
                 .no
-            case .problem(let problem): ExitCode(problem)
+            case .request(let failure, _): ExitCode(failure)
+            case .problem(let problem, _): ExitCode(problem)
             case .notAnAPIKey: .badInput
             case .failedHere, .badResponse, .terminal: .system
             case .keyFile(_, let error): ExitCode(error)

@@ -37,6 +37,8 @@ struct ServerContext: Sendable {
     let verifier: Verifier
     private let places: ServerPaths
     private let lastCheckpoint = CheckpointTime()
+    /// Whether the database and the keys did not exist before.
+    private var isNew = false
 
     /// Opens the database and the key file.
     ///
@@ -46,11 +48,23 @@ struct ServerContext: Sendable {
     static func open(
         _ places: ServerPaths, _ opened: KeyFile? = nil, policy: Policy = .standard, making: Bool
     ) throws -> ServerContext {
+        let isNew = try making && !places.areInUse()
         let keys = try opened ?? KeyFile.opening(places, making: making)
         let store = try places.database.open(places, key: keys.ring().auditKey)
         let agreed = try RegisteredKeys(keys, store, places)
         let verifier = Verifier(store: store, policy: policy, clock: now, keys: { agreed.ring() })
-        return ServerContext(keys: keys, store: store, verifier: verifier, places: places)
+        var context = ServerContext(keys: keys, store: store, verifier: verifier, places: places)
+        context.isNew = isNew
+        return context
+    }
+
+    /// What was created, where, and what to do next; empty if everything existed.
+    var creation: [(String, String)] {
+        guard isNew else { return [] }
+        return [
+            ("database", places.database.shown), ("keys", places.keyFile),
+            ("advice", ServerMessages.created),
+        ]
     }
 
     /// Records the ends of the event chains outside the database.

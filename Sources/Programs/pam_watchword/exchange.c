@@ -101,19 +101,21 @@ static int connect_to(const char *path, long long deadline, struct complaint *co
     return -1;
 }
 
-/// Sends the message, and reads the response to it; false and a complaint on failure.
+/// Sends the message, and reads the response to it; false on failure. Without a decision, the complaint names the
+/// server: its address or the path of its socket.
 static bool converse(
-    int socket, const unsigned char message[request_size], enum operation operation, long long deadline,
-    struct response *response, struct complaint *complaint) {
+    int socket, const char *server, const unsigned char message[request_size], enum operation operation,
+    long long deadline, struct response *response, struct complaint *complaint) {
     unsigned char received[response_size];
     if (!send_message(socket, message, request_size, deadline) ||
         !receive_message(socket, received, response_size, deadline)) {
-        snprintf(complaint->text, sizeof complaint->text, "no response: %m");
+        snprintf(complaint->text, sizeof complaint->text, "%.100s: no response: %m", server);
         return false;
     }
-    if (read_response(received, operation, response)) return true;
-    snprintf(complaint->text, sizeof complaint->text, "the response breaks the protocol");
-    return false;
+    bool is_valid = read_response(received, operation, response);
+    const char *fault = is_valid ? "the server cannot decide now; see its log" : "the response breaks the protocol";
+    snprintf(complaint->text, sizeof complaint->text, "%.100s: %s", server, fault);
+    return is_valid;
 }
 
 bool exchange(
@@ -127,7 +129,8 @@ bool exchange(
     } else if (options->server) {
         struct helper helper;
         if (start_helper(options, &helper, complaint)) {
-            is_answered = converse(helper.messages, message, request->operation, deadline, response, complaint);
+            is_answered = converse(
+                helper.messages, options->server, message, request->operation, deadline, response, complaint);
             if (!is_answered || response->verdict == verdict_unavailable) read_complaint(&helper, complaint);
             end_helper(&helper);
         }
@@ -135,7 +138,7 @@ bool exchange(
         const char *path = options->socket ? options->socket : geteuid() == 0 ? roots_socket : own_socket;
         int socket = connect_to(path, deadline, complaint);
         if (socket >= 0) {
-            is_answered = converse(socket, message, request->operation, deadline, response, complaint);
+            is_answered = converse(socket, path, message, request->operation, deadline, response, complaint);
             close(socket);
         }
     }

@@ -34,7 +34,7 @@ static const char *item(pam_handle_t *pam, int type) {
 /// Sends the request; the verdict is *unavailable* if there is no response.
 static struct response ask(struct login *login) {
     struct response response = {verdict_unavailable, reason_none, 0};
-    struct complaint complaint = {"the server cannot decide now"};
+    struct complaint complaint = {""};
     login->request.service = login->options.service ? login->options.service : item(login->pam, PAM_SERVICE);
     login->request.host = item(login->pam, PAM_RHOST);
     if (!exchange(&login->options, &login->request, &response, &complaint))

@@ -141,9 +141,11 @@ extension CurlResponse {
 
     private func problem() -> HelperResponse.Problem {
         // If the type cannot be read, the status is enough.
-        let type = hasType("application/problem+json") ? json()?["type"]?.string : nil
+        let body = hasType("application/problem+json") ? json() : nil
         return HelperResponse.Problem(
-            status: status, type: PlainText(showing: type ?? ""), retryAfter: max(retryAfter, 0))
+            status: status, type: PlainText(showing: body?["type"]?.string ?? ""),
+            retryAfter: max(retryAfter, 0),
+            field: body?["field"]?.string.map { PlainText(showing: $0) })
     }
 }
 

@@ -14,6 +14,7 @@ struct RemoteServer {
     private let key: SecretBytes
     private let realm: Realm
     private let courier: HTTPHelper
+    private let messages: CourierMessages
 
     private static let program = "watchword-pam-remote"
     private static let largestKeyFile = 4 << 10
@@ -36,7 +37,9 @@ struct RemoteServer {
         guard let seconds = Int(options["--timeout"] ?? "10") else {
             giveUp("timeout= needs a number of seconds")
         }
-        courier = Self.requireSuccess(of: try HTTPHelper(timeout: .seconds(seconds)))
+        messages = CourierMessages(
+            about: address, startedBy: Self.program, trusting: "use ca=FILE")
+        courier = requireSuccess(of: try HTTPHelper(timeout: .seconds(seconds)), messages)
     }
 
     /// Asks the server; if there is no decision, the process ends.
@@ -54,7 +57,7 @@ struct RemoteServer {
             switch ask(ApplicationRequest(.get, target))["second_factor"]?.string {
             case "none": return .neverEnrolled
             case "active", "ended": return .enrolled
-            default: giveUp(Self.badResponse)
+            default: giveUp(badResponse)
             }
         }
     }
@@ -75,7 +78,7 @@ struct RemoteServer {
         case "denied":
             guard tellsReason else { return .denied(nil) }
             return .denied(isCode ? Self.reason(in: answer) : .malformed)
-        default: giveUp(Self.badResponse)
+        default: giveUp(badResponse)
         }
     }
 
@@ -85,20 +88,14 @@ struct RemoteServer {
         let sent = HelperRequest(
             server: server, idempotencyKey: Base64URL.encode(random.span), apiKey: key,
             operation: .application(request))
-        switch Self.requireSuccess(of: try courier.send(sent)) {
+        switch requireSuccess(of: try courier.send(sent), messages) {
         case .content(let content?):
-            guard let object = ifPossible(try readJSON(content)) else { giveUp(Self.badResponse) }
+            guard let object = ifPossible(try readJSON(content)) else { giveUp(badResponse) }
             return object
-        case .problem(let problem): giveUp(CourierMessages.sentence(for: problem))
-        default: giveUp(Self.badResponse)
-        }
-    }
-
-    private static func requireSuccess<Result>(
-        of work: @autoclosure () throws(HTTPHelperFailure) -> Result
-    ) -> Result {
-        do { return try work() } catch {
-            giveUp(CourierMessages.sentence(for: error, startedBy: program))
+        case .problem(let problem) where problem.kind == "missing-scope":
+            giveUp("the API key lacks a scope; create a client with the scopes verify and read")
+        case .problem(let problem): giveUp(messages.sentence(for: problem))
+        default: giveUp(badResponse)
         }
     }
 
@@ -114,8 +111,7 @@ struct RemoteServer {
         }
     }
 
-    private static let badResponse =
-        "the response is invalid; check that server= is the address of a Watchword server"
+    private var badResponse: String { messages.sentence(for: .badResponse) }
 
     private static func authorities(at path: String?) -> [UInt8] {
         guard let path else { return [] }
@@ -141,4 +137,10 @@ struct RemoteServer {
         }
         return key
     }
+}
+
+private func requireSuccess<Result>(
+    of work: @autoclosure () throws(HTTPHelperFailure) -> Result, _ messages: CourierMessages
+) -> Result {
+    do { return try work() } catch { giveUp(messages.sentence(for: error)) }
 }

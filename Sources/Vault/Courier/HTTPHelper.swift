@@ -7,7 +7,7 @@ public import WatchwordSystem
 
 /// The limits that both ends observe.
 enum HelperProtocol {
-    static let version: UInt8 = 7
+    static let version: UInt8 = 8
     /// The maximum length of a request in bytes; most of it is certificates.
     static let largestRequest = 1 << 18
     /// The maximum length of a response to a device in bytes.

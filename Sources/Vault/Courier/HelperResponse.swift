@@ -126,12 +126,15 @@ public enum HelperResponse: Sendable {
         public let type: PlainText
         /// Seconds to wait before a retry; 0 if the server does not specify it.
         public let retryAfter: Int
+        /// The field at fault, if the server names it.
+        public let field: PlainText?
 
-        /// Creates a problem.
-        public init(status: Int, type: PlainText, retryAfter: Int) {
+        /// Combines what a response says.
+        public init(status: Int, type: PlainText, retryAfter: Int, field: PlainText? = nil) {
             self.status = status
             self.type = type
             self.retryAfter = retryAfter
+            self.field = field
         }
 
         /// Whether the same request may succeed later: the server is busy or asks the client to
@@ -247,12 +250,13 @@ extension HelperResponse.AcceptedSignature: Transferable {
 
 extension HelperResponse.Problem: Transferable {
     package func write(to output: FrameWriter) {
-        output.append(UInt16(clamping: status), type, UInt32(clamping: retryAfter))
+        output.append(UInt16(clamping: status), type, UInt32(clamping: retryAfter), field)
     }
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         status = Int(try fields.value(bytes) as UInt16)
         type = try fields.value(bytes)
         retryAfter = Int(try fields.value(bytes) as UInt32)
+        field = try fields.value(bytes)
     }
 }

@@ -74,6 +74,9 @@ public struct ServerAddress: Hashable, Sendable {
         return "\(scheme.rawValue)://\(bracketedHost)\(port)\(prefix)"
     }
 
+    /// Whether the host is one of this machine's own names or addresses.
+    package var isThisMachine: Bool { ServerAddress.isLoopback(host) }
+
     /// The host as it is written in a URI.
     public var bracketedHost: String { host.contains(":") ? "[\(host)]" : host }
 

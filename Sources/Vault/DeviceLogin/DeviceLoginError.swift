@@ -24,17 +24,17 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     /// The secret is older than one that was already presented: it comes from a backup. It was not
     /// presented, because the server would treat it as stolen.
     case stale
-    /// The text does not have the form of an enrolment ticket.
+    /// The text does not have the form of an enrolment ticket; it was not sent.
     case badTicket
     /// The entry with this name holds the enrolment of this ticket already, perhaps in a later
     /// state, or held it. Nothing was stored.
     case alreadyEnrolled(as: String)
     /// The vault threw this error.
     case vault(VaultError)
-    /// The server sent no usable response.
-    case helper(HTTPHelperFailure)
-    /// The server responded with a problem document.
-    case problem(HelperResponse.Problem)
+    /// This server sent no usable response; `nil` if no request was made.
+    case helper(HTTPHelperFailure, at: ServerAddress?)
+    /// This server responded with a problem document.
+    case problem(HelperResponse.Problem, at: ServerAddress)
     /// The server rejected the secret; the device keeps it.
     case denied
     /// The server rejected the secret and told the device to wipe it for an unknown reason; the
@@ -93,8 +93,9 @@ extension DeviceLoginError: Transferable {
         case .badTicket: output.append(Kind.badTicket)
         case .alreadyEnrolled(let name): output.append(Kind.alreadyEnrolled, name)
         case .vault(let error): output.append(Kind.vault, error)
-        case .helper(let failure): output.append(Kind.helper, failure)
-        case .problem(let problem): output.append(Kind.problem, problem)
+        case .helper(let failure, let server): output.append(Kind.helper, failure, server)
+        case .problem(let problem, let server):
+            output.append(Kind.problem, problem, server)
         case .denied: output.append(Kind.denied)
         case .wipeNotObeyed: output.append(Kind.wipeNotObeyed)
         case .wiped(let reason): output.append(Kind.wiped, reason)

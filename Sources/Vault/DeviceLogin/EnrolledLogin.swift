@@ -103,7 +103,7 @@ extension EnrolledLogin {
     ) throws(DeviceLoginError) -> HelperResponse {
         do throws(DeviceLoginError) {
             return try sendOnce(request, over: &sender)
-        } catch .helper(.connectionLost) {
+        } catch .helper(.connectionLost, at: _) {
             return try sendOnce(request, over: &sender)
         }
     }
@@ -111,7 +111,9 @@ extension EnrolledLogin {
     private static func sendOnce(
         _ request: HelperRequest, over sender: inout some RequestSender
     ) throws(DeviceLoginError) -> HelperResponse {
-        do { return try sender.send(request) } catch { throw .helper(error) }
+        do { return try sender.send(request) } catch {
+            throw .helper(error, at: request.server.address)
+        }
     }
 
     /// An idempotency key: a digest that is the same for each attempt at one request.
@@ -223,7 +225,9 @@ struct SignIn<Entry: SecretEntry> {
             try entry.wipe(because: reason, now: now)
             throw .wiped(reason)
         case .unexpectedResponse:
-            if case .problem(let problem) = response { throw .problem(problem) }
+            if case .problem(let problem) = response {
+                throw .problem(problem, at: state.server.address)
+            }
             throw .unexpectedResponse
         }
     }

@@ -38,6 +38,13 @@ package struct Enrolment: Sendable {
         self.access = access
     }
 
+    /// Whether `text` has the form of a ticket, as far as all servers agree: a token after `wwt_`.
+    package static func isTicket(_ text: SecretBytes) -> Bool {
+        let prefix = Array("wwt_".utf8)
+        return Token.isToken(text) && text.count > prefix.count
+            && text.withBytes { bytes in prefix.indices.allSatisfy { bytes[$0] == prefix[$0] } }
+    }
+
     /// Whether `entry` is an earlier enrolment under this name, which the new one replaces.
     package func replaces(_ entry: EntrySummary) -> Bool { EntryName(entry) == name }
 
@@ -68,7 +75,7 @@ extension Enrolment {
         now: Int64, confirmed: Set<RecordID> = []
     ) throws(DeviceLoginError) -> EnrolledSecret {
         precondition(isWithinLimits, "the caller enforces the limits")
-        guard Token.isToken(ticket) else { throw .badTicket }
+        guard Enrolment.isTicket(ticket) else { throw .badTicket }
         // Make sure that the vault has room before the ticket is redeemed.
         let binding = try DeviceLoginError.vault(
             in: vault.rehearse { changes throws(VaultError) in
@@ -145,7 +152,7 @@ extension Enrolment {
         case .problem(let problem)
         where custody != nil && problem.type.text == "urn:watchword:problem:unknown-field":
             return try ask(reporting: nil, over: &sender)
-        case .problem(let problem): throw .problem(problem)
+        case .problem(let problem): throw .problem(problem, at: server.address)
         case .accepted, .denied, .registered, .keyToActivate, .keyActivated, .challenge, .signed,
             .content:
             throw .unexpectedResponse

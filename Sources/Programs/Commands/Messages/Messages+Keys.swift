@@ -162,12 +162,12 @@ extension Messages {
             "the server has not confirmed the key; run watchword key enrol again, with the same "
                 + "ticket or a different one"
         case .otherPlace:
-            "an earlier run with this ticket made the key elsewhere, or without a PIN; repeat it with "
-                + "the same options as before, or request another ticket"
+            "an earlier run with this ticket made the key elsewhere, or without a PIN; use the same options "
+                + "as that run, or request a new ticket"
         case .adoptedElsewhere:
-            "the server has registered the key of an earlier run, which made it elsewhere, or without "
-                + "a PIN; it is in use now, and the ticket was not used; to replace the key, run the "
-                + "command again"
+            "the server has registered the key that an earlier run made elsewhere, or without a PIN; that "
+                + "key is in use now, and the ticket was not used; to replace the key, run the command "
+                + "again"
         case .unreadable:
             "the key was stored by a different version of Watchword; enrol the device again"
         case .denied:
@@ -177,12 +177,6 @@ extension Messages {
                 + "was kept"
         case .wiped(let reason): sentence(forWiped: reason, "key")
         case .unexpectedResponse: "the server sent an invalid response; the key was kept"
-        case .problem(let problem) where problem.type.text == refusedKey:
-            "the server refused the key: the address given with --server is not one of its addresses "
-                + "(--audience), it requires a stronger presence check, or it does not trust the TPM "
-                + "(--tpm-roots)"
-        case .problem(let problem) where problem.type.text == refusedTicket:
-            "the ticket is unknown, already used or expired; request another one"
         case .otherTPM:
             "the system agent uses only this computer's TPM (device:/dev/tpmrm0); run the command "
                 + "without --tpm"
@@ -209,7 +203,4 @@ extension Messages {
     static let adoptedKey =
         "This is the key of an earlier run, which the server has registered, so the ticket was not "
         + "used. To replace the key, run the command again."
-
-    private static let refusedKey = "urn:watchword:problem:refused-key"
-    private static let refusedTicket = "urn:watchword:problem:refused-ticket"
 }

@@ -18,13 +18,15 @@ extension Messages {
             "the secret is older than the last one presented from this folder, so an older vault was "
                 + "restored; nothing was sent, because the server would treat the secret as stolen; "
                 + "restore the newer vault, or enrol the device again"
-        case .badTicket: "not an enrolment ticket; a ticket begins with wwt_"
+        case .badTicket:
+            "the first line is not an enrolment ticket, which begins with wwt_; nothing was sent; copy the "
+                + "whole ticket, or request a new one"
         case .alreadyEnrolled(let name):
-            "this ticket has already enrolled “\(VisibleText.of(name))”; use that entry, or request another "
+            "this ticket has already enrolled “\(VisibleText.of(name))”; use that entry, or request a new "
                 + "ticket"
         case .vault(let error): sentence(for: error)
-        case .helper(let failure): sentence(for: failure)
-        case .problem(let problem): sentence(for: problem)
+        case .helper(let failure, let server): courier(at: server).sentence(for: failure)
+        case .problem(let problem, let server): courier(at: server).sentence(for: problem)
         case .denied:
             "the server rejected the secret, which was kept; try again, or enrol the device again"
         case .wipeNotObeyed:
@@ -53,21 +55,10 @@ extension Messages {
         return "the \(noun) was wiped \(why); sign in another way, then enrol the device again"
     }
 
-    private static func sentence(for problem: HelperResponse.Problem) -> String {
-        if problem.type.text == sentBefore {
-            return
-                "the ticket was already sent with a different --device-name or --this-device; use the same "
-                + "options again, or request another ticket"
-        }
-        return CourierMessages.sentence(for: problem)
-    }
-
-    /// The server's problem type for a repeated request with different content: the device's name
-    /// or how it keeps the secret.
-    private static let sentBefore = "urn:watchword:problem:idempotency-key-reused"
-
-    static func sentence(for failure: HTTPHelperFailure) -> String {
-        CourierMessages.sentence(for: failure, startedBy: Verb.program)
+    /// The messages about requests to `server`, whose authorities an enrolment stores.
+    static func courier(at server: ServerAddress?) -> CourierMessages {
+        CourierMessages(
+            about: server, startedBy: Verb.program, trusting: "enrol with --ca-file FILE")
     }
 }
 
@@ -80,9 +71,9 @@ extension ExitCode {
             case .unreadable, .stale, .badTicket, .unregistered, .otherPlace, .adoptedElsewhere,
                 .otherTPM:
                 .badInput
-            case .helper(let failure): ExitCode(failure)
+            case .helper(let failure, _): ExitCode(failure)
             case .vault(let error): ExitCode(error)
-            case .problem(let problem): problem.isTransient ? .system : .refused
+            case .problem(let problem, _): problem.isTransient ? .system : .refused
             case .denied, .wipeNotObeyed: .refused
             case .wiped(.failures): .presence
             case .wiped: .refused

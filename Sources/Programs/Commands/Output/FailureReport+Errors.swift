@@ -30,7 +30,7 @@ extension FailureReport {
         case let error as OneTimePasswordError: self.init(Messages.sentence(for: error), .badInput)
         case let error as QRDrawingError: self.init(Messages.sentence(for: error), ExitCode(error))
         case let failure as HTTPHelperFailure:
-            self.init(Messages.sentence(for: failure), ExitCode(failure))
+            self.init(Messages.courier(at: nil).sentence(for: failure), ExitCode(failure))
         case let failure as ClipboardFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as CryptographyFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as SystemCallFailure: self.init(Messages.sentence(for: failure), .system)

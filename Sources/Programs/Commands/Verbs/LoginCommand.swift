@@ -177,7 +177,7 @@ enum LoginEnrolCommand {
         let access = try AccessControlChange(session)
         let source = SecretSource(try session.needed(.ticketFile))
         let ticket = try source.readFirstLine(limit: Session.secretLimit)
-        guard Token.isToken(ticket) else {
+        guard Enrolment.isTicket(ticket) else {
             throw CommandFailure.at(source.name, DeviceLoginError.badTicket)
         }
         return Enrolment(
@@ -190,7 +190,7 @@ extension Session {
     /// The value of a required option.
     func needed(_ option: Option) throws -> String {
         guard let value = arguments[option] else {
-            throw UsageError.needsOneOf(["--\(option.name)"])
+            throw UsageError.missingOption(option.name)
         }
         return value
     }

@@ -42,7 +42,7 @@ struct HelpDesk: Sendable {
     /// Sends a request.
     ///
     /// - Returns: the content of the response, if it has any.
-    /// - Throws: ``ServerFailure/problem(_:)`` if the response is a problem.
+    /// - Throws: ``ServerFailure/problem(_:at:)`` if the response is a problem.
     func ask(
         _ method: ApplicationRequest.Method, _ target: String, _ body: JSONValue? = nil
     ) async throws -> JSONValue? {
@@ -157,13 +157,13 @@ struct RemoteServer: Sendable {
     /// - Returns: the content of the response, if it has any.
     func content(of request: ApplicationRequest) throws -> SecretBytes? {
         let random = Randomness.bytes(count: 16)
-        let response = try courier.send(
-            HelperRequest(
-                server: server, idempotencyKey: Base64URL.encode(random.span), apiKey: key,
-                operation: .application(request)))
-        switch response {
+        let sent = HelperRequest(
+            server: server, idempotencyKey: Base64URL.encode(random.span), apiKey: key,
+            operation: .application(request))
+        switch try naming(courier.send(sent), { .request($0, at: server.address) }) {
         case .content(let content): return content
-        case .problem(let problem): throw ServerFailure.problem(problem)
+        case .problem(let problem):
+            throw ServerFailure.problem(problem, at: server.address)
         default: throw ServerFailure.badResponse
         }
     }
@@ -211,7 +211,7 @@ struct LocalService: Sendable {
         let problem = try HelpDesk.json(response.body)["type"]?.string ?? ""
         throw ServerFailure.problem(
             HelperResponse.Problem(
-                status: response.status, type: PlainText(showing: problem), retryAfter: 0))
+                status: response.status, type: PlainText(showing: problem), retryAfter: 0), at: nil)
     }
 }
 

@@ -38,9 +38,9 @@ extension ServerMessages {
     static func sentence(for failure: PAMCheckFailure, at path: String) -> String {
         switch failure.reason {
         case .programNotFound:
-            "\(path): nothing listens there, so that users need tickets; start watchword-presence.socket"
+            "\(path): nothing listens there, so users need tickets; start watchword-presence.socket"
         case .noServiceFile:
-            "there is no /etc/pam.d/\(PAMService.enrolment), so that users need tickets"
+            "there is no /etc/pam.d/\(PAMService.enrolment), so users need tickets"
         case .noUserName: "a user ID has no name on this system"
         case .accountRefused: "a user's account is locked or has expired"
         case .failed(let failure):

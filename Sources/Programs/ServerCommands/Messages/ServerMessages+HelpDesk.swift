@@ -9,24 +9,30 @@ extension ServerMessages {
     static let wrongCode = "the code is wrong; wait for the next one"
     static let enrolled = "The authenticator is enrolled."
     static let ticket =
-        "The user runs watchword-enrol add --ticket within ten minutes, and enters this ticket."
+        "Within ten minutes, the user runs watchword-enrol add --ticket and enters this ticket."
 
     static func disabled(_ credential: String) -> String {
         "\(credential.visibleOnTerminal) is disabled after too many failures; revoke it, and enrol the "
             + "user again"
     }
 
+    /// The messages about requests to `server`.
+    static func courier(at server: ServerAddress?) -> CourierMessages {
+        CourierMessages(
+            about: server, startedBy: ServerVerb.program, trusting: "use --ca-file FILE")
+    }
+
     /// The sentence for a request that was refused.
-    static func sentence(for problem: HelperResponse.Problem) -> String {
-        switch problem.type.text.split(separator: ":").last {
-        case "unauthenticated": "the server does not know this API key, or it is revoked"
+    static func sentence(
+        for problem: HelperResponse.Problem, at server: ServerAddress?
+    ) -> String {
+        switch problem.kind {
         case "missing-scope":
-            "the API key lacks a scope: enrolling needs enrol, events need audit, and everything else "
-                + "needs manage"
-        case "foreign-subject": "the API key is limited to other subjects"
+            "the API key lacks a scope: subject enrol needs enrol, events needs audit, and the other "
+                + "commands need manage"
         case "unknown-credential": "the credential no longer exists"
         case "too-many-credentials": "the subject has too many credentials; revoke one first"
-        default: CourierMessages.sentence(for: problem)
+        default: courier(at: server).sentence(for: problem)
         }
     }
 

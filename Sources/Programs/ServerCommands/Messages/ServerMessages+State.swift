@@ -9,6 +9,12 @@ extension ServerMessages {
     static let incompleteList =
         "parts of the database cannot be read, so the list may be incomplete; check the events that you exported"
 
+    /// What to do after `serve` created the database and the key file.
+    static let created =
+        "the database and the key file were created: create the first client (watchword-server client add "
+        + "NAME --scope verify,enrol), and copy the key file to a safe place, apart from the backups of "
+        + "the database, which are useless without it"
+
     static func sentence(for error: KeyFile.Fault) -> String {
         switch error {
         case .lost:
@@ -18,7 +24,7 @@ extension ServerMessages {
         case .content(let error): sentence(for: error)
         case .copied:
             "the server got a copy of the file when it started, and would not notice a change; stop the "
-                + "server first, and change the keys as Operations.md describes (Keys from systemd)"
+                + "server first, and change the keys as \(operations) describes (Keys from systemd)"
         case .exposed:
             "other users can change files in its directory; run chmod go-w on the directory"
         case .system(let failure): sentence(for: failure)
@@ -28,7 +34,8 @@ extension ServerMessages {
     private static func sentence(for fault: KeyRing.Fault) -> String {
         switch fault {
         case .malformed: "not a key file, or incomplete"
-        case .newer: "it was created by a newer version of watchword-server"
+        case .newer:
+            "the key file was created by a newer version of watchword-server; update watchword-server"
         case .unknownVersion: "the key file has no such key"
         case .isCurrent: "the current key cannot be retired"
         case .full:
@@ -41,15 +48,15 @@ extension ServerMessages {
         switch error {
         case .missing: "no such file"
         case .folder: "this is a directory, not a file"
-        case .symbolicLink: "this is a symbolic link; name the file itself"
+        case .symbolicLink: "this is a symbolic link; specify the file itself"
         case .notAFile: "this is not a regular file"
         case .otherOwner: "the file belongs to another user"
         case .openToOthers: "other users can access the file; run chmod 600 on it"
         case .tooLarge(let limit): "the file exceeds \(limit) bytes"
-        case .busy: "another watchword-server is changing it; try again"
+        case .busy: "a different watchword-server is changing the file; try again"
         case .inTheWay(let name):
             "“\(name)” beside it was not created by watchword-server; move it away"
-        case .changed: "another program has just replaced it; try again"
+        case .changed: "a different program has just replaced the file; try again"
         case .noFolder, .forbidden, .exists, .namesFolder, .notReplaceable, .pipe, .protected,
             .empty, .utf16, .nameNotUTF8, .tooDeep:
             sentence(forInput: error)
@@ -67,10 +74,10 @@ extension ServerMessages {
             message.split(whereSeparator: \.isNewline)
                 .map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ").visibleOnTerminal
         case .notUTF8: "the database does not use UTF-8; create one with ENCODING 'UTF8'"
-        case .empty: "it contains no watchword-server tables"
+        case .empty: "the database contains no watchword-server tables"
         case .newer:
-            (database.isFile ? "it was" : "its tables were")
-                + " created by a newer version of watchword-server"
+            (database.isFile ? "the database was" : "the tables were")
+                + " created by a newer version of watchword-server; update watchword-server"
         case .changedSchema(let object) where database.isFile:
             "“\(object.visibleOnTerminal)” in its schema was added, changed or removed by another program, and "
                 + "could change what the server decides; find out who can write to the file, and use "
@@ -78,21 +85,21 @@ extension ServerMessages {
         case .changedSchema(let object):
             "its schema watchword has a \(object.visibleOnTerminal) that watchword-server did not create, and "
                 + "that acts on its statements; find out who added it, and remove it"
-        case .isBackup: "this is a copy; run watchword-server restore before serving it"
+        case .isBackup: "this is a copy; create a database from it with watchword-server restore"
         case .rolledBack where database.isFile:
             "the database was replaced by an older state, in which spent codes would be valid again; use "
                 + "watchword-server restore"
         case .rolledBack:
-            "it was replaced by an older state, in which spent codes would be valid again"
+            "the database was replaced by an older state, in which spent codes would be valid again; run "
+                + "watchword-server restore without FILE"
         case .clockBehind(let newest):
             "this machine's clock is behind the newest event, \(newest.text); set the clock and try again, or use "
                 + "--clock-is-right, which refuses all codes up to that time"
-        case .damagedCheckpoint: "the .mark file beside it is not authentic"
+        case .damagedCheckpoint: "the checkpoints in the .mark file beside it are not authentic"
         case .forgedCheckpoint:
-            "a recorded end of an event chain is not authentic; check that the key file belongs to "
-                + "this database"
-        case .exists: "the file already exists; choose another name"
-        case .busy: "another watchword-server is using it; stop that one, or try again"
+            "a checkpoint is not authentic; check that the key file belongs to this database"
+        case .exists: "the file already exists; choose a different name"
+        case .busy: "a second watchword-server uses the database; stop that server, or try again"
         case .system(let failure): sentence(for: failure)
         case .store(let failure): sentence(for: failure)
         }
@@ -103,7 +110,7 @@ extension ServerMessages {
         case .unreadable(let error): sentence(for: error)
         case .malformed: "the file was not written by watchword-server"
         case .system(let failure): sentence(for: failure)
-        case .busy: "another watchword-server is writing it; try again"
+        case .busy: "a different watchword-server is writing the file; try again"
         }
     }
 
@@ -123,8 +130,9 @@ extension ServerMessages {
         case .store(let failure): sentence(for: failure)
         case .cryptography(let failure):
             "OpenSSL failed (\(failure.call.rawValue)); check the available memory"
-        case .keyMissing(let id): "key \(id.number) is needed, but missing from the key file"
-        case .damagedRow: "a row of the database was altered; run watchword-server audit verify"
+        case .keyMissing(let id):
+            "key \(id.number) is missing from the key file; install a key file that contains it"
+        case .damagedRow: "a row of the database was changed; run watchword-server audit verify"
         case .contended, .overloaded: "too many concurrent requests; try again"
         case .answerTooLong: "the response is too long to be stored"
         case .answered: "the request was already answered"
@@ -147,7 +155,8 @@ extension ServerMessages {
         case .busy: "the database was locked for too long\(code)"
         case .full: "the disk of the database is full\(code)"
         case .readOnly: "the database is read-only\(code)"
-        case .damaged: "the database is damaged, or the key file belongs to another one\(code)"
+        case .damaged:
+            "the database is damaged, or the key file belongs to a different database\(code)"
         case .newer: "the database was created by a newer version of watchword-server\(code)"
         }
     }
@@ -155,20 +164,20 @@ extension ServerMessages {
     /// Describes a finding in an event chain.
     static func sentence(for finding: AuditTrail.Finding) -> String {
         switch finding {
-        case .forgedRecord(let node): "node \(name(node)): the record of its chain is forged"
-        case .unknownNode(let node): "node \(name(node)): it has events but no record"
+        case .forgedRecord(let node): "node \(name(node)): the checkpoint in its row is forged"
+        case .unknownNode(let node): "node \(name(node)): its events have no checkpoint"
         case .gap(let node, let sequence):
             "node \(name(node)): events are missing, duplicated or moved at \(sequence)"
         case .altered(let node, let sequence):
-            "node \(name(node)): event \(sequence), or an earlier one, was altered"
+            "node \(name(node)): event \(sequence) or an earlier event was changed"
         case .truncated(let node, let sequence):
             "node \(name(node)): the events after \(sequence) were cut off"
         case .beyondHead(let node, let sequence):
-            "node \(name(node)): event \(sequence) is beyond the recorded end"
+            "node \(name(node)): event \(sequence) is after the recorded checkpoint"
         case .moved(let node, let sequence):
             "node \(name(node)): event \(sequence) is not at its position, or earlier events are missing"
         case .movedHead(let node):
-            "node \(name(node)): the recorded position of its end does not match its last event"
+            "node \(name(node)): the position of its checkpoint does not match its last event"
         case .checkpoint(let node, let sequence):
             "node \(name(node)): the checkpoint at \(sequence) does not match, or its event is missing"
         }

@@ -10,6 +10,13 @@ import WatchwordSystem
 
 /// The error messages; none contains a secret.
 enum ServerMessages {
+    /// Where the document for administrators is: in this installation, or where the package has it.
+    static var operations: String {
+        let folder = RunningProgram.folder() ?? ""
+        let prefix = folder.hasSuffix("/bin") ? String(folder.dropLast(4)) : "/usr"
+        return "\(prefix)/share/doc/watchword-server/Operations.md"
+    }
+
     static func sentence(for failure: ServerFailure) -> String {
         switch failure {
         case .noHome: "neither HOME nor XDG_STATE_HOME is set; use --store and --keys"
@@ -19,15 +26,15 @@ enum ServerMessages {
         case .endsFile(let path, let error): "\(path): " + sentence(for: error)
         case .settingsFile(let path, let error): "\(path): " + sentence(for: error)
         case .rolledBack(let path):
-            "the database lacks events that \(path) records: it was replaced by an older state, in which "
-                + "spent codes would be valid again. Run watchword-server restore; if you have done so on "
-                + "another machine, remove the file"
+            "the database lacks events that \(path) records: the database was replaced by an older state, in "
+                + "which spent codes would be valid again. Run watchword-server restore; if you have done so "
+                + "on a different machine, remove the file"
         case .otherEvents(let path):
-            "\(path): the last event is not in the database: it is that of another database, or the "
-                + "database was replaced by an older state; run watchword-server restore, or move the file "
-                + "away to begin with the oldest event"
+            "\(path): the last event is not in the database: the file belongs to a different database, or "
+                + "the database was replaced by an older state; run watchword-server restore, or move the "
+                + "file away to begin with the oldest event"
         case .notEvents(let path):
-            "\(path): the last line is not an event; name another file, because this command appends to it"
+            "\(path): the last line is not an event, and this command appends events; specify a different file"
         case .journal(let failure):
             "the journal of systemd does not accept events: \(sentence(for: failure)); without systemd, "
                 + "use --output FILE"
@@ -39,7 +46,7 @@ enum ServerMessages {
                 + "PGPASSFILE"
         case .noCopies:
             "backup does not copy PostgreSQL databases; use pg_dump or a similar tool, and keep the key "
-                + "file in a different place: anyone who has both can open every account"
+                + "file in a different place: anybody who has both can compute every code"
         case .needsFile: "FILE is missing; see --help"
         case .takesNoFile:
             "restore takes no FILE for a PostgreSQL database; restore the copy with pg_restore first, then "
@@ -50,13 +57,13 @@ enum ServerMessages {
             "\(path): "
                 + HelperMessages.sentence(for: loss, file: "file", reader: "export reader")
         case .notAServerFile(let path, let format):
-            "\(path): not another server's file (\(format.name)); name an OATH users file, or a "
+            "\(path): not a server's file (\(format.name)); specify an OATH users file, or a "
                 + "google-authenticator or PSKC file"
         case .otherFormat(let path, let format):
             "\(path): \(ExportMessages.noun(for: format)), which is not expected there"
         case .slowFile(let path):
-            "\(path): the file system does not answer; nothing was imported; repeat the command when it "
-                + "does"
+            "\(path): the file system does not answer; nothing was imported; repeat the command when the "
+                + "file system answers"
         case .needsRoot:
             "only root can read the files of all users; run the command with sudo"
         case .needsSubject(let path): "\(path): the file does not name its user; use --subject NAME"
@@ -66,18 +73,18 @@ enum ServerMessages {
         case .trustFile(let path, .noCertificates):
             "\(path): the file contains no PEM certificate, or a damaged one"
         case .trustFile(let path, .notAList):
-            "\(path): not a JSON list of authenticators; see Operations.md"
+            "\(path): not a JSON list of authenticators; see \(operations)"
         case .trustFile(let path, .element(let number)):
             "\(path): element \(number) needs an aaguid that occurs once and a name, and may have "
-                + "roots; see Operations.md"
+                + "roots; see \(operations)"
         case .tls(let error, let certificate, let key):
             sentence(for: error, certificate: certificate, key: key)
         case .plainHTTP(let address):
             "\(address) is reachable from other machines, and codes would travel in the clear; use "
                 + "--tls-certificate and --tls-key, or --insecure-http if a proxy terminates TLS"
         case .plainOperations(let address):
-            "\(address) is reachable from other machines, and health and metrics have no TLS; listen on "
-                + "127.0.0.1, or use --insecure-http if a proxy terminates TLS"
+            "\(address) is reachable from other machines, and the listener for health and metrics has no "
+                + "TLS; use --ops-listen with 127.0.0.1, or --insecure-http if a proxy terminates TLS"
         case .listener(let address, let failure): "\(address): " + sentence(for: failure)
         case .socket(let name, let fault): "\(name): " + sentence(for: fault)
         case .noRealm:
@@ -90,8 +97,8 @@ enum ServerMessages {
         case .clientRevoked:
             "this client is revoked permanently; create a new one with watchword-server client add"
         case .clientNameTaken:
-            "another client has this name; choose another name, or run watchword-server client renew for "
-                + "a new key of that client"
+            "a client with this name exists; choose a different name, or run watchword-server client renew "
+                + "for a new key of that client"
         case .badClientName:
             "a client's name must have at most \(ClientRow.maximumNameCount) bytes and must "
                 + "not begin with cl_, the prefix of ids"
@@ -106,31 +113,34 @@ enum ServerMessages {
         case .notAList(let path, let line):
             "\(path): line \(line) is not a credential id (cr_…)"
         case .noCheckpoint(let path):
-            "\(path): no complete checkpoint found; use the unchanged output of audit verify"
-        case .exists(let path): "\(path): the file already exists; choose another name"
+            "\(path): the file contains no complete checkpoint; specify a file with the unchanged output of "
+                + "watchword-server audit verify"
+        case .exists(let path): "\(path): the file already exists; choose a different name"
         case .noAnswer:
-            "a question got no valid answer; give the options instead, see watchword-server init --help"
+            "a question got no valid answer; use options instead, see watchword-server init --help"
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
         case .notAnAPIKey(let path):
             "\(path): the first line is not an API key; see watchword-server client add --help"
-        case .problem(let problem): sentence(for: problem)
+        case .request(let failure, let server): courier(at: server).sentence(for: failure)
+        case .problem(let problem, let server): sentence(for: problem, at: server)
         case .failedHere(let cause): "the request failed (\(cause))"
         case .badResponse:
-            "the response is invalid; check that the URL belongs to a Watchword server"
+            "the response is invalid; check that --server is the address of a Watchword server"
         case .noSuchSubject: "the subject has no credentials; see watchword-server subject list"
         case .noSuchCredential:
             "the subject has no such credential; see watchword-server subject show"
         case .nothingToUnlock: "no credential of the subject has to wait"
         case .notConfirmed:
-            "the first code was wrong too often; run watchword-server subject enrol again for a new key"
+            "the first code was wrong too often, and the key is not active; run watchword-server subject enrol "
+                + "again for a new key"
         case .terminal(let error): sentence(for: error)
         }
     }
 
     static func renamed(_ realm: Realm) -> String {
-        "no account of the realm \(realm.text) has a second factor, but accounts of other realms have; if "
-            + "this machine was renamed, set WATCHWORD_REALM to the earlier name, or a PAM module "
-            + "with nullok lets everybody in without a code"
+        "no account of the realm \(realm.text) has a second factor, but accounts of other realms have one; "
+            + "if this machine was renamed, set WATCHWORD_REALM to the earlier name: otherwise, a PAM "
+            + "module with nullok lets everybody in without a code"
     }
 
     static func shortage(of room: ConnectionLimit) -> String {
@@ -160,13 +170,13 @@ enum ServerMessages {
             "the service manager passes this socket already; remove the option, or disable the "
                 + "socket unit"
         case .unknown:
-            "the service manager passes a socket with another name than pam, self and enrol, or two "
-                + "with one name; see FileDescriptorName= in the socket units"
+            "the service manager passes a socket whose name is not pam, self or enrol, or two sockets with "
+                + "the same name; see FileDescriptorName= in the socket units"
         case .exposed:
-            "other users can write to the directory, and replace the socket; choose a directory that "
-                + "belongs to root or to this user"
+            "other users can write to the directory and replace the socket; choose a directory that only "
+                + "root or this user can write to"
         case .system(let failure) where failure.isAddressInUse:
-            "another server listens here, or a file has this name"
+            "a different server listens here, or a file has this name"
         case .system(let failure): sentence(for: failure)
         }
     }
@@ -231,7 +241,7 @@ extension ServerMessages {
         case .noSubject: "it names no user; use --subject"
         case .badSubject:
             "its user's name has more than \(Subject.maximumCount) bytes, or a NUL character"
-        case .keyInUse: "another credential has or had this key; enrol the user again"
+        case .keyInUse: "a different credential has or had this key; enrol the user again"
         case .alreadyEnrolled:
             "the user has or had a second factor, and any program of the user could have written this "
                 + "file; if the key is the user's own, import the file with import FILE"
@@ -245,8 +255,8 @@ extension ServerMessages {
 // What `init` and `status` say.
 extension ServerMessages {
     static func clientIsThere(named name: String) -> String {
-        "There is a client named \(name) already, which stays as it is; for a new API key, run "
-            + "watchword-server client renew"
+        "The client \(name) exists already and was not changed; for a new API key, run watchword-server client "
+            + "renew \(name)"
     }
 
     /// What to do after `init`.
@@ -256,14 +266,14 @@ extension ServerMessages {
             case nil: "Start the server: watchword-server serve"
             case SystemInstallation.settingsFile?:
                 "Start the server: systemctl restart watchword-server && watchword-server status"
-            case let path?: "Start the service whose environment is \(path)"
+            case let path?: "Start the service that reads \(path) (EnvironmentFile= in systemd)"
             }
         return [
             start,
-            "Enrol the first user: watchword-server subject enrol NAME (for logins on this machine, NAME is "
-                + "unix:REALM:ACCOUNT)",
-            "Copy \(keys) to a safe place, apart from the backups of the database: without it, they are "
-                + "useless, and with it, anybody can open them.",
+            "Enrol the first user: watchword-server subject enrol NAME (NAME is the application's name for the "
+                + "user; for logins on this machine, it is unix:REALM:ACCOUNT)",
+            "Copy \(keys) to a safe place, apart from the backups of the database: without the key file, the "
+                + "backups are useless, and anybody who has both can compute every code.",
         ]
     }
 

@@ -83,7 +83,7 @@ enum Serve {
             [
                 ("service", main.address.text), ("tls", settings.tls == nil ? "no" : "yes"),
                 ("operations", operations.address.text), ("connections", "\(room.service)"),
-            ] + settings.sockets.facts)
+            ] + settings.sockets.facts + context.creation)
         if room.isShort {
             log.say("few-connections", [("cause", ServerMessages.shortage(of: room))])
         }

@@ -124,14 +124,14 @@ struct NewClient {
     init(
         named name: String, _ arguments: ServerArguments, standard: [Scope] = []
     ) throws {
-        let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
-        let given = try arguments.value(.scope, expected: "one or more of \(all)") { text in
+        let all = Scope.allCases.map(\.rawValue)
+        let given = try arguments.value(.scope, expected: UsageError.list(of: all)) { text in
             let words = text.split(separator: ",", omittingEmptySubsequences: false)
             let scopes = words.compactMap { Scope(rawValue: String($0)) }
             return scopes.count == words.count ? scopes : nil
         }
         scopes = given ?? standard
-        guard !scopes.isEmpty else { throw UsageError.missingValue("scope") }
+        guard !scopes.isEmpty else { throw UsageError.missingOption("scope", values: all) }
         // Reject names that look like an id or would be truncated.
         guard !name.hasPrefix("cl_"), name.utf8.count <= ClientRow.maximumNameCount else {
             throw ServerFailure.badClientName

@@ -41,7 +41,7 @@ extension KeyEnrolment {
         switch try EnrolledLogin.send(request, over: &sender) {
         case .keyActivated: return
         case .denied: throw .denied
-        case .problem(let problem): throw .problem(problem)
+        case .problem(let problem): throw .problem(problem, at: key.server.address)
         default: throw .unexpectedResponse
         }
     }
@@ -61,7 +61,7 @@ extension KeyEnrolment {
         // Without the TPM's secret, it never becomes active.
         case .keyToActivate: return nil
         case .problem(let problem):
-            guard problem.isFinal else { throw .problem(problem) }
+            guard problem.isFinal else { throw .problem(problem, at: key.server.address) }
             return nil
         default: throw .unexpectedResponse
         }

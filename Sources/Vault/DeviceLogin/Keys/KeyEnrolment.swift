@@ -88,7 +88,7 @@ package struct KeyEnrolment: Sendable {
         replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault,
         turn: borrowing LoginLock, over sender: inout some RequestSender, now: Int64
     ) throws(DeviceLoginError) -> Outcome {
-        guard Token.isToken(enrolment.ticket) else { throw .badTicket }
+        guard Enrolment.isTicket(enrolment.ticket) else { throw .badTicket }
         let pending: Pending
         if let stored = KeyEnrolment.stored(for: enrolment, in: earlier) {
             guard stored.key.isAs(order) else { throw .otherPlace }
@@ -115,7 +115,7 @@ package struct KeyEnrolment: Sendable {
             registered = key.registered(as: credential, isAttested: true, now: now)
         case .problem(let problem):
             if problem.isFinal { try drop(pending, in: vault) }
-            throw .problem(problem)
+            throw .problem(problem, at: key.server.address)
         default: throw .unexpectedResponse
         }
         try keep(registered, in: pending, replacing: earlier, in: vault, now: now)

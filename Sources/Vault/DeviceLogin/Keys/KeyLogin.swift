@@ -46,7 +46,7 @@ public struct KeyLogin {
         let challenge: HelperResponse.KeyChallenge
         switch try EnrolledLogin.send(request, over: &sender) {
         case .challenge(let sent): challenge = sent
-        case .problem(let problem): throw .problem(problem)
+        case .problem(let problem): throw .problem(problem, at: key.server.address)
         default: throw .unexpectedResponse
         }
         let transcript = DeviceKeyTranscript.signIn(
@@ -104,7 +104,7 @@ public struct KeyLogin {
             let entry = VaultEntry(id: id, vault: vault, next: key.next)
             try entry.wipe(because: reason, now: now)
             throw .wiped(reason)
-        case .problem(let problem): throw .problem(problem)
+        case .problem(let problem): throw .problem(problem, at: key.server.address)
         default: throw .unexpectedResponse
         }
     }

@@ -132,7 +132,7 @@ private struct OwnRequest: RequestContext {
     func loginTurn() throws -> LoginLock { try vault.takeLoginLock() }
 
     func sender() throws -> HTTPHelper {
-        do { return try HTTPHelper() } catch { throw DeviceLoginError.helper(error) }
+        do { return try HTTPHelper() } catch { throw DeviceLoginError.helper(error, at: nil) }
     }
 
     func tpm(at address: TPMAddress, asks: Bool) -> TPMAccess { TPMAccess(address) }
