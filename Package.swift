@@ -311,7 +311,8 @@ let package = Package(
             "InstructionCounter", "OneTimePassword", "Verification"),
         tests(
             "VerificationTests", "PasskeyVerification", "Verification", "OneTimePassword",
-            "JSONReading", "WatchwordCoding", "WatchwordCryptography", "StoreContract"),
+            "JSONReading", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem",
+            "StoreContract"),
         tests(
             "PasskeyVerificationTests", "WatchwordCryptography", "JSONReading", "WatchwordCoding",
             "PasskeyVerification", "Verification"),
