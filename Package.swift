@@ -69,6 +69,7 @@ let package = Package(
             targets: [
                 "PasskeyVerification", "Verification", "WatchwordCoding", "WatchwordCryptography",
             ]),
+        .library(name: "QRDrawing", targets: ["QRDrawing"]),
         .library(name: "SQLiteStore", targets: ["SQLStore", "SQLiteStore"]),
         .library(name: "PostgreSQLStore", targets: ["PostgreSQLStore", "SQLStore"]),
         // Only for the packages Tests/Fuzz and Tests/Benchmarks.
