@@ -38,6 +38,15 @@ struct ServerContext: Sendable {
     private let places: ServerPaths
     private let lastCheckpoint = CheckpointTime()
 
+    init(
+        keys: KeyFile, store: any ServedDatabase, verifier: Verifier, places: ServerPaths
+    ) {
+        self.keys = keys
+        self.store = store
+        self.verifier = verifier
+        self.places = places
+    }
+
     /// Opens the database and the key file.
     ///
     /// - Parameters:
@@ -75,9 +84,10 @@ struct ServerContext: Sendable {
         store.close()
     }
 
-    /// The wall clock.
+    /// The wall clock, or that of the tests.
     @Sendable static func now() -> UnixTime {
-        UnixTime(milliseconds: SystemClock.unixMilliseconds())
+        if let clock = TestClock.current { return clock.now }
+        return UnixTime(milliseconds: SystemClock.unixMilliseconds())
     }
 }
 

@@ -7,7 +7,7 @@ import WatchwordSystem
 final class KeyFile: Sendable {
     private struct Known {
         var ring: KeyRing
-        var stamp: FileStamp
+        var stamp: FileStamp?
     }
 
     let path: String
@@ -19,6 +19,13 @@ final class KeyFile: Sendable {
         self.path = path
         self.isPassed = isPassed
         known = Mutex(Known(ring: ring, stamp: stamp))
+    }
+
+    /// Keys that are in no file.
+    init(inMemory ring: KeyRing) {
+        path = ""
+        isPassed = false
+        known = Mutex(Known(ring: ring, stamp: nil))
     }
 
     /// Opens the key file for a command, and creates it only if there is no database yet.

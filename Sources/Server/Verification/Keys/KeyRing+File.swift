@@ -1,5 +1,5 @@
-public import WatchwordCryptography
-public import WatchwordSystem
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 // The key file, which is stored apart from the database.
 extension KeyRing {
