@@ -122,8 +122,11 @@ let package = Package(
         module("Core", "WatchwordCryptography", "COpenSSL"),
         module("Core", "WatchwordSystem", "CLinux"),
         module("Core", "ProcessConfinement", "CLinux", "CSeccomp", "WatchwordSystem"),
-        module("Core", "OneTimePassword", "WatchwordCryptography"),
-        module("Core", "QRDrawing", "CPNG", "CQREncode", "WatchwordSystem"),
+        module(
+            "Core", "OneTimePassword", documents: ["OneTimePassword.docc"], "WatchwordCryptography"),
+        module(
+            "Core", "QRDrawing", documents: ["QRDrawing.docc"], "CPNG", "CQREncode",
+            "WatchwordSystem"),
         module("Core", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Core", "JSONReading", "CJansson", "OneTimePassword", "WatchwordCoding",
@@ -174,20 +177,24 @@ let package = Package(
         module("Server", "HTTPListener", "CMicroHTTPD", "WatchwordCoding", "WatchwordCryptography"),
         module(
             "Server", "Verification",
-            documents: ["DeviceKeys.md", "EnrolledSecrets.md"], "OneTimePassword",
-            "WatchwordCryptography", "WatchwordSystem"),
+            documents: ["DeviceKeys.md", "EnrolledSecrets.md", "Verification.docc"],
+            "OneTimePassword", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Server", "LocalEnrolment", "LocalSockets", "Verification", "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
         module("Server", "SQLStore", "Verification", "WatchwordSystem"),
         module(
-            "Server", "PostgreSQLStore", "CPostgreSQL", "SQLStore", "Verification",
+            "Server", "PostgreSQLStore", documents: ["PostgreSQLStore.docc"], "CPostgreSQL",
+            "SQLStore", "Verification",
             "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Server", "SQLiteStore", "CSQLite", "SQLStore", "Verification",
+            "Server", "SQLiteStore", documents: ["SQLiteStore.docc"], "CSQLite", "SQLStore",
+            "Verification",
             "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Server", "PasskeyVerification", documents: ["Passkeys.md"], "CCBOR", "JSONReading",
+            "Server", "PasskeyVerification",
+            documents: ["Passkeys.md", "PasskeyVerification.docc"],
+            "CCBOR", "JSONReading",
             "Verification", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Server", "VerificationService", documents: ["API.md", "Pages/Pages.md"],
