@@ -69,6 +69,7 @@ let package = Package(
             targets: [
                 "PasskeyVerification", "Verification", "WatchwordCoding", "WatchwordCryptography",
             ]),
+        .library(name: "QRDrawing", targets: ["QRDrawing"]),
         .library(name: "SQLiteStore", targets: ["SQLStore", "SQLiteStore"]),
         .library(name: "PostgreSQLStore", targets: ["PostgreSQLStore", "SQLStore"]),
         // Only for the packages Tests/Fuzz and Tests/Benchmarks.
@@ -121,8 +122,11 @@ let package = Package(
         module("Core", "WatchwordCryptography", "COpenSSL"),
         module("Core", "WatchwordSystem", "CLinux"),
         module("Core", "ProcessConfinement", "CLinux", "CSeccomp", "WatchwordSystem"),
-        module("Core", "OneTimePassword", "WatchwordCryptography"),
-        module("Core", "QRDrawing", "CPNG", "CQREncode", "WatchwordSystem"),
+        module(
+            "Core", "OneTimePassword", documents: ["OneTimePassword.docc"], "WatchwordCryptography"),
+        module(
+            "Core", "QRDrawing", documents: ["QRDrawing.docc"], "CPNG", "CQREncode",
+            "WatchwordSystem"),
         module("Core", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Core", "JSONReading", "CJansson", "OneTimePassword", "WatchwordCoding",
@@ -174,20 +178,24 @@ let package = Package(
         module("Server", "HTTPListener", "CMicroHTTPD", "WatchwordCoding", "WatchwordCryptography"),
         module(
             "Server", "Verification",
-            documents: ["DeviceKeys.md", "EnrolledSecrets.md"], "OneTimePassword",
-            "WatchwordCryptography", "WatchwordSystem"),
+            documents: ["DeviceKeys.md", "EnrolledSecrets.md", "Verification.docc"],
+            "OneTimePassword", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Server", "LocalEnrolment", "LocalSockets", "Verification", "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
         module("Server", "SQLStore", "Verification", "WatchwordSystem"),
         module(
-            "Server", "PostgreSQLStore", "CPostgreSQL", "SQLStore", "Verification",
+            "Server", "PostgreSQLStore", documents: ["PostgreSQLStore.docc"], "CPostgreSQL",
+            "SQLStore", "Verification",
             "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Server", "SQLiteStore", "CSQLite", "SQLStore", "Verification",
+            "Server", "SQLiteStore", documents: ["SQLiteStore.docc"], "CSQLite", "SQLStore",
+            "Verification",
             "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Server", "PasskeyVerification", documents: ["Passkeys.md"], "CCBOR", "JSONReading",
+            "Server", "PasskeyVerification",
+            documents: ["Passkeys.md", "PasskeyVerification.docc"],
+            "CCBOR", "JSONReading",
             "Verification", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Server", "VerificationService",
@@ -313,7 +321,8 @@ let package = Package(
             "InstructionCounter", "OneTimePassword", "Verification"),
         tests(
             "VerificationTests", "PasskeyVerification", "Verification", "OneTimePassword",
-            "JSONReading", "WatchwordCoding", "WatchwordCryptography", "StoreContract"),
+            "JSONReading", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem",
+            "StoreContract"),
         tests(
             "PasskeyVerificationTests", "WatchwordCryptography", "JSONReading", "WatchwordCoding",
             "PasskeyVerification", "Verification"),

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 import WatchwordSystem
@@ -18,6 +19,14 @@ struct ProgramVersionTests {
         #expect(outcome.text == "\(name) \(ProgramVersion.text)\n")
         #expect(outcome.errors == [])
         #expect(outcome.status == 0)
+    }
+
+    @Test("Changes.md begins with this version")
+    func changes() throws {
+        let page = try String(
+            contentsOf: PackageFolder.root.appending(path: "Sources/Changes.md"), encoding: .utf8)
+        let versions = page.split(separator: "\n").filter { $0.hasPrefix("## ") }
+        #expect(versions.first == "## \(ProgramVersion.text)")
     }
 
     @Test("a helper program refuses arguments", arguments: helpers)

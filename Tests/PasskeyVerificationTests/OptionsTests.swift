@@ -45,6 +45,8 @@ struct OptionsTests {
             text(json)
                 == #"{"rp":{"id":"mill.example","name":"Paper Mill"},"user":{"id":"\#(handle)","name":"alice@mill","displayName":"Alice"},"challenge":"\#(challenge)","pubKeyCredParams":[{"type":"public-key","alg":-7},{"type":"public-key","alg":-257}],"timeout":570000,"excludeCredentials":[],"authenticatorSelection":{"residentKey":"preferred","requireResidentKey":false,"userVerification":"preferred"},"attestation":"direct"}"#
         )
+        #expect(
+            grant.options.jsonText(userName: "alice@mill", displayName: "Alice") == text(json))
         let standard = grant.options.json(userName: "", displayName: "")
         #expect(standard["attestation"]?.string == "direct")
     }
@@ -56,7 +58,7 @@ struct OptionsTests {
         let anybody = try await passkeys.beginAuthentication(CeremonyRequest(for: nil)).options
         let challenge = Base64URL.encode(anybody.challenge.span)
         #expect(
-            text(anybody.json)
+            anybody.jsonText
                 == #"{"challenge":"\#(challenge)","rpId":"mill.example","allowCredentials":[],"timeout":270000,"userVerification":"required"}"#
         )
         let known = try await passkeys.beginAuthentication(CeremonyRequest(for: alice)).options

@@ -1,4 +1,6 @@
+import Foundation
 import JSONReading
+import TestSupport
 import Testing
 import Verification
 import WatchwordCoding
@@ -105,6 +107,39 @@ struct ResponseTests {
             #expect(throws: PasskeyError.member("response." + name)) {
                 _ = try AssertionResponse.read(assertion(response))
             }
+        }
+    }
+
+    @Test("the text of a browser's object is read strictly")
+    func texts() throws {
+        let created = try registration().rendered().known
+        let text = String(decoding: created, as: UTF8.self)
+        let parsed = try RegistrationResponse.read(registration()).response()
+        let read = try RegistrationResponse(json: text)
+        #expect(read.credentialID == parsed.credentialID)
+        #expect(read.clientData == parsed.clientData)
+        #expect(read.attestationObject == parsed.attestationObject)
+        #expect(read.transports == parsed.transports)
+        let signed = String(decoding: try assertion().rendered().known, as: UTF8.self)
+        #expect(try AssertionResponse(json: signed).userHandle == [1, 2])
+        // Browsers add members with any JSON.
+        let inner = String(repeating: "[", count: 14) + "1.5" + String(repeating: "]", count: 14)
+        let deep = #"{"x":"# + inner + "," + text.dropFirst()
+        #expect(try RegistrationResponse(json: deep).credentialID == [1, 2, 3])
+        let padding = String(repeating: " ", count: (64 << 10) - text.utf8.count)
+        #expect(try RegistrationResponse(json: text + padding).credentialID == [1, 2, 3])
+        for refused in [
+            "", "x", text + "{}", String(text.dropLast()), #"{"id":"AQID","# + text.dropFirst(),
+            deep.replacingOccurrences(of: inner, with: "[[" + inner + "]]"), text + padding + " ",
+        ] {
+            #expect(throws: PasskeyError.json, "\(refused.prefix(40))") {
+                try RegistrationResponse(json: refused)
+            }
+        }
+        #expect(throws: PasskeyError.member("type")) { try AssertionResponse(json: "[]") }
+        #expect(throws: PasskeyError.member("response.signature")) {
+            try AssertionResponse(
+                json: signed.replacingOccurrences(of: #""signature":"MEQ""#, with: #""x":1"#))
         }
     }
 

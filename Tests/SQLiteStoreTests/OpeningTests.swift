@@ -23,6 +23,23 @@ struct OpeningTests {
         }
     }
 
+    @Test("a database exists from its creation, even after its file was removed")
+    func exists() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a/verifier.db")
+        #expect(try !SQLiteVerificationStore.exists(path))
+        let keys = folder.file("keys")
+        let ring = try KeyRing(at: keys) { try SQLiteVerificationStore.exists(path) }
+        try SQLiteVerificationStore(opening: path, key: ring.auditKey).close()
+        #expect(try SQLiteVerificationStore.exists(path))
+        try removeFile(path)
+        #expect(try SQLiteVerificationStore.exists(path))
+        try removeFile(keys)
+        #expect(throws: VerifierError.keyRing(.lost)) {
+            try KeyRing(at: keys) { try SQLiteVerificationStore.exists(path) }
+        }
+    }
+
     @Test("closing leaves all data in one file, and it is complete after reopening")
     func reopened() async throws {
         let database = try TestDatabase()

@@ -63,7 +63,7 @@ def folder_of(path):
 
 
 def check_top_levels(files):
-    inside = {"Audit.md", "README.md", "CLibraries", *ARROWS}
+    inside = {"Audit.md", "Changes.md", "README.md", "CLibraries", *ARROWS}
     for name in sorted({path.split("/")[0] for path in files}):
         if name not in TOP and not name.startswith("."):
             yield f"{name}: does not belong at the top level"

@@ -176,8 +176,8 @@ extension ExitCode {
     private init(_ error: KeyFile.Fault) {
         self =
             switch error {
-            case .lost, .unreadable, .content, .copied, .exposed: .badInput
-            case .notReplaced, .system: .system
+            case .content(.keyRing(.notWritten)): .system
+            case .content, .copied: .badInput
             }
     }
 

@@ -40,6 +40,15 @@ struct ServerContext: Sendable {
     /// Whether the database and the keys did not exist before.
     private var isNew = false
 
+    init(
+        keys: KeyFile, store: any ServedDatabase, verifier: Verifier, places: ServerPaths
+    ) {
+        self.keys = keys
+        self.store = store
+        self.verifier = verifier
+        self.places = places
+    }
+
     /// Opens the database and the key file.
     ///
     /// - Parameters:
@@ -89,9 +98,10 @@ struct ServerContext: Sendable {
         store.close()
     }
 
-    /// The wall clock.
+    /// The wall clock, or that of the tests.
     @Sendable static func now() -> UnixTime {
-        UnixTime(milliseconds: SystemClock.unixMilliseconds())
+        if let clock = TestClock.current { return clock.now }
+        return UnixTime(milliseconds: SystemClock.unixMilliseconds())
     }
 }
 

@@ -15,6 +15,8 @@ public enum PasskeyError: Error, Hashable, Sendable {
 
     // The object that a browser returned.
 
+    /// The text is not JSON, has duplicate names, or exceeds 64 KiB, 16 levels or 1,024 values.
+    case json
     /// This member is missing or malformed; members of inner objects are separated by a dot.
     case member(String)
 

@@ -3,7 +3,11 @@ public import Verification
 internal import WatchwordCryptography
 
 extension PostgreSQLVerificationStore {
-    /// Returns whether the tables exist.
+    /// Returns whether the database contains the tables.
+    ///
+    /// A key file that is missing although this is true is lost (`KeyRing.init(at:isStoreKnown:)`).
+    ///
+    /// - Throws: ``SQLStoreError/unreachable(_:)`` or ``SQLStoreError/store(_:)``.
     public static func exists(_ address: PostgreSQLAddress) throws(SQLStoreError) -> Bool {
         let connection = try PostgreSQLConnection(address)
         return try SQLStoreError.store(in: connection.takenSteps()) > 0

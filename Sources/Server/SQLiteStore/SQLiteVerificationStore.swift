@@ -39,6 +39,23 @@ public final class SQLiteVerificationStore: Sendable {
         try SQLStoreError.store(in: committer.start(with: writer))
     }
 
+    /// Returns whether the database exists: its file, or the checkpoint of a file that was removed.
+    ///
+    /// A key file that is missing although this is true is lost (`KeyRing.init(at:isStoreKnown:)`).
+    ///
+    /// - Throws: ``SQLStoreError/system(_:)`` if the folder cannot be read; a missing folder is not
+    ///   an error.
+    public static func exists(_ path: String) throws(SQLStoreError) -> Bool {
+        let location = DatabaseLocation(path)
+        let opened = try SQLStoreError.system(
+            in: SystemCallFailure.nilIf(\.isMissing, Folder(opening: location.folder)))
+        guard let folder = opened else { return false }
+        for name in [location.name, location.checkpointName] {
+            if try SQLStoreError.system(in: folder.holds(name)) { return true }
+        }
+        return false
+    }
+
     deinit { close() }
 
     /// Why the last WAL checkpoint failed; `nil` if it succeeded.

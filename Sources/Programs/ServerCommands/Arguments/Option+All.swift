@@ -47,6 +47,9 @@ extension Option {
     static let returnTo = Option("return-to", .text("URL,…")).settableByEnvironment
     static let relatedOrigin = Option("related-origin", .text("ORIGIN,…")).settableByEnvironment
 
+    // An application's tests; no setting of a service.
+    static let testClock = Option("test-clock", .file)
+
     // The other commands.
     static let settings = Option("settings", .file)
     static let client = Option("client", .text("NAME"))

@@ -11,7 +11,7 @@ struct ServerVerb: ProgramVerb {
     ///
     /// Help/Help.txt has a section for each.
     static let allCases: [ServerVerb] = [
-        ServerVerb("serve", Serve.run) { serving },
+        ServerVerb("serve", Serve.run) { serving + [.testClock] },
         ServerVerb("init", InitCommand.run) {
             [.settings, .client, .scope, .subjects, .quiet, .json] + serving
         },

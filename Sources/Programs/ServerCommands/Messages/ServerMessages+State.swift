@@ -17,17 +17,10 @@ extension ServerMessages {
 
     static func sentence(for error: KeyFile.Fault) -> String {
         switch error {
-        case .lost:
-            "the key file is missing, and the database is useless without it; put it back, or "
-                + "name it with --keys"
-        case .unreadable(let error), .notReplaced(let error): sentence(for: error)
         case .content(let error): sentence(for: error)
         case .copied:
             "the server got a copy of the file when it started, and would not notice a change; stop the "
                 + "server first, and change the keys as \(operations) describes (Keys from systemd)"
-        case .exposed:
-            "other users can change files in its directory; run chmod go-w on the directory"
-        case .system(let failure): sentence(for: failure)
         }
     }
 
@@ -40,6 +33,12 @@ extension ServerMessages {
         case .isCurrent: "the current key cannot be retired"
         case .full:
             "the key file already has the maximum number of keys; run watchword-server keys retire"
+        case .lost:
+            "the key file is missing, and the database is useless without it; put it back, or "
+                + "specify it with --keys"
+        case .unreadable(let error), .notWritten(let error): sentence(for: error)
+        case .exposed:
+            "other users can change files in its directory; run chmod go-w on the directory"
         }
     }
 

@@ -302,6 +302,10 @@ extension ServerMessages {
         "codes are denied for many subjects, perhaps because somebody tries passwords and codes: look "
         + "at the addresses in the application's log, and limit attempts there"
 
+    static let testClock =
+        "this server is for tests: its time comes from a file, and its keys and its store end with it; "
+        + "run serve without --test-clock for anything else"
+
     static let unconfirmedClock =
         "the kernel does not report to this container that its clock is synchronised: synchronise the "
         + "host's clock; the server deletes nothing that has expired until the kernel reports it, or "

@@ -20,7 +20,7 @@ enum Serve {
     /// Runs on the main thread, which then only waits for signals.
     @MainActor static func run(_ session: ServerSession) async throws -> ExitCode {
         let log = ServerLog()
-        do { try await run(session.arguments, log: log) } catch {
+        do { try await run(session, log: log) } catch {
             await log.close()
             throw error
         }
@@ -29,8 +29,9 @@ enum Serve {
     }
 
     @MainActor private static func run(
-        _ arguments: ServerArguments, log: ServerLog
+        _ session: ServerSession, log: ServerLog
     ) async throws {
+        let arguments = session.arguments
         // Block the signals before other threads exist, so that those threads inherit the mask.
         // Swift's own threads never receive these signals.
         let signals = try SignalQueue([.terminate, .interrupt, .hangUp])
@@ -38,8 +39,7 @@ enum Serve {
         let room = try ConnectionLimit(local: settings.sockets.connections)
         var endpoints = try settings.sockets.open()
         let notices = ServiceNotices(log: log)
-        let context = try ServerContext.open(
-            ServerPaths(arguments), policy: settings.policy, making: true)
+        let context = try await openContext(session, settings.policy, log)
         var dependencies = ServiceDependencies(
             now: ServerContext.now, clockState: ClockState.current,
             log: { log.write($0.rendered()) })
@@ -105,6 +105,21 @@ enum Serve {
         ends.stop()
         context.close()
         log.say("stopped", [])
+    }
+
+    /// Opens the database and the keys, or creates them in memory for an application's tests.
+    private static func openContext(
+        _ session: ServerSession, _ policy: Policy, _ log: ServerLog
+    ) async throws -> ServerContext {
+        let places = try ServerPaths(session.arguments)
+        guard try TestClock.install(session.arguments) else {
+            return try ServerContext.open(places, policy: policy, making: true)
+        }
+        let (context, key) = try await ServerContext.inMemory(places, policy: policy)
+        try session.printer.line(key)
+        try session.printer.flush()
+        log.say("test-clock", [("advice", ServerMessages.testClock)])
+        return context
     }
 
     private static func listen(

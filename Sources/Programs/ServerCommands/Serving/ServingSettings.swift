@@ -178,9 +178,9 @@ struct ServingSettings: Sendable {
 }
 
 extension ClockKeeper {
-    /// The keeper that `--no-clock-check` or the system implies.
+    /// The keeper that an option or the system implies.
     init(_ arguments: ServerArguments) {
-        if arguments.has(.noClockCheck) {
+        if arguments.has(.noClockCheck) || arguments.has(.testClock) {
             self = .administrator
         } else {
             self = SystemClock.isKeptByHost() ? .host : .kernel

@@ -1,14 +1,13 @@
 import PostgreSQLStore
 import Synchronization
 import Verification
-import WatchwordCryptography
 import WatchwordSystem
 
 /// The key file, which is read again after it has been replaced.
 final class KeyFile: Sendable {
     private struct Known {
         var ring: KeyRing
-        var stamp: FileStamp
+        var stamp: FileStamp?
     }
 
     let path: String
@@ -22,10 +21,12 @@ final class KeyFile: Sendable {
         known = Mutex(Known(ring: ring, stamp: stamp))
     }
 
-    /// The maximum size in bytes.
-    private static let limit = 16 << 10
-    /// The beginning of every key file.
-    private static let beginning = Array("watchword-keys ".utf8)
+    /// Keys that are in no file.
+    init(inMemory ring: KeyRing) {
+        path = ""
+        isPassed = false
+        known = Mutex(Known(ring: ring, stamp: nil))
+    }
 
     /// Opens the key file for a command, and creates it only if there is no database yet.
     ///
@@ -41,64 +42,33 @@ final class KeyFile: Sendable {
 
     private static func openOrMake(_ places: ServerPaths, making: Bool) throws -> KeyFile {
         let path = places.keyFile
-        // Ask only if the file is missing: the database may be remote.
-        let isDatabaseKnown = FileStamp(of: path) == nil ? try places.database.isKnown() : false
-        do {
-            return try open(places)
-        } catch ServerFailure.keyFile(_, .unreadable(.missing)) {
-            guard !isDatabaseKnown else { throw ServerFailure.keyFile(path, .lost) }
-            guard making else { throw ServerFailure.keyFile(path, .unreadable(.missing)) }
-            try make(path)
-            return try open(places)
+        if FileStamp(of: path) == nil {
+            let made = try KeyRing.opened(at: path, creating: making) {
+                try places.database.isKnown()
+            }
+            _ = try naming(made.get()) { .keyFile(path, .content($0)) }
         }
+        return try open(places)
     }
 
     private static func open(_ places: ServerPaths) throws -> KeyFile {
         let (path, isPassed) = (places.keyFile, places.keysArePassed)
         // Take the stamp first: if the file is replaced in between, it will be read again.
         guard let stamp = FileStamp(of: path) else {
-            throw ServerFailure.keyFile(path, .unreadable(.missing))
+            throw ServerFailure.keyFile(path, .content(.keyRing(.unreadable(.missing))))
         }
         let ring = try read(path, isPassed: isPassed)
         return KeyFile(path: path, isPassed: isPassed, ring: ring, stamp: stamp)
     }
 
     private static func read(_ path: String, isPassed: Bool) throws -> KeyRing {
-        var read = try naming(
-            isPassed
-                ? ServiceManager.readCredential(at: path, limit: limit)
-                : Folder.readPrivateFile(at: path, limit: limit)
-        ) { .keyFile(path, .unreadable($0)) }
-        let bytes = SecretBytes(copying: read.span)
-        for index in read.indices { read[index] = 0 }
-        return try naming(KeyRing(parsing: bytes)) { .keyFile(path, .content($0)) }
-    }
-
-    /// Creates the file (0600, in a 0700 directory), atomically, because another process may start
-    /// at the same moment and read it.
-    private static func make(_ path: String) throws {
-        let text = try naming(KeyRing.make().text()) { .keyFile(path, .content($0)) }
-        try naming(Folder.make(OutputFile.split(path).folder)) { .keyFile(path, .system($0)) }
-        let folder = try folder(of: path)
-        let lock = try lock(path, in: folder)
-        // Another process has created the file in the meantime; use that one.
-        guard FileStamp(of: path) == nil else { return }
-        // It never replaces a file, whoever made it.
-        try write(text, to: path, in: folder, previous: .absent)
-        withExtendedLifetime(lock) {}
-    }
-
-    private static func write(
-        _ text: SecretBytes, to path: String, in folder: borrowing Folder,
-        previous: FileReplacement.Previous
-    ) throws {
-        let file = FileReplacement(
-            of: OutputFile.split(path).name, beginningWith: KeyFile.beginning)
-        try text.withBytes { text throws in
-            try naming(file.replace(with: text, in: folder, previous: previous)) {
-                .keyFile(path, .notReplaced($0))
-            }
+        guard isPassed else {
+            return try naming(KeyRing(at: path)) { .keyFile(path, .content($0)) }
         }
+        var bytes = try naming(
+            ServiceManager.readCredential(at: path, limit: KeyRing.maximumFileSize)
+        ) { .keyFile(path, .content(.keyRing(.unreadable($0)))) }
+        return try naming(KeyRing(erasing: &bytes)) { .keyFile(path, .content($0)) }
     }
 
     /// The current keys of the file; the previous ones if the file cannot be read.
@@ -125,46 +95,16 @@ final class KeyFile: Sendable {
         guard !isPassed, path != SystemInstallation.keyFile else {
             throw ServerFailure.keyFile(path, .copied)
         }
-        let folder = try KeyFile.folder(of: path)
-        let lock = try KeyFile.lock(path, in: folder)
-        let old = try KeyFile.read(path, isPassed: false)
-        let ring = try naming(change(old)) { .keyFile(path, .content($0)) }
-        // Keep no previous version: it would still contain the retired keys.
-        try KeyFile.write(ring.text(), to: path, in: folder, previous: .none)
-        withExtendedLifetime(lock) {}
-        return ring
-    }
-
-    private static func folder(of path: String) throws -> Folder {
-        let folder = try naming(Folder(opening: OutputFile.split(path).folder)) {
-            .keyFile(path, .system($0))
-        }
-        let exposure = try naming(folder.exposure()) { .keyFile(path, .system($0)) }
-        guard exposure == nil else { throw ServerFailure.keyFile(path, .exposed) }
-        return folder
-    }
-
-    private static func lock(_ path: String, in folder: borrowing Folder) throws -> FileLock {
-        let name = OutputFile.split(path).name + ".lock"
-        return try naming(FileLock(name, in: folder, timeout: .seconds(5))) {
-            .keyFile(path, .notReplaced($0))
-        }
+        return try naming(KeyRing.change(at: path, change)) { .keyFile(path, .content($0)) }
     }
 }
 
 extension KeyFile {
     /// Why the key file cannot be used.
     enum Fault: Equatable, Sendable {
-        /// The database exists, so its key file must also exist.
-        case lost
-        case unreadable(FileError)
         case content(VerifierError)
-        case notReplaced(FileError)
         /// The service manager passes copies of it to the server.
         case copied
-        /// Other users can write to its directory.
-        case exposed
-        case system(SystemCallFailure)
     }
 }
 

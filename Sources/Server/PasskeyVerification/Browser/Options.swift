@@ -116,6 +116,13 @@ extension CreationOptions {
             ("attestation", .text(policy.attestation == .none ? "none" : "direct")),
         ])
     }
+
+    /// The text of ``json(userName:displayName:)``, to be sent as `application/json`.
+    ///
+    /// It is on one line. Characters that are special in HTML are not escaped.
+    public func jsonText(userName: String, displayName: String) -> String {
+        json(userName: userName, displayName: displayName).renderedText
+    }
 }
 
 extension RequestOptions {
@@ -127,6 +134,11 @@ extension RequestOptions {
             ("userVerification", .text(userVerification.rawValue)),
         ])
     }
+
+    /// The text of ``json``, to be sent as `application/json`.
+    ///
+    /// It is on one line. Characters that are special in HTML are not escaped.
+    public var jsonText: String { json.renderedText }
 }
 
 extension PasskeySignal {
@@ -141,6 +153,9 @@ extension PasskeySignal {
             ("allAcceptedCredentialIds", .list(ids.map { .encoded($0) })),
         ])
     }
+
+    /// The text of ``json``; `nil` while a registration is pending.
+    public var jsonText: String? { json?.renderedText }
 }
 
 extension PasskeyDescriptor {
@@ -153,6 +168,11 @@ extension PasskeyDescriptor {
 }
 
 extension JSONValue {
+    /// The value as JSON in a text; it contains no secret.
+    fileprivate var renderedText: String {
+        rendered().withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) }
+    }
+
     /// Bytes in base64url.
     fileprivate static func encoded(_ bytes: [UInt8]) -> JSONValue {
         .text(Base64URL.encode(bytes.span))

@@ -1,3 +1,4 @@
+package import JSONReading
 internal import Verification
 public import WatchwordCoding
 internal import WatchwordCryptography
@@ -78,9 +79,35 @@ private enum BrowserResponse {
     ) throws(PasskeyError) -> [UInt8] {
         try response.decoded("clientDataJSON", in: "response.", counts: 0...maximumCount)
     }
+
+    /// Reads the text that an application received from its page.
+    static func value(_ text: String) throws(PasskeyError) -> JSONValue {
+        let bytes = Array(text.utf8)
+        return try replacingErrors(
+            of: readJSON(bytes.span, limits: .browser, content: .any), with: PasskeyError.json)
+    }
+}
+
+extension JSONLimits {
+    /// The limits for an object from a browser, which may be nested deeper than a message.
+    package static let browser = JSONLimits(bytes: 64 << 10, depth: 16, values: 1_024)
 }
 
 extension RegistrationResponse {
+    /// Reads the text of what `toJSON()` returned after `navigator.credentials.create` (WebAuthn
+    /// Level 3, section 5.1).
+    ///
+    /// The text has at most 64 KiB and 1,024 values. Each binary member is base64url without
+    /// padding, of at most 48 KiB; duplicate names and anything after the object are refused.
+    /// Unknown members are ignored, because browsers add some. Malformed client data is not an
+    /// error: it denies the registration.
+    ///
+    /// - Throws: ``PasskeyError/json`` or ``PasskeyError/member(_:)``. Both mean that the page, or
+    ///   what is between it and the application, has a bug.
+    public init(json text: String) throws(PasskeyError) {
+        self = try Self.read(BrowserResponse.value(text)).response()
+    }
+
     /// Reads what the browser returned after `navigator.credentials.create`.
     ///
     /// Malformed client data is not an error: it denies the registration.
@@ -120,6 +147,20 @@ extension RegistrationResponse {
 }
 
 extension AssertionResponse {
+    /// Reads the text of what `toJSON()` returned after `navigator.credentials.get` (WebAuthn
+    /// Level 3, section 5.1).
+    ///
+    /// The text has at most 64 KiB and 1,024 values. Each binary member is base64url without
+    /// padding, of at most 48 KiB; duplicate names and anything after the object are refused.
+    /// Unknown members are ignored, because browsers add some. Malformed client data is not an
+    /// error: it denies the authentication.
+    ///
+    /// - Throws: ``PasskeyError/json`` or ``PasskeyError/member(_:)``. Both mean that the page, or
+    ///   what is between it and the application, has a bug.
+    public init(json text: String) throws(PasskeyError) {
+        self = try Self.read(BrowserResponse.value(text)).response()
+    }
+
     /// Reads what the browser returned after `navigator.credentials.get`.
     ///
     /// Malformed client data is not an error: it denies the authentication.

@@ -1,5 +1,5 @@
 public import WatchwordCryptography
-internal import WatchwordSystem
+public import WatchwordSystem
 
 /// The keys that are stored outside the database.
 ///
@@ -129,6 +129,17 @@ extension KeyRing {
         case isCurrent
         /// The ring already has the maximum number of versions.
         case full
+
+        // The key file.
+
+        /// The store exists, so its key file must also exist.
+        case lost
+        /// The file cannot be read.
+        case unreadable(FileError)
+        /// The file was not created or replaced.
+        case notWritten(FileError)
+        /// Other users can change the files in its folder.
+        case exposed(FolderExposure)
     }
 }
 

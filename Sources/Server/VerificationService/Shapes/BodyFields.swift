@@ -1,4 +1,5 @@
 internal import JSONReading
+internal import PasskeyVerification
 internal import WatchwordCoding
 internal import WatchwordCryptography
 
@@ -189,9 +190,4 @@ struct BodyFields: Sendable {
     func secrets(_ name: String) -> [SecretBytes]? {
         value(name)?.elements?.compactMap(\.secretText)
     }
-}
-
-extension JSONLimits {
-    /// The limits for a body with an object from a browser, which may be nested deeper.
-    fileprivate static let browser = JSONLimits(bytes: 64 << 10, depth: 16, values: 1_024)
 }

@@ -151,14 +151,5 @@ struct Place: Sendable {
     }
 
     /// Reads the keys from a key file, or creates the file.
-    static func ring(_ path: String) throws -> KeyRing {
-        guard FileManager.default.fileExists(atPath: path) else {
-            let ring = try KeyRing.make()
-            let text = ring.text().withBytes { text in Data(text.indices.map { text[$0] }) }
-            try text.write(to: URL(filePath: path))
-            return ring
-        }
-        let bytes = try Data(contentsOf: URL(filePath: path))
-        return try KeyRing(parsing: SecretBytes(copying: Array(bytes).span))
-    }
+    static func ring(_ path: String) throws -> KeyRing { try KeyRing(at: path) { false } }
 }
