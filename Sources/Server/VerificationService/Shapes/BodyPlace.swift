@@ -58,9 +58,10 @@ struct BodyFault {
         self.expected = expected
     }
 
-    /// The problem in the response, with the position of the field in the text.
+    /// The problem in the response, with the position of the field in the text, if it is there.
     func problem(in body: SecretBytes) -> Problem {
-        let fault = FieldFault(place.field, at: place.position(in: body), expected: expected)
+        let position = kind == .missing ? nil : place.position(in: body)
+        let fault = FieldFault(place.field, at: position, expected: expected)
         return switch kind {
         case .unknown: .unknownField(fault)
         case .missing: .missingField(fault)
