@@ -10,7 +10,8 @@ enum OpenAPIDocument {
             "openapi": "3.1.0",
             "info": [
                 "title": "Watchword", "version": "1",
-                "summary": "Verifies one-time passwords, enrolled secrets and passkeys.",
+                "summary":
+                    "Verifies one-time passwords, enrolled secrets, passkeys and device keys.",
                 "description": .text(description),
             ],
             "servers": [["url": "/"]],
@@ -28,13 +29,13 @@ enum OpenAPIDocument {
     }
 
     private static let description = """
-        Unknown fields, duplicate names and null are rejected, except in the object response, as returned by \
-        the method toJSON() of a browser: its known members are checked, and others are permitted. A malformed request changes no state. Every \
+        Unknown fields, duplicate names and null are rejected, except in the object response, which the browser's \
+        method toJSON() returns: its known members are checked, and others are permitted. A malformed request changes no state. Every \
         error is application/problem+json (RFC 9457) with a stable type. A wrong code is a decision, not an \
         error. The maximum lengths of names and subjects also apply to their bytes in UTF-8. A body has at \
         most 64 KiB. A client can use its scopes on every subject and every credential, unless it was added with \
         --subjects: other subjects get foreign-subject, and their credentials, tickets and events do not exist \
-        for it. Login tickets are an exception: only the client that enrolled the device, and \
+        for it. The login tickets of devices are an exception: only the client that enrolled the device, and \
         the clients that the enrolment lists in redeemable_by, can redeem them.
         """
 

@@ -43,7 +43,7 @@ enum OpenAPISchema {
             ],
             "expected": [
                 "type": "string",
-                "description": "What the route accepts in the place of the field, in words.",
+                "description": "What the route accepts instead, in words.",
             ],
             "header": ["type": "string"],
             "scope": ["type": "string"],
@@ -56,7 +56,7 @@ enum OpenAPISchema {
             "position": [
                 "type": "integer",
                 "description":
-                    "The byte offset of the field in the body, or about that of the error.",
+                    "The byte offset in the body of the field at fault, or about that of a syntax error.",
             ],
         ],
         "required": ["type", "title", "status"],

@@ -104,7 +104,7 @@ extension RouteTable {
             .post("browser", "ceremonies"), for: .browser,
             Operation(
                 "beginBrowserCeremony",
-                "Begins a ceremony on a page: to sign in, or with a ticket to enrol.",
+                "Begins a ceremony on a page: to sign in or, with a ticket, to enrol.",
                 Service.beginBrowserCeremony),
             takes: .body(.one(.browserCeremony)),
             responds: .made(.openCeremony, .invitation, problems: [.refusedTicket])),

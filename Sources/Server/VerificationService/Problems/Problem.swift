@@ -178,7 +178,8 @@ extension Problem {
         case .malformedTarget: "The request target is malformed."
         case .malformedHeader: "A header field is malformed or duplicated."
         case .malformedQuery: "A query parameter is unknown, duplicated or malformed."
-        case .malformedBody: "The body is not the JSON object that the route expects."
+        case .malformedBody:
+            "The body is not a JSON object that the server can read, or the route takes no body."
         case .doubledField: "An object contains a duplicate name."
         case .unknownField: "The body contains a field that this route does not accept."
         case .missingField: "A required field is missing."
@@ -187,7 +188,7 @@ extension Problem {
         case .keyTooShort: "The key is shorter than 128 bits, or than 80 bits with allow_short_key."
         case .tooManyLines:
             "The text to confirm has more than \(DeviceKeyTranscript.maximumLines) lines."
-        case .usedInFuture: "The last used time step is in the future."
+        case .usedInFuture: "The last used time step is too far in the future."
         case .weakPolicy: "The policy is weaker than the server permits."
         case .notConfigured: "The server is not configured for this function."
         case .foreignOrigin: "The Origin of the request is missing or not permitted."
@@ -198,7 +199,7 @@ extension Problem {
         case .refusedKey:
             "The key, its signature or the presence check was refused; the ticket is still valid."
         case .unknownRoute: "The route does not exist."
-        case .unknownCredential: "The credential does not exist."
+        case .unknownCredential: "There is no such credential, or it cannot be used in this request."
         case .methodNotAllowed: "The route does not support this method."
         case .bodyTooLarge: "The body exceeds 64 KiB."
         case .notJSON: "The Content-Type must be application/json."

@@ -132,8 +132,8 @@ struct IdempotencyKey: Hashable, Sendable {
         "The same key with the same request gets the same response for 24 hours. The same key with another "
         + "request gets 422. A response that contains a secret is deleted when its credential is used for the "
         + "first time, revoked or deleted; the same key then gets 410, except for device logins, which are "
-        + "decided again. So are denials that are not stored: those without a check, and those of devices and "
-        + "pages. Use a random UUID."
+        + "decided again. A denial without a check, or on a route of devices or pages, is not stored: the same "
+        + "key decides again. Use a random UUID."
 
     /// A digest of the sender and the key: the stored response's primary key.
     let digest: [UInt8]

@@ -231,7 +231,8 @@ extension RouteTable {
         Route(
             .post("challenges"), for: .scope(.verify),
             Operation(
-                "createConfirmation", "Creates a text for a device key to sign.",
+                "createConfirmation",
+                "Creates a challenge with which a device key confirms a text.",
                 Service.createConfirmation),
             takes: .body(.one(.confirmationText)),
             responds: .made(

@@ -231,7 +231,9 @@ extension RouteTable {
         Route(
             .post("subjects", .subject, "credentials"), for: .scope(.enrol),
             Operation(
-                "enrol", "Enrols a credential: a key, recovery codes, a passkey, or a ticket.",
+                "enrol",
+                "Enrols a credential: a one-time-password key, recovery codes, an enrolled secret, "
+                    + "a passkey or a device key.",
                 Service.enrol),
             takes: .body(
                 .byType([

@@ -145,7 +145,7 @@ extension RouteTable {
             .delete("subjects", .subject), for: .scope(.manage),
             Operation(
                 "closeAccount",
-                "Revokes all credentials of a subject and tells devices to wipe theirs.",
+                "Revokes all credentials of a subject, and tells devices to wipe their secrets.",
                 Service.closeAccount),
             responds: .done()),
         Route(
@@ -217,7 +217,7 @@ extension Shape {
             .optional("confirmed_at", .text(.time)).noting("Absent until it is confirmed."),
             .optional("last_used_at", .text(.time)).noting("Absent until it is used."),
             .optional("ended_at", .text(.time)).noting("Only if it was disabled or revoked."),
-            .optional("waits_until", .text(.time)).noting("Only if strangers must wait."),
+            .optional("waits_until", .text(.time)).noting("Only during a wait after wrong codes."),
             .optional("end_reason", .text(.any)).noting("Only if it was disabled or revoked."),
             .optional("user_agent", .text(.any)).noting("Absent if it is unknown."),
             .required("failures", .whole(0...Int64.max)),

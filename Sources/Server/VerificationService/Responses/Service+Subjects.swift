@@ -42,7 +42,7 @@ extension RouteTable {
         Route(
             .get("subjects"), for: .scope(.manage),
             Operation(
-                "listSubjects", "Lists the subjects that have credentials, by name.",
+                "listSubjects", "Lists the subjects with credentials that are not revoked.",
                 Service.listSubjects),
             takes: .query([
                 .optional("prefix", .text(.subject)), .optional("after", .text(.subject)),

@@ -217,7 +217,7 @@ enum RouteTable {
     /// The groups, in the order of the document.
     static let groups = [
         Group(
-            name: "Enrolment", explanation: "Second factors of a subject begin here.",
+            name: "Enrolment", explanation: "Enrols the second factors of a subject.",
             routes: enrolment),
         Group(
             name: "Codes", explanation: "Verifies codes, and redeems the login tickets of devices.",

@@ -138,8 +138,8 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         case .userAgent: "a text of at most 255 bytes, without control characters"
         case .code:
             "6 to 8 digits, or a recovery code of 16 letters and digits from 2 to 7; "
-                + "between them, spaces and dashes are permitted"
-        case .oneTimePassword: "6 to 8 digits; between them, spaces and dashes are permitted"
+                + "between them, spaces and hyphens are permitted"
+        case .oneTimePassword: "6 to 8 digits; between them, spaces and hyphens are permitted"
         case .key, .importedKey: "a key of 16 to 129 bytes in upper-case Base32, without padding"
         case .shortKey: "a key of 10 to 129 bytes in upper-case Base32, without padding"
         case .credential: "cr_ and 22 characters of base64url"
