@@ -96,7 +96,7 @@ struct FaultyHelperTests {
                 == .badHelperResponse)
     }
 
-    @Test("a helper that asks without end is stopped")
+    @Test("a helper that never stops asking is stopped")
     func endless() throws {
         var person = TestPerson("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12")
         let asks = frame([2, 1, 1, 0, 0, 0, 3])
@@ -107,7 +107,7 @@ struct FaultyHelperTests {
         #expect(person.questions.count < 12)
     }
 
-    @Test("a helper that is not there is reported")
+    @Test("a missing helper is reported")
     func missing() throws {
         var nobody = TestPerson()
         #expect(throws: TokenFailure.helper(.notFound)) {

@@ -41,7 +41,7 @@ struct TokenMessageTests {
                 signature: [UInt8](repeating: 6, count: KeyAttestation.longestSignature)))
     }
 
-    @Test("each request is read as it was sent, and nothing else is")
+    @Test("each request decodes unchanged, and other bytes are refused")
     func requests() throws {
         let (secret, pin, key) = (Self.secret, Self.pin, try Self.key())
         let activation = try #require(KeyActivation(blob: [1], seed: [2, 3]))
@@ -112,7 +112,7 @@ struct TokenMessageTests {
         }
     }
 
-    @Test("each message of the helper is read as it was sent, and nothing else is")
+    @Test("each message of the helper decodes unchanged, and other bytes are refused")
     func messages() throws {
         let key = try Self.key()
         let results: [TokenResponse] = [
