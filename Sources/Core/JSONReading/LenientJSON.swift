@@ -2,7 +2,7 @@ internal import OneTimePassword
 internal import WatchwordCoding
 internal import WatchwordCryptography
 
-// Finds in the text what the library refuses but ``JSONContent/any`` accepts.
+// Finds the parts of a text that the library refuses but ``JSONContent/any`` accepts.
 
 extension Span<UInt8> {
     /// A copy in which U+FFFD replaces each escaped unpaired surrogate; `nil` if there is none.

@@ -31,12 +31,12 @@ public enum ConfinedHelper {
             try serve()
             ProcessEnd.atOnce(with: Status.done)
         } catch {
-            // There is no way to report the failure.
+            // The failure cannot be reported.
             ProcessEnd.atOnce(with: Status.failure)
         }
     }
 
-    /// Sends a response.
+    /// Writes a response to standard output.
     public static func send(_ frame: FrameWriter) throws(SystemCallFailure) {
         try frame.write(to: StandardStream.output.rawValue)
     }
@@ -109,7 +109,7 @@ public enum HelperGreeting: Hashable, Sendable {
         return frame
     }
 
-    /// Parses a frame.
+    /// Parses a frame; anything but a greeting of `program` is ``unexpected``.
     public init(parsing bytes: Span<UInt8>, from program: Identity) {
         do throws(FieldReader.Unreadable) {
             var fields = FieldReader(.bigEndian)

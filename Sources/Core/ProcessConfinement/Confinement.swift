@@ -16,7 +16,7 @@ public enum Confinement {
         /// The CPU time in seconds over the process's whole life.
         public let processorSeconds: Int
 
-        /// Creates limits.
+        /// Combines a limit in bytes and a limit in seconds.
         public init(addressSpace: Int, processorSeconds: Int) {
             self.addressSpace = addressSpace
             self.processorSeconds = processorSeconds

@@ -18,7 +18,7 @@ public struct HTTPRequest: Sendable {
     /// The numeric address of the peer; empty if there is none.
     public let peer: String
 
-    /// Creates a request.
+    /// Combines the parts of a request without validating them.
     public init(
         method: String, target: String, headers: [HTTPField] = [],
         authorization: SecretBytes? = nil, body: SecretBytes, peer: String
@@ -32,7 +32,7 @@ public struct HTTPRequest: Sendable {
     }
 }
 
-/// A header field.
+/// A header field (RFC 9110, section 5).
 public struct HTTPField: Hashable, Sendable {
     /// The name, which is case-insensitive.
     public let name: String
@@ -96,10 +96,10 @@ public struct HTTPResponse: Sendable {
     public let body: SecretBytes
 
     /// Whether the request proved that an application sent it; the listener then keeps room for
-    /// connections from its address.
+    /// connections from the application's address.
     public let isAuthenticated: Bool
 
-    /// Creates a response.
+    /// Combines the parts of a response without validating them.
     public init(
         status: Int, headers: [HTTPField] = [], body: SecretBytes, isAuthenticated: Bool = false
     ) {

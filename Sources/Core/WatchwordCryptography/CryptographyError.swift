@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// Why a key, a ciphertext, a text or a certificate was refused.
 ///
-/// It says what is wrong and where, never what the content is.
+/// It states what is wrong and where, never the content.
 public enum CryptographyError: Error, Hashable, Sendable {
     // Ciphertexts.
     /// The key does not have the cipher's length.

@@ -162,7 +162,6 @@ enum HMACStates<Function: CompressionFunction> {
         unsafe key.load(as: SIMD16<Word>.self) ^ SIMD16(repeating: pad &* (Word.max / 255))
     }
 
-    /// The current state.
     @inline(__always)
     var state: SIMD8<Word> { unsafe Function.state(at: context) }
 

@@ -27,7 +27,7 @@ public struct JSONLimits: Hashable, Sendable {
 
 /// Which numbers and texts are accepted.
 public enum JSONContent: Hashable, Sendable {
-    /// Whole numbers, and texts of Unicode scalars without NUL; anything else refuses the text.
+    /// Whole numbers, and texts of Unicode scalars without NUL; anything else is refused.
     case strict
     /// The same, but with any number, as in ``any``.
     case anyNumbers
@@ -119,7 +119,7 @@ public enum JSONReadingError: Error, Hashable, Sendable {
     case incomplete
     /// There is something other than white space after the value.
     case trailing(at: Int)
-    /// Invalid UTF-8.
+    /// Invalid UTF-8 at this position in bytes.
     case notUTF8(at: Int)
     /// U+0000 in a text or a name.
     case nul(at: Int)

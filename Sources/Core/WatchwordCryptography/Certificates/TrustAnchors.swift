@@ -22,7 +22,7 @@ public enum ChainRefusal: Hashable, Sendable {
     case issuer
     /// The chain is longer than one of its certificates permits.
     case pathLength
-    /// A certificate has a critical extension that OpenSSL does not know.
+    /// A certificate has a critical extension that OpenSSL does not support.
     case criticalExtension
     /// A signature is wrong.
     case signature
@@ -42,7 +42,7 @@ public enum ChainRefusal: Hashable, Sendable {
     public let count: Int
     private let store: OpaquePointer
 
-    /// Trusts these certificates.
+    /// Trusts these roots or intermediate certificates.
     public init(_ certificates: [Certificate]) throws(CryptographyFailure) {
         guard let store = unsafe X509_STORE_new() else { throw CryptographyFailure(.certificate) }
         unsafe self.store = store

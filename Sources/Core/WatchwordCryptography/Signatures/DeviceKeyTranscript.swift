@@ -7,13 +7,13 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
     ///
     /// It is the device's own claim.
     public enum Presence: UInt8, CaseIterable, Sendable {
-        /// Nobody was asked.
+        /// The device asked for no check.
         case none = 0
-        /// This process asked.
+        /// The process that signs asked for the check.
         case advisory = 1
-        /// The key could not be used without an answer.
+        /// The key could not be used without passing the check.
         case cryptographic = 2
-        /// A process of another user asked.
+        /// A process of a different user asked for the check.
         case enforced = 3
     }
 
@@ -64,7 +64,7 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
             .map { Substring($0) }
     }
 
-    /// The signed bytes.
+    /// The bytes that the device key signs.
     public let bytes: [UInt8]
 
     /// Registers the key with `point`, 65 bytes, using a ticket.

@@ -17,7 +17,7 @@ internal import Glibc
         }
     }
 
-    /// Opens the device at `path` for reading and writing, without waiting for it.
+    /// Opens the device at `path` for reading and writing, without waiting for the device.
     init(openingDevice path: String) throws(SystemCallFailure) {
         number = try call("open", retrying: true) {
             unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)

@@ -97,7 +97,7 @@ extension FileError {
 
 // Converts the failure of a system call.
 extension FileError {
-    /// The call waits until what was done is on disk.
+    /// The call waits until the change is on disk.
     static func confirming(
         _ call: @autoclosure () throws(SystemCallFailure) -> Void
     ) throws(FileError) {

@@ -66,7 +66,7 @@ extension FileKind {
 extension Folder {
     /// The names in the folder at `path`, sorted by bytes, without `.` and `..`.
     ///
-    /// A name that is not UTF-8 is repaired, and does not name the file.
+    /// Invalid UTF-8 in a name is replaced, so the result does not identify the file.
     public static func names(at path: String) throws(SystemCallFailure) -> [String] {
         try exactNames(at: path).map(\.repaired)
     }

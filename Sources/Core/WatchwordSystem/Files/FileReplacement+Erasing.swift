@@ -188,7 +188,8 @@ extension FileReplacement {
         try file.synchronize()
     }
 
-    /// Whether the file begins like one of ours, or is too short but begins that way so far.
+    /// Whether the file begins like one of ours; a file that is too short must match as far as it
+    /// goes.
     private func beginsLikeOwnFile(_ name: String, _ facts: stat, in folder: borrowing Folder)
         throws(FileError) -> Bool
     {

@@ -69,7 +69,7 @@ extension Folder {
 
 /// A file that was read completely and is kept open, so that its inode number cannot be reused.
 public struct OpenPrivateFile: ~Copyable {
-    /// The file's content.
+    /// The whole content of the file.
     public let bytes: [UInt8]
     private let stamp: FileStamp
     private let file: FileDescriptor

@@ -99,7 +99,7 @@ extension FrameWriter {
 /// A frame is a length of four bytes, little-endian, followed by that many bytes, at least one. The
 /// length is checked first, and memory is allocated only as bytes arrive.
 public struct IncomingFrame {
-    /// Frames of a kind that may exceed the limit for the others.
+    /// Frames of one kind, which may exceed the limit for all other frames.
     public struct LargeFrames: Sendable {
         /// Their maximum size in bytes.
         let limit: Int

@@ -42,9 +42,9 @@ public enum RunningProgram {
     private static func canRun(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 }
 
-/// The running process.
+/// Facts about this process, and its privileges.
 public enum CurrentProcess {
-    /// Its process ID.
+    /// The process ID, as `getpid(2)` returns it.
     public static var identifier: Int32 { getpid() }
 
     /// Gives up root's privileges for good, in all threads, and continues as the owner of the folder
@@ -119,8 +119,8 @@ public enum Environment {
 
 /// A program that keeps running after this process has ended.
 ///
-/// It has a session of its own, so that closing the terminal does not end it, the folder `/`, no
-/// open files, and an environment that contains only the given variables.
+/// It has its own session, so that closing the terminal does not end it, the folder `/`, no open
+/// files, and an environment that contains only the given variables.
 public enum BackgroundProgram {
     /// Starts the program at `path`.
     ///

@@ -4,7 +4,7 @@ internal import Glibc
 public enum Polling {
     /// A descriptor and the event to wait for.
     public struct Interest: Sendable {
-        /// The descriptor's number.
+        /// The number of the descriptor, which must stay open during the wait.
         public let number: Int32
         /// Whether to wait until it is writable; otherwise until it is readable.
         public let isWriting: Bool

@@ -44,7 +44,7 @@ internal import Glibc
     }
 
     deinit {
-        // There is nobody left to report an error to.
+        // An error can no longer be reported.
         _ = ifPossible(try leave())
     }
 

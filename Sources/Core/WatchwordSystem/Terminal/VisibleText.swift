@@ -35,7 +35,7 @@ public struct VisibleScalars {
     private var context = Context.other
     private var held: Unicode.Scalar?
 
-    /// Starts a text.
+    /// Starts at the beginning of a text.
     public init() {}
 
     /// Adds the next scalar, or `nil` at the end, and returns the decision for the previous one.
@@ -66,7 +66,7 @@ public struct VisibleScalars {
         switch scalar.value {
         // A joiner after a joiner has no effect.
         case 0x200C, 0x200D: .other
-        // Neither does a second selector.
+        // A second selector has no effect either.
         case 0xFE0E, 0xFE0F: .styledEmoji
         case 0x23, 0x2A, 0x30...0x39: .keycap
         case _ where scalar.isEmoji: .emoji
@@ -99,8 +99,8 @@ extension Unicode.Scalar {
     /// The space, the two no-break spaces (French uses them before a colon), and the wide space of
     /// East Asian scripts.
     private static let spaces: Set<UInt32> = [0x20, 0xA0, 0x202F, 0x3000]
-    /// Characters with a name but no ink: the Braille pattern without dots, the musical null note
-    /// head, and the blanks of Egyptian hieroglyphs and of the Khitan small script.
+    /// Characters that have a name but show nothing: the Braille pattern without dots, the musical
+    /// null note head, and the blanks of Egyptian hieroglyphs and of the Khitan small script.
     private static let blanks: Set<UInt32> = [0x2800, 0x1D159, 0x13441, 0x13442, 0x16FE4]
 
     /// The escaped form: `\u{202E}`.
