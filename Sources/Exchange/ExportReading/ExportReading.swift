@@ -113,6 +113,7 @@ extension Span<UInt8> {
     }
 }
 
+// The standard library's normalisation has no public interface. Foundation's would load megabytes
 // of tables into the confined process.
 @_spi(_Unicode) internal import Swift
 

@@ -13,7 +13,7 @@ struct ContainerFields {
         self.format = format
     }
 
-    /// A nested object.
+    /// The members of a nested object.
     func fields(_ name: String) throws(ExportError) -> ContainerFields {
         guard let value = object?[name], value.members != nil else { throw .damaged(format) }
         return ContainerFields(value, format)
@@ -25,7 +25,6 @@ struct ContainerFields {
         return number
     }
 
-    /// A text.
     func text(_ name: String) throws(ExportError) -> SecretBytes {
         guard let text = object?[name]?.secretText else { throw .damaged(format) }
         return text

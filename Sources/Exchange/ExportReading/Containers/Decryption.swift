@@ -197,7 +197,7 @@ extension Decryption {
         return try checkedText(text)
     }
 
-    /// Returns `text` if it is UTF-8 without control characters but tabs and line breaks.
+    /// Returns `text` if it is UTF-8 without control characters other than tabs and line breaks.
     ///
     /// - Throws: ``ExportError/wrongPassword(_:)``.
     func checkedText(_ text: SecretBytes) throws(ExportError) -> SecretBytes {

@@ -17,7 +17,7 @@ struct JavaHashMap {
         static let longString: UInt64 = 0x7C
     }
 
-    /// What a later reference can refer to; numbered in order from 0x7E0000.
+    /// The objects that a later reference can refer to, numbered in order from 0x7E0000.
     private enum Referent {
         case string(SecretBytes)
         /// A class of boxed values, with the length of one.
@@ -41,7 +41,7 @@ struct JavaHashMap {
         try expect(name: "java.util.HashMap")
         // The version and the flags.
         try expect([0x05, 0x07, 0xDA, 0xC1, 0xC3, 0x16, 0x60, 0xD1, 0x03])
-        // Android 6 and older have a `HashMap` of their own, which writes only the first field.
+        // Android 6 and older have their own `HashMap`, which writes only the first field.
         let fieldCount = Int(try parts.number(width: 2))
         guard (1...2).contains(fieldCount) else { throw .damaged(.freeOTP) }
         try expect([UInt8(ascii: "F")])
@@ -109,7 +109,7 @@ struct JavaHashMap {
         try parts.skip(8)
         let place = referents.count
         referents.append(.other)
-        // The flag: serialisable, without a `writeObject` method of its own.
+        // The flag: serialisable, without its own `writeObject` method.
         try expect([2])
         var count = 0
         for _ in 0..<(try parts.number(width: 2)) {

@@ -80,7 +80,7 @@ extension Span<UInt8> {
 
 /// gauth's encrypted file, as `openssl enc -aes-128-cbc -md sha256` writes it.
 enum GauthContainer {
-    /// Returns the lines.
+    /// Returns the decrypted lines.
     static func open(
         _ file: SecretBytes, password: SecretBytes
     ) throws(ExportError) -> SecretBytes {

@@ -5,7 +5,7 @@ internal import WatchwordCryptography
 
 /// A format of exports that are SQLite databases: how it is recognised, and how it is read.
 struct DatabaseFormat: Sendable {
-    /// What tells the databases of an app from others.
+    /// The features that distinguish an app's databases from others.
     struct Marks {
         /// The table that the database must have.
         let table: String

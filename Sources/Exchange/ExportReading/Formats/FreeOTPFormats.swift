@@ -50,7 +50,7 @@ enum FreeOTPPreferences {
     }
 }
 
-/// FreeOTP+'s JSON.
+/// The JSON that FreeOTP+ exports.
 enum FreeOTPPlusFormat {
     static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
         guard let tokens = document["tokens"]?.elements else { throw .damaged(.freeOTPPlus) }

@@ -3,7 +3,7 @@ internal import OneTimePassword
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// oath-toolkit's `users.oath`.
+/// The `users.oath` file of oath-toolkit.
 enum OATHUsersFormat {
     /// Whether the first line begins with a type of this format.
     static func isRecognised(_ text: Span<UInt8>) -> Bool {
@@ -70,7 +70,7 @@ enum OATHUsersFormat {
 
     /// `HOTP`, `HOTP/E`, `HOTP/T30` or `HOTP/T60`, with `/6` to `/8` after the latter three.
     private struct TypeWord {
-        /// `nil` for HOTP.
+        /// The time step in seconds; `nil` for HOTP.
         let period: Int64?
         let digits: ExportRow.Number
 
@@ -174,7 +174,7 @@ enum GooglePAMFormat {
         words.count == 2 ? ExportRow.Number(String(words[1])) : .malformed
     }
 
-    /// The secret with 0, 1 and 8 replaced by the letters as which the PAM module reads them.
+    /// The secret with 0, 1 and 8 replaced by the letters that the PAM module reads instead.
     private static func corrected(_ line: Span<UInt8>) -> SecretBytes {
         SecretBytes(capacity: line.count) { output in
             for index in line.indices {

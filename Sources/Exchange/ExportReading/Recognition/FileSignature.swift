@@ -154,7 +154,7 @@ struct ArchiveReading {
                 }
             }
         }
-        // If the password opens another file, this one is damaged.
+        // If the password opens another file, this file is damaged.
         guard undecrypted == 0 || isPasswordRight else { throw .wrongPassword(.steam) }
         return rows
     }
@@ -188,7 +188,7 @@ struct ArchiveReading {
         guard let file = try content(name, .steam, password: password) else { return [] }
         let inner = ExportSource(file, name: Self.lastPart(of: name), manifest: manifest)
         let found = try readRows(inner, password: password, isMember: true)
-        // Without its manifest, an encrypted file looks like one of another app.
+        // Without its manifest, an encrypted file looks like a file of a different app.
         guard found.format == .steam else { throw .damaged(.steam) }
         return found.rows
     }

@@ -10,7 +10,7 @@ extension ExportRow {
 
     /// The entry that the row describes.
     ///
-    /// - Throws: the reason for which there is none.
+    /// - Throws: why the row is not an entry.
     func entry() throws(ExportRowRefusal) -> ExportedEntry {
         if let refusal { throw refusal }
         if case .field(let field) = secret { return try entry(ofField: field) }
@@ -106,7 +106,7 @@ extension ExportRow {
             guard let decoded = text.decodedHex() else { throw .badSecret }
             key = decoded
         case .bytes(let bytes), .text(let bytes): key = bytes
-        case .field: throw .malformed  // It is not a single secret.
+        case .field: throw .malformed  // A field is more than a single secret.
         }
         try Self.check(key)
         return (key, warnings)
@@ -218,7 +218,7 @@ extension UInt8 {
     }
 }
 
-/// What a server's file says about the last code that the server accepted.
+/// What a server's file states about the last code that the server accepted.
 enum LastUse {
     case unknown
     /// The time step of the code.

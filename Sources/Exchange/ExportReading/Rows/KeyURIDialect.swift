@@ -8,7 +8,6 @@ internal import WatchwordCryptography
 /// Apps extend the format with tags, notes and types, and some write it incorrectly. Each deviation
 /// is listed in ``take(_:of:into:)`` or ``KindOfURI``.
 struct KeyURIDialect {
-    /// The translated URI.
     private(set) var uri = SecretBytes(capacity: 0) { _ in }
     private(set) var tags: [String] = []
     private(set) var note = ""
@@ -43,7 +42,7 @@ struct KeyURIDialect {
         }
     }
 
-    /// Writes everything before the parameters, with a type that ``KeyURI`` knows.
+    /// Writes everything before the parameters, with a type that ``KeyURI`` accepts.
     private func appendHead(_ head: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
         let type = KindOfURI.type(of: head)
         output.append(copying: head.extracting(..<type.lowerBound))
@@ -137,7 +136,7 @@ struct KeyURIDialect {
         }
     }
 
-    /// Whether the URI states other values than Steam uses.
+    /// Whether the URI states values other than those that Steam uses.
     private func hasOtherSteamValues(_ text: Span<UInt8>, _ parts: KeyURIParts) -> Bool {
         parts.parameters.contains { parameter in
             let value = text.extracting(parameter.value)

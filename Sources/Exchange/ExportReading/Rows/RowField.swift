@@ -6,7 +6,7 @@ internal import WatchwordCryptography
 ///
 /// A list of these is the map of a simple format: the fields are read in its order, so that a
 /// refused row is reported with the values before the one that was refused. `info.secret` is the
-/// member `secret` of the object `info`. What is absent is empty; only a name that was read before
+/// member `secret` of the object `info`. An absent value is empty; only a name that was read before
 /// stays.
 enum RowField: Sendable {
     /// A name; of several, the first that is not empty.
@@ -24,7 +24,7 @@ enum RowField: Sendable {
     case icon(String)
     /// A list of tags.
     case tags(String)
-    /// The only tag.
+    /// The only tag of the row.
     case tag(String)
     case favourite(String)
     /// The same as the text "true"; a value of another type is left out.
@@ -62,16 +62,16 @@ enum RowField: Sendable {
 
     /// A member that must be an object.
     case object(String, isOptional: Bool = false)
-    /// If the type, which was read before, is Mobile-OTP: how the Base32 text gives the secret's
-    /// text.
+    /// If the type, which was read before, is Mobile-OTP: how the secret's text is derived from the
+    /// Base32 text.
     case motp(MOTPSecret)
 
     enum MOTPSecret {
-        /// It is the text itself, although it looks like Base32.
+        /// The text itself, although it looks like Base32.
         case asWritten
-        /// Its bytes are the text.
+        /// The decoded bytes are the text.
         case decoded
-        /// Its bytes in lower-case hexadecimal digits are the text.
+        /// The decoded bytes in lower-case hexadecimal digits are the text.
         case decodedToHex
     }
 }

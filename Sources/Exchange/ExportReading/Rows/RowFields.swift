@@ -97,7 +97,7 @@ extension RowFields {
 }
 
 extension [JSONValue] {
-    /// The bytes that are written as signed or unsigned numbers, or `nil` if it is anything else.
+    /// The bytes that are written as signed or unsigned numbers, or `nil` for anything else.
     var bytes: SecretBytes? {
         var isValid = true
         let bytes = SecretBytes(capacity: count) { output in

@@ -139,13 +139,13 @@ private func quoted(_ name: String) -> String {
 public enum SQLiteValue: Sendable {
     /// No value, or no such column.
     case null
-    /// A whole number.
+    /// A whole number of at most 64 bits.
     case integer(Int64)
-    /// A floating-point number.
+    /// A floating-point number of 64 bits.
     case real(Double)
     /// A text as UTF-8; an invalid one is returned as it is.
     case text(SecretBytes)
-    /// Bytes.
+    /// A blob: bytes without an encoding.
     case blob(SecretBytes)
     /// A text or a blob that exceeds the limit.
     case tooLong(length: Int)
@@ -180,7 +180,7 @@ public struct SQLiteLimits: Hashable, Sendable {
     /// The maximum time for each table.
     public let time: Duration
 
-    /// Creates limits; the defaults are those for another app's export.
+    /// Combines the limits; the defaults are those for another app's export.
     public init(
         tables: Int = 1_000, rows: Int = 20_000, valueLength: Int = 1 << 20,
         totalLength: Int = 128 << 20, time: Duration = .seconds(10)

@@ -5,9 +5,9 @@ internal import WatchwordSystem
 
 /// Reads a small XML document in UTF-8.
 ///
-/// The parser opens no network connections and no files, and accepts no document type, so it knows
-/// only the five predefined entities. Comments and processing instructions are dropped. The
-/// library's own copies of the text are wiped when it frees them.
+/// The parser opens no network connections and no files, and accepts no document type, so it
+/// recognises only the five predefined entities. Comments and processing instructions are dropped.
+/// The library's own copies of the text are wiped when it frees them.
 ///
 /// - Throws: ``ContainerError``, never content.
 public func readXML(
@@ -105,7 +105,7 @@ public struct XMLLimits: Hashable, Sendable {
     /// The library compares each attribute with each other one.
     public let attributes = 256
 
-    /// Creates limits.
+    /// Combines the limits.
     ///
     /// The defaults are those for another app's export. The text of one element is limited only by
     /// the length of the whole.

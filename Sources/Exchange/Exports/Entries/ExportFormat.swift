@@ -60,8 +60,8 @@ public enum ExportError: Error, Hashable, Sendable {
     case unknownFormat
     /// The file is encrypted, and no password was given.
     ///
-    /// The format is `nil` if only the password can tell it: andOTP, Authenticator Plus' database,
-    /// OTPClient 1.
+    /// The format is `nil` if only the password can reveal it: andOTP, Authenticator Plus'
+    /// database, OTPClient 1.
     case passwordNeeded(ExportFormat?)
     /// The password is wrong, or the file is damaged; these are indistinguishable.
     case wrongPassword(ExportFormat?)
@@ -85,7 +85,7 @@ public enum ExportError: Error, Hashable, Sendable {
     case outOfMemory
 }
 
-/// Why a file of a known format cannot be read by any program on this machine, or not by this one.
+/// Why a file of a known format cannot be read by this program, or by any program on this machine.
 public enum ExportObstacle: UInt8, CaseIterable, Hashable, Sendable {
     /// Bitwarden: the key is in the account; export again with "password protected".
     case accountRestricted
@@ -107,7 +107,7 @@ public enum ExportObstacle: UInt8, CaseIterable, Hashable, Sendable {
     case emptyArchive
     /// A zip archive whose members are not those of a known export.
     case unknownMembers
-    /// Comma-separated values without a column for one-time passwords that Watchword knows.
+    /// Comma-separated values without a column for one-time passwords that Watchword recognises.
     case unknownColumns
 }
 
@@ -119,7 +119,7 @@ public enum ExportLimit: UInt8, CaseIterable, Hashable, Sendable {
 
 /// A file that may be another app's export, and what is needed to read it.
 public struct ExportSource: Sendable {
-    /// The content.
+    /// The content of the file, which may be encrypted.
     public let file: SecretBytes
     /// The file's name without its folder; empty if it has none.
     ///
@@ -130,7 +130,7 @@ public struct ExportSource: Sendable {
     /// The key file of a KeePass database.
     public let keyFile: SecretBytes?
 
-    /// Creates a source.
+    /// Combines a file and the files that belong to it.
     public init(
         _ file: SecretBytes, name: String = "", manifest: SecretBytes? = nil,
         keyFile: SecretBytes? = nil

@@ -4,7 +4,7 @@ public import OneTimePassword
 public struct ExportedEntry: Sendable {
     /// What the entry computes.
     public enum Content: Sendable {
-        /// A one-time password.
+        /// A one-time password that Watchword computes.
         case oneTimePassword(Credential)
         /// A kind of code that Watchword does not compute; the entry is kept unchanged.
         case notComputed(UncomputedCode)
@@ -53,7 +53,8 @@ public struct ExportedEntry: Sendable {
 public enum ExportWarning: Hashable, Sendable {
     /// The last character of the Base32 secret completes no byte and was dropped.
     case incompleteSecret
-    /// The file states other digits, another period or another algorithm than Steam uses.
+    /// The number of digits, the period or the algorithm in the file is not the one that Steam
+    /// uses.
     case steamParameters
     /// The counter may be that of the last code rather than that of the next, so the first code
     /// may be refused: Google Authenticator.
@@ -112,7 +113,7 @@ public struct ExportRefusal: Hashable, Sendable {
     /// Why there is no entry.
     public let reason: ExportRowRefusal
 
-    /// Creates a refusal.
+    /// Combines the position, the names and the reason of a refusal.
     public init(
         row: Int, line: Int? = nil, issuer: String = "", account: String = "",
         reason: ExportRowRefusal
@@ -127,20 +128,20 @@ public struct ExportRefusal: Hashable, Sendable {
 
 /// The content of an export.
 public struct Export: Sendable {
-    /// The format.
+    /// The recognised format of the file.
     public let format: ExportFormat
     /// The entries, in the app's order.
     public let entries: [ExportedEntry]
-    /// The refused rows.
+    /// The rows that did not become entries.
     public let refusals: [ExportRefusal]
     /// The number of icons and attachments that were not read.
     public let iconCount: Int
-    /// The missing pictures of a Google Authenticator export, counted from one.
+    /// The missing images of a Google Authenticator export, counted from one.
     public var missingPictures: [Int] = []
     /// The number of emergency codes that were not read.
     public var emergencyCodeCount = 0
 
-    /// Creates the content.
+    /// Combines the results of reading an export.
     public init(
         format: ExportFormat, entries: [ExportedEntry], refusals: [ExportRefusal], iconCount: Int
     ) {

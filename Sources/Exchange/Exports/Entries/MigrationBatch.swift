@@ -45,7 +45,7 @@ extension MigrationBatch {
     ///   - size: At most ``maximumSize``.
     ///   - index: Less than `size`.
     ///   - version: 1 or 2.
-    /// - Returns: `nil` for values that the format cannot represent: another number, or an entry
+    /// - Returns: `nil` for values that the format cannot represent: any other number, or an entry
     ///   with a number of digits other than six or eight, a period other than thirty seconds, a
     ///   start (T0) other than the epoch, Steam's alphabet, a counter above 2^63 - 1, or other
     ///   parameters.
@@ -132,7 +132,7 @@ public struct MigrationRefusal: Hashable, Sendable {
 
     /// The entry's index in its part, counted from zero.
     public let entry: Int
-    /// The reason.
+    /// Why the entry cannot be imported.
     public let reason: Reason
 }
 
@@ -171,7 +171,7 @@ public struct MigrationSet: Sendable {
         case added
         /// The part was already present, with the same content.
         case repeated
-        /// The part belongs to another export.
+        /// The part belongs to a different export.
         case foreign
     }
 

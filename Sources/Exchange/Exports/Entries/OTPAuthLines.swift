@@ -9,7 +9,7 @@ public import WatchwordCryptography
 public struct OTPAuthLines: Sendable {
     /// The content of a line.
     public enum Content: Sendable {
-        /// A key URI.
+        /// A valid key URI.
         case key(KeyURI)
         /// A part of a Google Authenticator export.
         case migration(MigrationBatch)
@@ -21,7 +21,7 @@ public struct OTPAuthLines: Sendable {
     public struct Line: Sendable {
         /// The line number, counted from one, including empty lines and comments.
         public let number: Int
-        /// The line's content.
+        /// The URI in the line, or why the line was refused.
         public let content: Content
     }
 

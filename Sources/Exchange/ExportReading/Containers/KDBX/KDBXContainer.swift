@@ -5,9 +5,9 @@ internal import WatchwordSystem
 
 /// KeePass' database, KDBX 3 and 4.
 ///
-/// If the key file is missing, the database looks like one with another password.
+/// Without its key file, a database cannot be told from one with a different password.
 enum KDBXContainer {
-    /// What a database contains.
+    /// The content of a database.
     struct Document {
         /// The XML document, whose protected values are still encrypted.
         let xml: SecretBytes
@@ -218,7 +218,7 @@ struct KDBXBlocks {
         return SecretBytes(joining: contents)
     }
 
-    /// A number, little-endian.
+    /// A number as `count` bytes, little-endian.
     private static func bytes(of number: UInt64, count: Int) -> SecretBytes {
         SecretBytes((0..<count).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) })
     }

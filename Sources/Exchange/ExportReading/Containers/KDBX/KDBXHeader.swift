@@ -126,7 +126,6 @@ enum KDBXDerivation {
         self = .argon2(argon2, salt: salt)
     }
 
-    /// The transformed key.
     func transformed(_ composite: SecretBytes) throws(ExportError) -> SecretBytes {
         let decryption = Decryption(.keePass)
         switch self {

@@ -122,7 +122,6 @@ enum SheetWriting {
     }
 }
 
-// Text in HTML.
 extension SheetWriting {
     /// The text for HTML, with control characters and invisible characters made visible.
     private static func escaped(_ text: String) -> String {

@@ -67,7 +67,7 @@ private struct GIFCanvas {
         pixels = [UInt8](repeating: 0, count: width * height * 4)
     }
 
-    /// Removes the last frame if its control says so.
+    /// Removes the last frame if its graphics control extension requires this.
     mutating func dispose() {
         switch lastDisposal {
         case .keep: break
@@ -143,7 +143,7 @@ private struct GIFCanvas {
         let isInterlaced: Bool
     }
 
-    /// What a graphics control extension says about the next frame.
+    /// What a graphics control extension states about the next frame.
     struct Control {
         /// What happens to the frame's area before the following frame is drawn.
         enum Disposal { case keep, clear, restore }

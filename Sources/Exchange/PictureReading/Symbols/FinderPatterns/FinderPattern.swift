@@ -191,7 +191,7 @@ enum ViewOutcome {
     case stopped
 }
 
-/// A possible symbol in a picture, and the views of it that a reader may be able to read.
+/// A possible symbol in an image, and the views of it that a reader may be able to read.
 struct SymbolCandidate {
     let frame: SymbolFrame
     let picture: GrayImage
@@ -200,7 +200,7 @@ struct SymbolCandidate {
 
     /// The result of reading a candidate.
     enum Outcome {
-        /// The symbol was read; its corners in the picture, in order.
+        /// The symbol was read; its corners in the image, in order.
         case read([Point])
         case notRead(looksLikeSymbol: Bool)
         /// The deadline has passed.
@@ -275,7 +275,7 @@ struct SymbolCandidate {
     }
 }
 
-/// A symbol whose modules were sampled in a picture.
+/// A symbol whose modules were sampled in an image.
 private struct SampledSymbol {
     let view: SymbolView
     let patterns: FunctionPatterns
@@ -292,7 +292,7 @@ private struct SampledSymbol {
         [ModuleGrid(brightness, patterns), ModuleGrid(brightness, patterns, radius: 5)]
     }
 
-    /// Pictures of the symbol.
+    /// Images of the symbol.
     ///
     /// The first is nearly always enough; the others are drawn only when needed.
     func drawings() -> [() -> GrayImage] {
@@ -307,7 +307,7 @@ private struct SampledSymbol {
     }
 }
 
-/// A picture that is drawn when it is first needed.
+/// An image that is drawn when it is first needed.
 private final class LazyPicture {
     private(set) lazy var picture = draw()
     private let draw: () -> GrayImage

@@ -4,13 +4,13 @@ public import Pictures
 public import QRDrawing
 public import WatchwordSystem
 
-/// Reads every QR symbol in a picture.
+/// Reads every QR symbol in an image.
 ///
 /// - Parameters:
-///   - views: the picture.
+///   - views: the image.
 ///   - deadline: when to stop, in processor time of this process. The current stage is finished,
 ///     and no other is started. `nil` means no deadline.
-/// - Throws: ``ImageFileError/outOfMemory`` if zbar itself fails; a picture without a symbol is not
+/// - Throws: ``ImageFileError/outOfMemory`` if zbar itself fails; an image without a symbol is not
 ///   an error.
 public func readSymbols(
     in views: PictureViews, until deadline: ProcessorTime? = nil
@@ -21,7 +21,7 @@ public func readSymbols(
         symbols: stages.texts, tried: stages.tried, ranOutOfTime: stages.ranOutOfTime)
 }
 
-/// The result of reading a picture: the texts of its symbols, and the stages that were tried.
+/// The result of reading an image: the texts of its symbols, and the stages that were tried.
 public struct SymbolReadingOutcome: Hashable, Sendable {
     /// The bytes of each symbol, each text once, in the order in which they were found.
     ///
@@ -137,23 +137,23 @@ private let converterNames =
 /// A symbol as the scanner reports it.
 struct ScannedSymbol {
     let payload: [UInt8]
-    /// Its corners in the picture, in order around it; fewer than four if zbar does not report
+    /// Its corners in the image, in order around it; fewer than four if zbar does not report
     /// them.
     let corners: [Point]
 }
 
-/// A picture for the reader: its brightness, and other views that are computed when needed.
+/// An image for the reader: its brightness, and other views that are computed when needed.
 public struct PictureViews {
     /// The brightness, with transparent parts on white.
     let brightness: GrayImage
     /// The opacity of each pixel, unless all are opaque.
     let alpha: GrayImage?
-    /// The colours, if the picture has any.
+    /// The colours, if the image has any.
     let colours: () -> ColourImage?
     /// The brightness at full size, if `brightness` is smaller.
     let fullSize: () -> GrayImage?
 
-    /// Creates the views of a picture.
+    /// Creates the views of an image.
     ///
     /// - Parameters:
     ///   - brightness: should have at least ``workingSide(width:height:)`` pixels on the longer
@@ -172,9 +172,9 @@ public struct PictureViews {
         self.fullSize = fullSize
     }
 
-    /// The length of the longer side at which a picture of that size should be read.
+    /// The length of the longer side at which an image of that size should be read.
     ///
-    /// A picture with sides of at most 2,400 pixels, or with at most five megapixels (a tall
+    /// An image with sides of at most 2,400 pixels, or with at most five megapixels (a tall
     /// screenshot), is read at its own size. A larger one is a photo, which can be read equally
     /// well at 1,600 pixels in a fraction of the time.
     public static func workingSide(width: Int, height: Int) -> Int {
