@@ -1,14 +1,14 @@
 import WatchwordCryptography
 package import WatchwordSystem
 
-/// A program that reads and writes the desktop's clipboard, and keeps it available in a process of
-/// its own.
+/// A program that reads and writes the desktop's clipboard, and keeps it available in its own
+/// process.
 ///
 /// A code is written to the program's standard input, never to its arguments.
 package enum ClipboardTool: UInt8, CaseIterable, Sendable {
-    // Wayland.
+    // wl-clipboard, for Wayland.
     case wlCopy = 1
-    // X11.
+    // xclip and xsel, for X11.
     case xclip = 2
     case xsel = 3
 
@@ -82,7 +82,6 @@ package enum ClipboardTool: UInt8, CaseIterable, Sendable {
                 limit: ClipboardTool.contentLimit, timeout: ClipboardTool.timeout))
     }
 
-    /// Empties the clipboard.
     package func clear() throws(ClipboardFailure) {
         let nothing: [UInt8] = []
         guard try run(clearing, input: nothing.span) == 0 else { throw .refused(self) }

@@ -11,7 +11,7 @@ public struct FIDOCredential: Hashable, Sendable {
     public let relyingParty: String
     /// Whether the authenticator must verify its user by the PIN.
     ///
-    /// The authenticator derives another secret without verification.
+    /// Without verification, the authenticator derives a different secret.
     public let requiresPIN: Bool
 
     /// The number of bytes of the salt.

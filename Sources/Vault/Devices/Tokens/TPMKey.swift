@@ -2,7 +2,7 @@ internal import WatchwordCryptography
 package import WatchwordSystem
 
 /// A key pair on P-256 that a TPM has made, as the vault keeps it: only that TPM can load it, and
-/// it signs only for somebody who knows its authorization value and, if it has one, the PIN.
+/// it signs only for somebody who has its authorization value and, if the key has one, the PIN.
 public struct TPMKey: Hashable, Sendable {
     /// The TPM's structure `TPM2B_PUBLIC`.
     public let publicArea: [UInt8]
@@ -141,7 +141,7 @@ public struct TPMAddress: Hashable, Sendable {
     public var emulatorPorts: [UInt16]? {
         guard devicePath == nil else { return nil }
         let named = text.split(separator: ",").last { $0.hasPrefix("port=") }
-        // tpm2-tss uses 2321 if none is named.
+        // tpm2-tss uses 2321 if no port is specified.
         let port = named.map { UInt16($0.dropFirst("port=".count)) } ?? 2321
         return port.map { [$0, $0 &+ 1] } ?? []
     }

@@ -39,8 +39,8 @@ public struct TokenHelper: TokenRequestHandler {
     /// Sets the program to start.
     ///
     /// - Parameters:
-    ///   - path: the program; by default, the one beside the running program, or where an
-    ///     installation puts it (`../libexec/watchword/`).
+    ///   - path: the program; by default, the one beside the running program, or in the
+    ///     installation folder (`../libexec/watchword/`).
     ///   - timeout: for each step of the device, not counting the time that a person takes to type.
     /// - Throws: ``HelperFailure/notFound`` if no path is given and the program is not found.
     public init(path: String? = nil, timeout: Duration = standardTimeout) throws(TokenFailure) {

@@ -2,11 +2,11 @@ internal import WatchwordCoding
 public import WatchwordCryptography
 package import WatchwordSystem
 
-/// What a device is asked to do, in one run of the helper process.
+/// A request to a device, for one run of the helper process.
 public enum TokenRequest: Sendable {
     /// Seal a secret, and verify that it can be unsealed.
     case seal(SecretBytes, pin: SecretBytes?, isBoundToPCR7: Bool, in: TPMAddress)
-    /// Unseal a secret.
+    /// Unseal a secret that this TPM has sealed.
     case unseal(TPMObject, in: TPMAddress)
     /// Make a key pair in a TPM, which can be used with this authorization value, and the PIN if
     /// there is one.

@@ -45,7 +45,7 @@ public enum AuthenticatorProgram {
         return devices
     }
 
-    /// The authenticator that knows the credential; no touch is needed to find it.
+    /// The authenticator that recognises the credential; no touch is needed to find it.
     private static func holder(
         of credential: FIDOCredential, among devices: [Authenticator]
     ) -> Authenticator? {

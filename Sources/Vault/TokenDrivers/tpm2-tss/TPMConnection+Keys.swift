@@ -88,7 +88,6 @@ extension TPMConnection {
         return [UInt8](repeating: 0, count: 32 - bytes.count) + bytes
     }
 
-    /// Loads a key.
     func load(_ key: TPMKey, under parent: TPMHandle) throws(TokenFailure) -> TPMHandle {
         try load(key.publicArea, key.privateArea, of: TPM2_ALG_ECC, under: parent).0
     }

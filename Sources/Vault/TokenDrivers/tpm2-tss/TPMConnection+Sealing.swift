@@ -103,7 +103,7 @@ extension TPMConnection {
         return object
     }
 
-    /// What a TPM has made.
+    /// A new object, as the TPM returns it.
     struct CreatedObject {
         /// `TPM2B_PUBLIC`.
         let publicArea: [UInt8]

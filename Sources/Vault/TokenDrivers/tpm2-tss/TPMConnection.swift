@@ -24,7 +24,7 @@ internal import WatchwordCryptography
         try check("Esys_Initialize", result)
     }
 
-    /// Why a TPM could not be opened; the library does not say.
+    /// Why a TPM could not be opened; the library does not report it.
     private static func obstacle(at address: TPMAddress) -> TokenFailure {
         guard let path = address.devicePath else { return .noDevice }
         let file = unsafe open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
@@ -131,7 +131,7 @@ struct TPMCode {
         case _ where isFormatOne && number == 0x1d, 0x128: .changedPCR7
         // TPM_RC_INTEGRITY: the private area was not encrypted by this TPM.
         case _ where isFormatOne && number == 0x1f && call == "Esys_Load": .otherDevice
-        // What the file holds is not what the TPM wrote.
+        // The file's content differs from what the TPM wrote.
         case _ where (isFormatOne || isFromLibrary) && call == "Esys_Load": .badRequest
         default: .failed(call: call, code: value)
         }

@@ -95,7 +95,8 @@ public enum TPMProgram {
         guard key.requiresPIN else {
             return .signature(try tpm.sign(message, with: loaded, authorization, under: parent))
         }
-        // Whoever has the key, and guesses, does not lock those whose vaults the TPM opens.
+        // Somebody who has the key and guesses the PIN does not lock out the users whose vaults the
+        // TPM opens.
         return try withPIN(for: tpm, sparing: true, over: channel) { pin throws(TokenFailure) in
             .signature(
                 try tpm.sign(message, with: loaded, value(authorization, pin), under: parent))
