@@ -86,7 +86,7 @@ struct ModuleRelayTests {
         } else {
             #expect(try !outcome(frames))
         }
-        // Nobody answered.
+        // The question was not answered.
         #expect(throws: PAMCheckFailure.self) {
             try verdict([frames[0], frames[2]]) { _, _ in }
         }

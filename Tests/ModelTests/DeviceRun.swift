@@ -95,7 +95,8 @@ struct DeviceRun: Sendable {
         var signIn = SignIn(
             state: start.state, entry: ScriptedEntry(script: script),
             nonces: { [nonces] in
-                // Nobody has seen a nonce that was not stored, so the next one can be the same.
+                // A nonce that was not stored has not been seen by anyone, so the next nonce can be
+                // the same.
                 DeviceRun.nonce(nonces.kept + script.keptNonces, of: nonces.owner)
             }, now: 0)
         var sender = ScriptedSender(script: script)

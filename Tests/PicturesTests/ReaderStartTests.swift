@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 internal import WatchwordSystem
 
-/// A program that is not a working reader causes a different error from an unreadable picture.
+/// A program that is not a working reader causes a different error from an unreadable image.
 @Suite struct ReaderStartTests {
     @Test(
         "a program that is not a working reader reads nothing and is reported",

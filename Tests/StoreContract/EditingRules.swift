@@ -49,7 +49,7 @@ extension StoreContract {
         }
     }
 
-    /// The only other row is damaged, so that dummy work cannot read any other one.
+    /// The only other row is damaged, so that dummy work cannot read any other row.
     static func checkBystanders(_ database: EditedDatabase) async throws {
         let row = try await database.insert(.credentials, 1)
         try database.set(

@@ -12,7 +12,7 @@ package struct AttestationVector: Codable, Sendable {
     package let chain: String?
     /// The name of the anchor; `nil` for `root`.
     package let anchor: String?
-    /// Whether hardware holds the key; `nil` if the statement always says so.
+    /// Whether hardware holds the key; `nil` if the statement always implies this.
     package let hardware: Bool?
 
     /// The challenge of all vectors, in base64url.

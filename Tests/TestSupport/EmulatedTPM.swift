@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A TPM in software (`swtpm`) on this machine.
 public final class EmulatedTPM {
-    /// Why there is no emulator.
+    /// Why the emulator cannot be used.
     public enum Failure: Error {
         case missing
         case notStarted
@@ -22,12 +22,12 @@ public final class EmulatedTPM {
         isInstalled
         && ["swtpm_setup", "swtpm_localca", "certtool"].allSatisfy { ForeignProgram($0) != nil }
 
-    /// Starts a TPM that has just been made: it has seeds of its own.
+    /// Starts a new TPM, which has its own seeds.
     ///
     /// - Parameters:
-    ///   - hasCertificate: whether a maker, who exists only for this TPM, has certified its
+    ///   - hasCertificate: whether a maker, which exists only for this TPM, has certified its
     ///     endorsement key.
-    ///   - other: a TPM whose seeds it has instead.
+    ///   - other: a TPM whose seeds the new TPM has instead.
     public init(hasCertificate: Bool = false, copying other: EmulatedTPM? = nil) throws {
         guard let program = ForeignProgram("swtpm") else { throw Failure.missing }
         state = try TemporaryFolder()

@@ -15,7 +15,7 @@ public actor Gate {
     /// Closes the gate.
     public func close() { isOpen = false }
 
-    /// Opens the gate, and lets everybody pass who waits.
+    /// Opens the gate, and lets every waiting task pass.
     public func open() {
         isOpen = true
         for one in waiting { one.resume() }

@@ -27,7 +27,7 @@ public final class MemoryTPM: TokenRequestHandler {
     /// The secret that it sealed last.
     public var newest: SecretBytes? { state.withLock { $0.newest } }
 
-    /// Makes it unseal nothing that it has sealed.
+    /// Makes the TPM unable to unseal what it sealed before.
     public func clear() { state.withLock { $0.objects = [:] } }
 
     /// Seals or unseals a secret.

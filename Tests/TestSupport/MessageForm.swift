@@ -1,8 +1,8 @@
 package import WatchwordSystem
 
-/// What holds for each message between the processes.
+/// The property that every message between the processes must have.
 package enum MessageForm {
-    /// A message for which it does not hold.
+    /// A message that does not have the property.
     package struct Violation: Error, CustomStringConvertible {
         package let description: String
     }

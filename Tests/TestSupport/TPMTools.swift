@@ -8,12 +8,12 @@ public struct TPMTools {
         let errors: String
     }
 
-    /// Whether they are installed, and so is OpenSSL's program.
+    /// Whether the tools and the program `openssl` are installed.
     public static let areInstalled =
         EmulatedTPM.isInstalled
         && ["tpm2_activatecredential", "openssl"].allSatisfy { ForeignProgram($0) != nil }
 
-    /// Where their files are.
+    /// The folder for the tools' files.
     public let folder: TemporaryFolder
     private let tpm: EmulatedTPM
 

@@ -1,6 +1,7 @@
 package import WatchwordCryptography
 
-/// An authenticator in software, and the browser in front of it; a test changes what they say.
+/// An authenticator in software, and the browser in front of it; a test can change what both
+/// return.
 package struct TestPasskey: Sendable {
     package let key: SigningKey
     package var id = [UInt8](repeating: 7, count: 16)

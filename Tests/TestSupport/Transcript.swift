@@ -25,7 +25,7 @@ public struct Transcript: Sendable {
         public private(set) var errors: [String] = []
         /// Its exit status.
         public private(set) var status: Int32 = 0
-        /// What it asks on a terminal.
+        /// The questions that the command asks on a terminal.
         public private(set) var questions: [Question] = []
 
         fileprivate init(line: Int, command: String, allowsAgent: Bool) {

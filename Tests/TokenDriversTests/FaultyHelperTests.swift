@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WatchwordSystem
 
-/// Helpers that crash, say nothing or lie.
+/// Helpers that crash, send nothing or lie.
 struct FaultyHelperTests {
     private let folder: TemporaryFolder
     /// A request that every helper here ignores.

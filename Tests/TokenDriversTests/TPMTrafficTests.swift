@@ -4,7 +4,7 @@ import Testing
 import Verification
 import WatchwordCryptography
 
-/// What somebody learns who reads the bus between the processor and the TPM.
+/// What an attacker learns from the bus between the processor and the TPM.
 @Suite(
     .enabled(if: EmulatedTPM.canHaveCertificate, "swtpm or swtpm-tools is not installed"))
 struct TPMTrafficTests {

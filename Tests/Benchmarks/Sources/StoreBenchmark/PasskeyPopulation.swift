@@ -4,7 +4,7 @@ import WatchwordCryptography
 
 /// Passkeys of one authenticator in software, and the browser in front of it.
 ///
-/// All passkeys share one key, which costs the server the same as keys of their own.
+/// All passkeys share one key, which costs the server the same as separate keys.
 struct PasskeyPopulation: Sendable {
     /// The number of passkeys; their subjects are `person-0` and so on.
     let count: Int

@@ -135,7 +135,7 @@ private func enrolmentMessages() throws -> [[UInt8]] {
     return try requests.map { try encoded($0) } + responses.map { try encoded($0) }
 }
 
-/// What a vault contains, and how it is changed.
+/// The contents of a vault, and changes to a vault.
 private func vaultMessages() throws -> [[UInt8]] {
     let content = EntryContent.oneTimePassword(
         try Credential(issuer: "Acme", account: "ann", key: secret))
