@@ -96,11 +96,11 @@ public enum Base32 {
 
 /// A deviation from Base32 that a tolerant reading accepts.
 public enum Base32Deviation: CaseIterable, Hashable, Sendable {
-    /// Lowercase letters.
+    /// Lowercase letters, which are read as capitals.
     case lowerCase
-    /// White space.
+    /// White space, which is ignored.
     case spaces
-    /// Hyphens.
+    /// Hyphens, which are ignored.
     case dashes
     /// Padding that is missing, superfluous or of the wrong length.
     case padding

@@ -34,7 +34,7 @@ public struct Credential: Sendable {
     /// The key URI's other parameters, in order.
     public private(set) var otherParameters: [Parameter]
 
-    /// Creates a credential.
+    /// Checks and combines the properties of a credential.
     ///
     /// - Throws: ``OneTimePasswordError/emptyKey``, ``OneTimePasswordError/spaceAround(_:)``,
     ///   ``OneTimePasswordError/parameter(position:)`` or ``OneTimePasswordError/tooLong``.

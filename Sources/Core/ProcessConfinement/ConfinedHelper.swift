@@ -82,7 +82,7 @@ public enum HelperLoss: Hashable, Sendable {
 public enum HelperGreeting: Hashable, Sendable {
     case confined
     case notConfined(SystemCallFailure)
-    /// It is not the greeting of the expected program and version.
+    /// The frame is not the greeting of the expected program and version.
     case unexpected
 
     /// Which program a helper is.
@@ -90,7 +90,7 @@ public enum HelperGreeting: Hashable, Sendable {
         private let mark: ShortWord
         private let version: UInt8
 
-        /// Creates an identity from the protocol's mark and version.
+        /// Identifies a program by its protocol's mark and version.
         public init(mark: String, version: UInt8) {
             self.mark = ShortWord(showing: mark)
             self.version = version

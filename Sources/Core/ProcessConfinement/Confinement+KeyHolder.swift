@@ -40,7 +40,7 @@ extension Confinement {
 
     private static let keyHolderCalls: [StaticString] =
         [
-            // Files.
+            // Access to the files below the folders.
             "openat", "open", "close", "read", "pread64", "readv", "write", "pwrite64", "writev",
             "lseek", "fstat", "newfstatat", "stat", "lstat", "statx", "access", "faccessat",
             "faccessat2", "readlink", "readlinkat", "getdents64", "fcntl", "flock", "fsync",

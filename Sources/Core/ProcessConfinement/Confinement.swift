@@ -125,7 +125,7 @@ public enum Confinement {
     }
 }
 
-// Confinement of a process that calls libraries whose system calls are not known in every detail.
+// Confinement of a process that calls libraries whose system calls cannot be listed completely.
 extension Confinement {
     /// Allows threads, and makes attempts to open files fail.
     static func allowLibraries(_ filter: borrowing SystemCallFilter) throws(SystemCallFailure) {

@@ -39,7 +39,7 @@ public struct HTTPField: Hashable, Sendable {
     /// The value without surrounding white space.
     public let value: String
 
-    /// Creates a header field.
+    /// Combines a name and a value without validating them.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -109,7 +109,7 @@ public struct HTTPResponse: Sendable {
         self.isAuthenticated = isAuthenticated
     }
 
-    /// Creates a response whose body is not secret.
+    /// Combines the parts of a response whose body is not secret.
     public init(status: Int, headers: [HTTPField] = [], text: String = "") {
         let bytes = Array(text.utf8)
         self.init(status: status, headers: headers, body: SecretBytes(copying: bytes.span))

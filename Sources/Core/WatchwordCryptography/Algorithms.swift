@@ -5,8 +5,8 @@ internal import COpenSSL
 // example a FIPS provider). The second is reported here, before the first use; everything else ends
 // the process.
 
-/// Fetches the algorithms that are used without an error of their own: digests, HMAC, HKDF,
-/// AES-256-GCM, and random bytes.
+/// Fetches the algorithms whose use reports no error: digests, HMAC, HKDF, AES-256-GCM, and random
+/// bytes.
 ///
 /// A program calls this when it starts, or when it first reads keys. The algorithms are looked up
 /// once per process.

@@ -81,7 +81,7 @@ public struct CryptographyFailure: Error, Hashable, Sendable {
         ERR_clear_error()
     }
 
-    /// Creates the failure that another process reported.
+    /// Repeats the failure that another process reported.
     package init(call: Call, code: UInt) {
         self.call = call
         self.code = code

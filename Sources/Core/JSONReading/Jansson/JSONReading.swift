@@ -14,7 +14,7 @@ public struct JSONLimits: Hashable, Sendable {
     /// The limits for a request or a response: 64 KiB, eight levels, 1,024 values.
     public static let message = JSONLimits(bytes: 64 << 10, depth: 8, values: 1_024)
 
-    /// Creates limits.
+    /// Combines the limits.
     ///
     /// The depth is at most 2,000, because the library's own limit is 2,048.
     public init(bytes: Int, depth: Int, values: Int = .max) {

@@ -11,7 +11,7 @@ public final class Certificate: Sendable {
     public let version: Int
     /// Whether the subject has attributes.
     public let hasSubject: Bool
-    /// The attributes of the subject, in their order, without those that are not text.
+    /// The attributes of the subject, in their order; attributes that are not text are left out.
     public let subject: [NameAttribute]
     /// The extensions, in their order; each object identifier occurs once.
     public let extensions: [Extension]

@@ -12,7 +12,7 @@ public enum ChainOutcome: Hashable, Sendable {
 public enum ChainRefusal: Hashable, Sendable {
     /// There is no certificate, or there are more than eight.
     case length
-    /// It does not end at a trust anchor.
+    /// The chain does not end at a trust anchor.
     case notAnchored
     /// A certificate is not valid yet.
     case notYetValid
@@ -28,7 +28,7 @@ public enum ChainRefusal: Hashable, Sendable {
     case signature
     /// A key or a hash function is too weak.
     case weak
-    /// OpenSSL refused it for another reason.
+    /// OpenSSL refused the chain for a different reason.
     case other
 }
 

@@ -24,7 +24,7 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
         /// When it expires, in Unix milliseconds, as the server states it.
         public let expiry: UInt64
 
-        /// Creates a challenge from 32 bytes.
+        /// Returns `nil` unless there are exactly 32 bytes.
         public init?(_ bytes: [UInt8], expiry: UInt64) {
             guard bytes.count == 32 else { return nil }
             self.bytes = bytes
@@ -45,7 +45,7 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
         /// How the device checked that somebody is present.
         public let presence: Presence
 
-        /// Creates the scope for an address of at most 1,024 bytes.
+        /// Returns `nil` unless the address has 1 to 1,024 bytes.
         public init?(audience: String, presence: Presence) {
             guard (1...1024).contains(audience.utf8.count) else { return nil }
             self.audience = audience

@@ -1,8 +1,8 @@
 /// A TPM's attestation of a device key that it has made: its structures, as the device sends them
 /// and the server checks them.
 public struct KeyAttestation: Hashable, Sendable {
-    /// The certificate of the endorsement key, followed by those of its issuers that the TPM has,
-    /// in DER.
+    /// The certificate of the endorsement key, and the issuers' certificates that the TPM has, in
+    /// DER.
     public let certificates: [[UInt8]]
     /// The endorsement key: `TPMT_PUBLIC`.
     public let endorsementKey: [UInt8]

@@ -60,17 +60,18 @@ public struct FileReplacement: Sendable {
     public enum Previous: Sendable {
         /// There is no old file. If one exists, it is not replaced.
         case absent
-        /// It is not kept.
+        /// The replaced file is not kept.
         case none
-        /// It is kept as the previous generation, in place of the generation before it.
+        /// The replaced file is kept as the previous generation, in place of the generation before
+        /// it.
         case kept
-        /// It must be erased: the previous generation is overwritten now. The old file is erased
-        /// later by ``eraseAllButCurrent(in:besides:noting:)`` or, if the process is killed, by the
-        /// next writer.
+        /// The replaced file must be erased: the previous generation is overwritten now. The old
+        /// file is erased later by ``eraseAllButCurrent(in:besides:noting:)`` or, if the process is
+        /// killed, by the next writer.
         case purged
-        /// It must be erased, and the previous generation stays as it is. The old file is erased
-        /// later by ``eraseLeftovers(in:besides:noting:)`` or, if the process is killed, by the
-        /// next writer.
+        /// The replaced file must be erased, and the previous generation stays as it is. The old
+        /// file is erased later by ``eraseLeftovers(in:besides:noting:)`` or, if the process is
+        /// killed, by the next writer.
         case discarded
     }
 

@@ -76,7 +76,7 @@ public struct OpenRuntimeFolder: ~Copyable, Sendable {
     /// The folder, whose files are accessed through its descriptor.
     public let folder: Folder
 
-    /// Whether its path still leads to it.
+    /// Whether the folder's path still leads to this folder.
     public func isInPlace() throws(SystemCallFailure) -> Bool {
         let facts = try folder.descriptor.facts()
         let own = FolderIdentity(device: UInt64(facts.st_dev), number: UInt64(facts.st_ino))
@@ -220,7 +220,7 @@ public enum UserDatabase {
     private static let standardOverflowUser: UInt32 = 65_534
 
     /// The numbers that the kernel shows instead of a user ID that this process's namespace does
-    /// not have (`/proc/sys/kernel/overflowuid`): they identify nobody.
+    /// not have (`/proc/sys/kernel/overflowuid`): no user has these IDs.
     public static func overflowUsers() -> Set<UInt32> {
         let text = ifPossible(
             try FileDescriptor(reading: "/proc/sys/kernel/overflowuid").bytes(atMost: 16))

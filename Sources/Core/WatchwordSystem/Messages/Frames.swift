@@ -5,7 +5,7 @@ internal import Glibc
 /// Numbers are big-endian. If memory runs out, or the frame exceeds its limit, ``finished()``
 /// reports it.
 public final class FrameWriter {
-    /// The maximum size of a frame's content in bytes, unless its writer sets another one.
+    /// The maximum size of a frame's content in bytes, unless its writer sets a different limit.
     public static let largestFrame = 64 << 20
 
     private let limit: Int

@@ -113,7 +113,7 @@ public enum LocalSocket {
             self.process = process
         }
 
-        /// Whether it runs as the same user as this process.
+        /// Whether the process runs as the same user as this process.
         public var isThisUser: Bool { user == geteuid() }
     }
 
@@ -136,7 +136,7 @@ public enum LocalSocket {
 }
 
 extension LocalSocket {
-    /// Sends one datagram to the socket at `path`, such as those of systemd.
+    /// Sends one datagram to the socket at `path`, such as a socket of systemd.
     ///
     /// - Parameter path: a path that begins with `@` names a socket that is not in the file system
     ///   (`unix(7)`).

@@ -9,18 +9,18 @@ internal import Glibc
 @safe public final class ChildProcess {
     /// How a child process ended.
     public enum Ending: Hashable, Sendable {
-        /// It exited with this status.
+        /// The process exited with this status.
         case exited(Int32)
-        /// It crashed with this signal, because of a trap, an invalid pointer or an abort.
+        /// The process crashed with this signal, because of a trap, an invalid pointer or an abort.
         case crashed(signal: Int32)
         /// The kernel killed it for a system call that its filter does not allow.
         case forbiddenCall
-        /// It exceeded its CPU time limit.
+        /// The process exceeded its CPU time limit.
         case processorTimeSpent
-        /// It was killed (SIGKILL) by a process, usually this one, or by the kernel because memory
-        /// ran out.
+        /// A process, usually this one, killed the child process (SIGKILL), or the kernel did
+        /// because memory ran out.
         case killed
-        /// It was reaped elsewhere (`SIGCHLD` is ignored), so the status is unknown.
+        /// The process was reaped elsewhere (`SIGCHLD` is ignored), so the status is unknown.
         case unknown
     }
 

@@ -111,7 +111,7 @@ public enum Environment {
         try call("setenv") { unsafe setenv(name, value, 1) }
     }
 
-    /// Those of the variables `names` that have a value, as `NAME=value`.
+    /// The variables of `names` that have a value, as `NAME=value`.
     public static func variables(_ names: [String]) -> [String] {
         names.compactMap { name in value(name).map { "\(name)=\($0)" } }
     }

@@ -7,7 +7,7 @@ public struct SystemCallFailure: Error, Hashable, Sendable {
     /// The error number (`errno`).
     public let number: Int32
 
-    /// Creates a failure of `call` with `number`.
+    /// Combines the name of a call and its error number.
     public init(call: String, number: Int32) {
         self.call = call
         self.number = number

@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// It uses the alternate screen, so nothing that it shows remains in the scrollback.
 @safe public struct LiveScreen: ~Copyable {
-    /// What ended a wait.
+    /// The event that ended a wait.
     public enum Event: Hashable, Sendable {
         /// The timeout has expired, or the window size has changed.
         case redraw

@@ -29,7 +29,7 @@ extension String {
 /// after a virama, and for the non-joiner between letters that join (UAX 31, section 2.3).
 /// Elsewhere, for example between Latin letters, they could only be used to imitate another name.
 public struct VisibleScalars {
-    /// What the scalars so far end with.
+    /// The kind of scalar or sequence that the text ends with so far.
     private enum Context { case other, emoji, styledEmoji, keycap, virama, joiningLetter }
 
     private var context = Context.other
@@ -80,7 +80,8 @@ public struct VisibleScalars {
 }
 
 extension Unicode.Scalar {
-    /// Whether it controls a terminal, is invisible, or looks like a space without being one.
+    /// Whether the scalar controls a terminal, is invisible, or looks like a space without being
+    /// one.
     ///
     /// These are control and format characters (ESC, the bidirectional overrides), separators,
     /// default-ignorable characters (joiners, variation selectors, fillers), and private or
@@ -106,10 +107,10 @@ extension Unicode.Scalar {
     /// The escaped form: `\u{202E}`.
     public var escapedForm: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }
 
-    /// Whether it is an emoji on its own, excluding digits and other ASCII.
+    /// Whether the scalar is an emoji on its own, excluding digits and other ASCII.
     fileprivate var isEmoji: Bool { value >= 0xA9 && properties.isEmoji }
 
-    /// Whether its shape depends on its neighbours, as with Arabic letters.
+    /// Whether the scalar's shape depends on its neighbours, as with Arabic letters.
     fileprivate var isJoiningLetter: Bool {
         switch value {
         case 0x0620...0x074F, 0x0750...0x077F, 0x07CA...0x07EA, 0x0840...0x08FF, 0x1820...0x18AA,
