@@ -147,7 +147,8 @@ public enum ImageKind: Hashable, Sendable {
     private static func isSVG(_ start: Span<UInt8>) -> Bool {
         let byteOrderMark = "\u{FEFF}"
         var index = start.holds(byteOrderMark, at: 0) ? 3 : 0
-        // What can precede the element, including the remainder of a document type declaration.
+        // The markup that can precede the element, including the remainder of a document type
+        // declaration.
         let others = [("<?", "?>"), ("<!--", "-->"), ("<!", ">"), ("]", ">")]
         while true {
             while index < start.count, isBlank(start[index]) { index += 1 }
@@ -188,7 +189,7 @@ public struct ImageLimits: Hashable, Sendable {
     public static let standard = ImageLimits(
         bytes: 32 << 20, pixels: 64 << 20, side: 20_000, frames: 20)
 
-    /// Creates limits without checking them.
+    /// Combines the limits without checking them.
     public init(bytes: Int, pixels: Int, side: Int, frames: Int) {
         self.bytes = bytes
         self.pixels = pixels

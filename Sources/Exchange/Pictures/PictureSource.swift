@@ -5,7 +5,8 @@ protocol PictureSource: AnyObject {
     /// The library that the reader must load for this image; `nil` if it needs none.
     var library: ImageLibrary? { get }
 
-    /// What becomes ready after ``PictureProgress/wouldWait``; `nil` if that never happens.
+    /// The descriptor to wait for after ``PictureProgress/wouldWait``; `nil` if the source never
+    /// has to wait.
     var interest: Polling.Interest? { get }
 
     /// Fills `buffer`, which must be empty and have room for a chunk and two counts.

@@ -71,7 +71,7 @@ final class ReaderConnection {
         return true
     }
 
-    /// What must become ready before ``advance()`` can make progress.
+    /// The descriptors to wait for before ``advance()`` can make progress.
     var interests: [Polling.Interest] {
         var interests = [helper.readable]
         if awaitsSource, case .sending(let source) = task, let interest = source.interest {

@@ -5,7 +5,7 @@ internal import WatchwordCryptography
 
 /// A preferences file of an Android app: names and texts; other values are left out.
 struct AndroidPreferences {
-    /// The texts in their order; the names may contain those of accounts.
+    /// The texts in their order; the names may contain account names.
     let texts: [(name: String, value: SecretBytes)]
 
     init(_ map: XMLElement) {
@@ -67,7 +67,7 @@ enum AuthyFormat {
             if case .wrongPassword = opened { wrongCount += 1 }
             secrets.append(opened.secret)
         }
-        // All tokens have the same password, but a damaged token must not hide the others.
+        // All tokens have the same password, but a damaged token must not hide the other tokens.
         if wrongCount > 0 && secrets.allSatisfy({ $0 == nil }) { throw .wrongPassword(.authy) }
         for (element, secret) in zip(elements, secrets) {
             try rows.append { row throws(ExportRowRefusal) in

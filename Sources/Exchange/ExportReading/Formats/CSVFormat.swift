@@ -121,8 +121,8 @@ private struct Header {
 
     /// The row of an item, or `nil` if the item has no one-time password.
     ///
-    /// A row with more or fewer cells than columns is refused, because it is not known which cell
-    /// belongs to which column.
+    /// A row with more or fewer cells than columns is refused, because its cells cannot be assigned
+    /// to the columns.
     func row(_ cells: [SecretBytes]) throws(ExportRowRefusal) -> ExportRow? {
         var row = ExportRow()
         let field: SecretBytes

@@ -67,11 +67,11 @@ enum GauthFormat {
 }
 
 extension Span<UInt8> {
-    /// Whether it is Base32 in any form that apps write, and not empty.
+    /// Whether the text is Base32 in any form that apps write, and not empty.
     var isBase32: Bool { base32Count > 0 }
 
-    /// The number of bytes that it encodes in any form of Base32 that apps write; 0 if it is
-    /// anything else.
+    /// The number of bytes that the text encodes in any form of Base32 that apps write; 0 for any
+    /// other text.
     fileprivate var base32Count: Int {
         guard let decoded = SecretBytes(copying: self).decodedBase32() else { return 0 }
         return decoded.secret.count

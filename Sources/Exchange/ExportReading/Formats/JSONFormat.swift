@@ -71,12 +71,13 @@ struct JSONFormat: Sendable {
 }
 
 extension JSONValue {
-    /// Whether it has members with all these names.
+    /// Whether the value has members with all these names.
     func has(_ names: String...) -> Bool { names.allSatisfy { self[$0] != nil } }
 }
 
 extension JSONValue? {
-    /// Whether it is a list with an element that has this member, or this member of a member.
+    /// Whether the value is a list with an element that has this member, or this member of a
+    /// member.
     func contains(_ path: String...) -> Bool {
         self?.elements?.contains { element in
             path.reduce(element) { value, name in value?[name] } != nil

@@ -93,7 +93,7 @@ enum OATHUsersFormat {
         }
     }
 
-    /// The first seven words; the others are not read.
+    /// The first seven words; further words are not read.
     private static func words(of line: Span<UInt8>) -> [Range<Int>] {
         var words: [Range<Int>] = []
         var start = 0
@@ -161,7 +161,7 @@ enum GooglePAMFormat {
                 row.counter = number(words)
             case "STEP_SIZE": row.period = number(words)
             case "DISALLOW_REUSE":
-                // The used time steps; the module removes those that have left its window.
+                // The used time steps; the module removes time steps that have left its window.
                 if let last = words.dropFirst().compactMap({ UInt64($0) }).max() {
                     row.lastUse = .step(last)
                 }

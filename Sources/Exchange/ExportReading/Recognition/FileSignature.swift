@@ -68,7 +68,7 @@ enum FileSignature: CaseIterable {
 }
 
 extension Span<UInt8> {
-    /// Whether it begins with exactly these bytes.
+    /// Whether the file begins with exactly these bytes.
     func hasPrefix(_ prefix: [UInt8]) -> Bool {
         count >= prefix.count && prefix.indices.allSatisfy { self[$0] == prefix[$0] }
     }
@@ -132,7 +132,8 @@ struct ArchiveReading {
     /// Reads the files of Steam Desktop Authenticator, with the manifest that is needed to decrypt
     /// them.
     ///
-    /// A file that cannot be read is refused, and the error names it; the others are read.
+    /// A file that cannot be read is refused, and the error names the file; the other files are
+    /// read.
     private func steamRows(_ names: [String]) throws(ExportError) -> ExportRows {
         var manifest: SecretBytes?
         if let name = self.names(where: { $0 == "manifest.json" }).first {

@@ -54,7 +54,7 @@ extension ExportRow {
         return entry
     }
 
-    /// What is reported about a row that is not an entry.
+    /// The refusal that is reported for a row that is not an entry.
     func refused(_ reason: ExportRowRefusal) -> ExportRefusal {
         var (issuer, account) = names
         if issuer.isEmpty, account.isEmpty, case .field(let field) = secret {
@@ -162,7 +162,7 @@ extension ExportRow {
         let written = (algorithm ?? "").trimmed
         let algorithm = written.isEmpty ? .sha1 : HashAlgorithm(spelling: written)
         if kind == .steam {
-            // Steam's values are fixed, whatever the file says.
+            // Steam's values are fixed, whatever the file states.
             if algorithm != .sha1 || !digits.isAbsent(or: Int64(CodeStyle.steamLength))
                 || !period.isAbsent(or: TimeStep.standard.period)
             {
@@ -218,7 +218,7 @@ extension UInt8 {
     }
 }
 
-/// What a server's file states about the last code that the server accepted.
+/// The information in a server's file about the last code that the server accepted.
 enum LastUse {
     case unknown
     /// The time step of the code.

@@ -21,7 +21,7 @@ struct KeyURIDialect {
     private(set) var isFromEnte = false
     private var kind = KindOfURI.other
 
-    /// Whether it is a Yandex key, whose translated URI has the type `totp`.
+    /// Whether the key is a Yandex key, whose translated URI has the type `totp`.
     var isYandex: Bool { kind == .yandex }
 
     init(_ text: Span<UInt8>) {
@@ -151,7 +151,7 @@ struct KeyURIDialect {
     }
 }
 
-/// What a key URI of any dialect describes.
+/// The kind of code that a key URI of any dialect describes.
 enum KindOfURI {
     case steam, yandex, hotp, other
 

@@ -20,14 +20,14 @@ enum RowField: Sendable {
     /// A name that the file does not state.
     case fixedIssuer(String)
     case note(String)
-    /// The name of an icon; a value of another type is left out.
+    /// The name of an icon; a value of a different type is left out.
     case icon(String)
     /// A list of tags.
     case tags(String)
     /// The only tag of the row.
     case tag(String)
     case favourite(String)
-    /// The same as the text "true"; a value of another type is left out.
+    /// The same as the text "true"; a value of a different type is left out.
     case favouriteText(String)
 
     /// The word for a type; unknown if it is absent.

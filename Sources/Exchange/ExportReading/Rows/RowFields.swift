@@ -6,7 +6,8 @@ internal import WatchwordCryptography
 
 /// The named values of one row: the members of a JSON object, or the columns of a database.
 ///
-/// `null` is the same as an absent value. A value of another type refuses the row, not the file.
+/// `null` is the same as an absent value. A value of a different type leads to the refusal of the
+/// row, not of the file.
 protocol RowFields {
     /// A value that is not `null`.
     func value(_ name: String) throws(ExportRowRefusal) -> JSONValue?
@@ -148,7 +149,7 @@ extension SQLiteRow: RowFields {
         }
     }
 
-    /// The row as a JSON object whose members' names are those of the columns with capitals.
+    /// The row as a JSON object whose members have the columns' names, with capitals.
     func object(_ names: [String]) -> JSONValue {
         .object(names.map { ($0, self[$0.asciiLowercased].json) })
     }

@@ -79,8 +79,8 @@ public struct SQLiteTable: Hashable, Sendable {
 extension SQLiteConnection {
     /// The ordinary tables.
     ///
-    /// SQLite stores their definitions with the words CREATE TABLE in front,
-    /// so that those of virtual tables are left out.
+    /// SQLite stores their definitions with the words CREATE TABLE in front, so the definitions of
+    /// virtual tables are left out.
     fileprivate func tables(
         _ limits: SQLiteLimits
     ) throws(ContainerError) -> [SQLiteTable] {

@@ -196,6 +196,6 @@ struct MarkupCheck {
 }
 
 extension UInt8 {
-    /// Whether it is white space in XML.
+    /// Whether the byte is white space in XML.
     var isXMLSpace: Bool { [0x20, 0x09, 0x0A, 0x0D].contains(self) }
 }

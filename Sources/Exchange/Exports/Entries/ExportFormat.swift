@@ -56,7 +56,7 @@ public enum ExportFormat: String, CaseIterable, Hashable, Sendable {
 ///
 /// It names the format and the limit, never the content.
 public enum ExportError: Error, Hashable, Sendable {
-    /// The content is not that of a known format.
+    /// The content has no known format.
     case unknownFormat
     /// The file is encrypted, and no password was given.
     ///
@@ -101,11 +101,11 @@ public enum ExportObstacle: UInt8, CaseIterable, Hashable, Sendable {
     case unsupportedAlgorithm
     /// KeePass: the key file is damaged.
     case badKeyFile
-    /// The file contains no entries, but is needed to read the files beside it.
+    /// The file contains no entries, but is needed to read the files next to it.
     case manifest
     /// A zip archive without members.
     case emptyArchive
-    /// A zip archive whose members are not those of a known export.
+    /// A zip archive whose members do not form a known export.
     case unknownMembers
     /// Comma-separated values without a column for one-time passwords that Watchword recognises.
     case unknownColumns
@@ -125,7 +125,7 @@ public struct ExportSource: Sendable {
     ///
     /// It is needed only to find the file in a manifest; formats are recognised by their content.
     public let name: String
-    /// The manifest beside the file, which Steam Desktop Authenticator needs to decrypt it.
+    /// The manifest next to the file, which Steam Desktop Authenticator needs to decrypt it.
     public let manifest: SecretBytes?
     /// The key file of a KeePass database.
     public let keyFile: SecretBytes?

@@ -2,7 +2,7 @@ public import OneTimePassword
 
 /// An entry of another app's export.
 public struct ExportedEntry: Sendable {
-    /// What the entry computes.
+    /// The codes that the entry computes.
     public enum Content: Sendable {
         /// A one-time password that Watchword computes.
         case oneTimePassword(Credential)
@@ -10,12 +10,12 @@ public struct ExportedEntry: Sendable {
         case notComputed(UncomputedCode)
     }
 
-    /// Where the other app kept the entry.
+    /// The place where the other app kept the entry.
     public enum State: UInt8, CaseIterable, Hashable, Sendable {
         case active, archived, deleted
     }
 
-    /// The one-time password, or what replaces it.
+    /// The one-time password, or the kind of code that Watchword does not compute.
     public let content: Content
     /// Groups, folders, categories and tags, without duplicates, in their order.
     public let tags: [String]
@@ -23,9 +23,9 @@ public struct ExportedEntry: Sendable {
     public let note: String
     /// The name of an icon, which is not its image; may be empty.
     public let icon: String
-    /// Whether the other app marked it as a favourite.
+    /// Whether the other app marked the entry as a favourite.
     public let isFavourite: Bool
-    /// Where the other app kept it.
+    /// The place where the other app kept the entry.
     public var state = State.active
     /// Deviations that were accepted, in the order in which they were found.
     public var warnings: [ExportWarning] = []
@@ -36,7 +36,7 @@ public struct ExportedEntry: Sendable {
     /// it.
     public var lastUsedStep: UInt64?
 
-    /// Creates an active entry without deviations.
+    /// Combines the facts of an active entry without deviations.
     public init(
         content: Content, tags: [String] = [], note: String = "", icon: String = "",
         isFavourite: Bool = false

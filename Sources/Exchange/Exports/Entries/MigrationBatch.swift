@@ -39,7 +39,7 @@ extension MigrationBatch {
         }
     }
 
-    /// Creates a part to be written.
+    /// Checks and combines the content of a part to be written.
     ///
     /// - Parameters:
     ///   - size: At most ``maximumSize``.
@@ -73,9 +73,9 @@ extension MigrationBatch {
 ///
 /// It reports the position, never the content.
 public enum MigrationError: Error, Hashable, Sendable {
-    /// It does not begin with `otpauth-migration://offline`.
+    /// The text does not begin with `otpauth-migration://offline`.
     case notAMigrationURI
-    /// It is longer than ``MigrationBatch/maximumCount``.
+    /// The text is longer than ``MigrationBatch/maximumCount``.
     case tooLong
     /// The parameter `data` is missing.
     case missingData
@@ -216,7 +216,7 @@ public struct MigrationCollection: Sendable {
         var holders: [Part: [Int]] = [:]
     }
 
-    /// Creates an empty collection.
+    /// Starts with an empty collection.
     public init() {}
 
     /// Adds a part to the first export that it belongs to, or starts a new export with it.

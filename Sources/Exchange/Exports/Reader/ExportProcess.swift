@@ -31,8 +31,8 @@ public final class ExportProcess {
     /// Starts a process.
     ///
     /// - Parameters:
-    ///   - path: The program; by default the one beside the running program or in the installation
-    ///     folder.
+    ///   - path: The program; by default the one next to the running program, or else in the
+    ///     installation folder.
     ///   - limits: ``ExportLimits/standard`` or ``ExportLimits/raised``.
     ///   - timeout: How long reading the file with one password may take; by default the time in
     ///     `limits`.

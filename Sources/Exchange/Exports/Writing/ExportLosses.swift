@@ -3,8 +3,8 @@ internal import WatchwordCryptography
 
 /// Why a format cannot hold an entry.
 ///
-/// An entry is left out rather than changed: an entry with wrong codes is worse than one that is
-/// reported as missing.
+/// An entry is left out rather than changed: an entry with wrong codes is worse than an entry that
+/// is reported as missing.
 public enum EntryOmission: String, CaseIterable, Hashable, Sendable {
     /// A plain secret, which has no codes.
     case plainSecret

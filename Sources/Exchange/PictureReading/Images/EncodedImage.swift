@@ -79,7 +79,7 @@ public struct ImageFrame: Hashable, Sendable {
     /// white or gray, so a symbol above the damage can still be read.
     public let isWhole: Bool
 
-    /// Creates a frame from its parts.
+    /// Combines the parts of a decoded frame.
     public init(brightness: GrayImage, alpha: GrayImage?, isWhole: Bool) {
         self.brightness = brightness
         self.alpha = alpha

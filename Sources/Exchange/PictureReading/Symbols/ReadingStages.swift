@@ -92,7 +92,7 @@ struct ReadingStages: ~Copyable {
 extension ReadingStages {
     /// Tries the stages until something is read, then looks for further symbols.
     ///
-    /// The stages and their order were measured on several thousand images: those that read the
+    /// The stages and their order were measured on several thousand images: stages that read the
     /// most for their time come first.
     mutating func climb(_ views: PictureViews) throws(ImageFileError) {
         let picture = views.brightness.inWorkingSize()

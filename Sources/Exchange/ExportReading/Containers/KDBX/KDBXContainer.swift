@@ -115,7 +115,7 @@ struct KDBXKeyFile {
             let root = try readXML(file, limits: XMLLimits(bytes: 1 << 20))
             return root.name == "KeyFile" ? root : nil
         } catch {
-            // It is not a key file of the XML format.
+            // The file is not a key file of the XML format.
             return nil
         }
     }

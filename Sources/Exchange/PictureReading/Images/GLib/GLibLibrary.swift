@@ -36,7 +36,7 @@ internal import WatchwordSystem
         guard let base = SharedLibrary("libglib-2.0.so.0"),
             let setWriter = unsafe base.function("g_log_set_writer_func", as: SetWriter.self)
         else { return false }
-        // 1: handled.
+        // The result 1 means that the message was handled.
         unsafe setWriter({ _, _, _, _ in 1 }, nil, nil)
         return true
     }()

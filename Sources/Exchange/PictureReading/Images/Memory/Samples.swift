@@ -194,7 +194,7 @@ struct WideSamples {
 
     var count: Int { bytes.count }
 
-    /// What the library passes to the callbacks.
+    /// The value that the library passes to the callbacks.
     var handle: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
 
     /// The file that has this handle; `nil` for a null pointer.

@@ -46,7 +46,7 @@ struct PixbufFile {
     private let loader: OpaquePointer
     private let progress: Progress
 
-    /// What the loader reports while it decodes.
+    /// The progress that the loader reports while it decodes.
     @safe private final class Progress {
         private let limits: ImageLimits
         private let format: ImageFormat

@@ -143,7 +143,7 @@ private struct GIFCanvas {
         let isInterlaced: Bool
     }
 
-    /// What a graphics control extension states about the next frame.
+    /// The contents of a graphics control extension, which apply to the next frame.
     struct Control {
         /// What happens to the frame's area before the following frame is drawn.
         enum Disposal { case keep, clear, restore }

@@ -150,8 +150,8 @@ struct FinderPatternSearch {
         var failures = 0
         let triplets = FinderTriplet.all(among: patterns)
         for triplet in triplets where used.isDisjoint(with: triplet.rings) {
-            // A page of text can have thousands of triplets; those of a page with a hundred symbols
-            // are among the first.
+            // A page of text can have thousands of triplets; the true triplets of a page with a
+            // hundred symbols are among the first.
             guard measured < 600, failures < 24 else { break }
             measured += 1
             let frame = SymbolFrame(triplet, in: regions, of: binary)
@@ -175,7 +175,7 @@ struct FinderPatternSearch {
     }
 }
 
-/// What a search found.
+/// The result of a search.
 struct FinderPatternSearchOutcome {
     /// The outlines of the symbols that were read.
     var outlines: [[Point]] = []
@@ -294,7 +294,7 @@ private struct SampledSymbol {
 
     /// Images of the symbol.
     ///
-    /// The first is nearly always enough; the others are drawn only when needed.
+    /// The first image is nearly always enough; the other images are drawn only when needed.
     func drawings() -> [() -> GrayImage] {
         let drawn = grids(view.modulesBrightness()).filter { $0.likeness > 0.75 }.map { grid in
             { grid.drawing() }

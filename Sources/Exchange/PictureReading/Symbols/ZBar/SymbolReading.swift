@@ -46,8 +46,8 @@ public func prepareSymbolReading() {
     }
 }
 
-/// The character sets that zbar uses (qrdectxt.c): those that it guesses, and those that a symbol
-/// can declare (ECI 0 to 18, 20, 26).
+/// The character sets that zbar uses (qrdectxt.c): the sets that it guesses, and the sets that a
+/// symbol can declare (ECI 0 to 18, 20, 26).
 private let converterNames =
     ["UTF-8", "SJIS", "BIG5", "CP437"] + (1...16).map { "ISO8859-\($0)" }
 
