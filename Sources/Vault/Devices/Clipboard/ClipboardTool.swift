@@ -6,7 +6,7 @@ package import WatchwordSystem
 ///
 /// A code is written to the program's standard input, never to its arguments.
 package enum ClipboardTool: UInt8, CaseIterable, Sendable {
-    // wl-clipboard, for Wayland.
+    // wl-copy and wl-paste, for Wayland.
     case wlCopy = 1
     // xclip and xsel, for X11.
     case xclip = 2

@@ -4,7 +4,7 @@ package import WatchwordSystem
 
 /// Interprets and limits the messages from the program that runs the modules.
 struct ModuleDialogue {
-    /// What to do next.
+    /// The next step of the conversation.
     enum Step {
         case show(String)
         /// Ask a question, and send the answer.

@@ -6,7 +6,7 @@ public import WatchwordSystem
 // and gets a verdict. The modules and the user's program exchange messages over the connection, so
 // the password does not pass through the server, and the kernel identifies the user.
 
-/// The server's side.
+/// The check, as the server starts it.
 package struct PeerCheck: Sendable {
     private let path: String
 

@@ -53,7 +53,7 @@ public struct PresenceProof<Grade: PresenceGrade>: ~Copyable, Sendable {
     private let purpose: PresencePurpose
     private let expiry: Duration
 
-    // Only for ``PresenceCheck/prove(for:lasting:now:)``.
+    // Called only by ``PresenceCheck/prove(for:lasting:now:)``.
     init(of purpose: PresencePurpose, until expiry: Duration) {
         self.purpose = purpose
         self.expiry = expiry
@@ -77,7 +77,8 @@ public struct PresenceProof<Grade: PresenceGrade>: ~Copyable, Sendable {
 public enum PresenceProofRefusal: CaseIterable, Hashable, Sendable {
     /// The proof has expired.
     case expired
-    /// It was created for another purpose, or for an earlier check with the same purpose.
+    /// The proof was created for a different purpose, or for an earlier check with the same
+    /// purpose.
     case otherPurpose
 }
 
@@ -91,7 +92,7 @@ public final class PresencePurpose: Sendable {
     /// The purpose as shown to the user.
     public let words: String
 
-    /// Creates a purpose without any proofs.
+    /// Starts a purpose for which no proof exists yet.
     public init(_ words: String) { self.words = words }
 }
 

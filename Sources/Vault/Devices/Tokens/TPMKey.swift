@@ -109,9 +109,9 @@ extension TPMObject: Transferable {
     }
 }
 
-/// Where a TPM is.
+/// The address of a TPM.
 ///
-/// It is never read from a vault file: the library loads code by this name.
+/// The address is never read from a vault file: the library loads code by this name.
 public struct TPMAddress: Hashable, Sendable {
     /// As in tpm2-tss: `device:PATH`, or `swtpm:host=…,port=…` for the emulator.
     public let text: String

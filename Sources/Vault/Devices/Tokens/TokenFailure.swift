@@ -17,7 +17,7 @@ public enum TokenFailure: SystemCallError, Hashable, Sendable {
     case noPermission
     /// Other programs use the device, or fill its memory.
     case busy
-    /// The secret or credential was made by another device, or the device was reset since then.
+    /// The secret or credential was made by a different device, or the device was reset since then.
     case otherDevice
     /// The PIN was wrong too often for one command; the device allows this many more attempts.
     case wrongPIN(left: UInt32?)

@@ -16,7 +16,7 @@ public protocol TokenRequestHandler: Sendable {
 /// Only this process loads the libraries for TPMs and authenticators and reads what the devices
 /// send. It learns the PIN and one slot's secret, and nothing else from the vault.
 public struct TokenHelper: TokenRequestHandler {
-    /// What the helper needs from the person.
+    /// The person, who enters the PIN and touches the device.
     public protocol Person {
         /// Asks for the PIN, again after a wrong one; `nil` cancels.
         ///
@@ -39,7 +39,7 @@ public struct TokenHelper: TokenRequestHandler {
     /// Sets the program to start.
     ///
     /// - Parameters:
-    ///   - path: the program; by default, the one beside the running program, or in the
+    ///   - path: the program; by default, the one next to the running program, or else in the
     ///     installation folder (`../libexec/watchword/`).
     ///   - timeout: for each step of the device, not counting the time that a person takes to type.
     /// - Throws: ``HelperFailure/notFound`` if no path is given and the program is not found.

@@ -9,7 +9,7 @@ package import WatchwordSystem
 @safe package final class LoginManager {
     /// An announcement of the login manager.
     package enum Notice: Hashable, Sendable {
-        /// A session of the user with this ID is locked; `nil` if its user could not be found out.
+        /// A session of the user with this ID is locked; `nil` if its user could not be determined.
         case lock(user: UInt32?)
         /// The machine is about to sleep; ``allowSleep()`` lets it.
         case sleep

@@ -108,7 +108,7 @@ public enum AuthenticatorProgram {
     }
 }
 
-/// Where authenticators are.
+/// The source of authenticators.
 public protocol AuthenticatorSource {
     /// Opens the authenticator at `path`, or all of them.
     func open(_ path: String?) throws(TokenFailure) -> [Authenticator]
@@ -145,7 +145,7 @@ public struct ConnectedAuthenticators: AuthenticatorSource {
             return nil
         }
         let authenticator = unsafe Authenticator(owning: device)
-        // One that supports only U2F has no `hmac-secret`.
+        // An authenticator that supports only U2F has no `hmac-secret`.
         return unsafe fido_dev_is_fido2(device) ? authenticator : nil
     }
 
