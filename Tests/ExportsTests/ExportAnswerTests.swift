@@ -144,7 +144,7 @@ import WatchwordSystem
         }
     }
 
-    /// What arrives of an answer.
+    /// The part of an answer that arrives.
     private static func sent(_ answer: ExportAnswer) throws -> ExportAnswer {
         try answer.frame().withContent { bytes in try ExportAnswer(parsing: bytes) }
     }

@@ -9,7 +9,7 @@ import TestSupport
 /// delayed and duplicated. A message more than a day old no longer arrives, because responses are
 /// recorded for a day.
 struct LoginModel: StateMachine {
-    /// What to explore.
+    /// The scope of an exploration.
     struct Setting: Sendable {
         var policy = Policy.standard
         /// Whether two nodes process requests in steps that can interleave; otherwise a request is

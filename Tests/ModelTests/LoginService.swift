@@ -25,7 +25,7 @@ struct LoginService: Sendable {
         self.subject = subject
     }
 
-    /// Creates a database with one enrolled secret.
+    /// Returns a new database with one enrolled secret.
     func enrol() async throws -> (MemoryContent, credential: CredentialID, secret: String) {
         var content = MemoryContent(
             chain: EventChain(node: [UInt8](repeating: 1, count: 16), key: rings[0].auditKey))

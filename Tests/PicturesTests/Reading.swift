@@ -53,7 +53,6 @@ extension ReaderPool {
             })
     }
 
-    /// Reads one file.
     func read(path: String) throws -> Reading {
         var symbols: [String] = []
         let outcome = try read(FileDescriptor(reading: path)) { symbols.append(text($0)) }

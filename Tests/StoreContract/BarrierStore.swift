@@ -15,7 +15,6 @@ package actor BarrierStore: VerificationStore {
     package private(set) var awaited = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Wraps `store`.
     package init(_ store: any VerificationStore) { self.store = store }
 
     /// Holds the next `count` readers back until all of them have read.

@@ -247,7 +247,7 @@ extension StoreContract {
         _ = try await store.prune(Pruning(now: nil, eventsBefore: .at(46 * 86_400)))
         // The first event that was kept is linked to the chain's start.
         try expectEqual(try await isBorneOut(74), true)
-        // An event that was linked with another key.
+        // An event that was linked with a different key.
         guard let head = try await store.chains().first(where: { $0.head.sequence == 50 })?.head
         else { throw ContractBreach(description: "one chain") }
         var chain = EventChain(resuming: head, at: 50, key: try KeyRing.make().auditKey)

@@ -3,7 +3,7 @@ package import Foundation
 /// A registration with an attestation statement, of `Vectors/webauthn/attestations.json`.
 package struct AttestationVector: Codable, Sendable {
     package let name: String
-    /// The attestation object.
+    /// The attestation object, encoded in CBOR.
     package let object: Data
     /// How the statement is verified: `none`, `self`, `certified`, `weak` (with SHA-1), `unknown`,
     /// or why it is denied.

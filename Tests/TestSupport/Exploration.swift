@@ -12,7 +12,7 @@ package protocol StateMachine {
     /// Identifies a state: two states with equal keys behave alike.
     associatedtype Key: Hashable
 
-    /// Where the exploration begins.
+    /// The initial states of the exploration.
     var initialStates: [State] { get }
     /// The possible next actions; an empty array ends the path.
     func actions(in state: State) -> [Action]

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A TPM that relays the responses of an emulated TPM, spoils some of them, and records the commands.
 public final class HostileTPM: Sendable {
-    /// What is wrong with the response.
+    /// The defect of a spoiled response.
     public enum Fault: Sendable, Equatable {
         /// The bits of this byte, counted from the end, are inverted.
         case changed(fromEnd: Int)
@@ -37,9 +37,9 @@ public final class HostileTPM: Sendable {
 
     /// A command and its honest response.
     public struct Exchange: Sendable {
-        /// The command.
+        /// The bytes of the command.
         public let command: [UInt8]
-        /// What the TPM answered, before the answer was spoiled.
+        /// The TPM's response, before it was spoiled.
         public let response: [UInt8]
     }
 

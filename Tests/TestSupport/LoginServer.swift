@@ -81,7 +81,7 @@ public final class LoginServer: Sendable {
 
     /// One request as the server received it.
     public struct Request: Sendable {
-        /// The request path.
+        /// The path of the request.
         public let path: String
         /// The header fields by name.
         public let headers: [String: String]

@@ -56,7 +56,7 @@ public final class LoopbackSocket: Sendable {
         return made
     }
 
-    /// The local port.
+    /// The port to which the socket is bound.
     public var port: UInt16 {
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)

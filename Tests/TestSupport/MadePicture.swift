@@ -4,7 +4,7 @@ internal import Foundation
 public struct MadePicture: Codable, Sendable {
     /// The file's name in `Vectors/qr`.
     public let file: String
-    /// What the image tests.
+    /// The property that the image tests.
     public let kind: String
     /// The texts of its symbols.
     public let texts: [String]
@@ -13,9 +13,9 @@ public struct MadePicture: Codable, Sendable {
 
     /// An entry, with its code for one time or counter.
     public struct Entry: Codable, Sendable {
-        /// The otpauth issuer.
+        /// The issuer in the key URI.
         public let issuer: String
-        /// The otpauth account.
+        /// The account in the key URI.
         public let account: String
         /// `totp`, `hotp` or `steam`.
         public let type: String
@@ -38,7 +38,7 @@ public struct MadePicture: Codable, Sendable {
     /// The path of the image file.
     public var path: String { PackageFolder.root.appending(path: "Vectors/qr/\(file)").path }
 
-    /// All images.
+    /// All images that `Vectors/qr.json` describes.
     public static func all() throws -> [MadePicture] {
         try VectorFile<MadePicture>("qr.json").cases
     }

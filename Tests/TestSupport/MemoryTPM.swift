@@ -19,7 +19,7 @@ public final class MemoryTPM: TokenRequestHandler {
 
     /// How many requests it was asked to carry out.
     public var requests: Int { state.withLock { $0.requests } }
-    /// Why it carries out no request; `nil` if it works.
+    /// The error with which every request fails; `nil` if the TPM works.
     public var failure: TokenFailure? {
         get { state.withLock { $0.failure } }
         set { state.withLock { $0.failure = newValue } }

@@ -1,4 +1,4 @@
-/// What a program would lose in a power failure, according to its system calls.
+/// The files that a program would lose in a power failure, according to its system calls.
 ///
 /// A test that kills the program before each call of a trace cannot notice a call that is missing.
 public struct PowerFailure {

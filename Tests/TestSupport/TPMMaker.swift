@@ -6,9 +6,9 @@ public struct TPMMaker {
     /// The names of the authorities, the root first.
     private let authorities: [String]
 
-    /// Where TPMs keep the certificate of their endorsement key on P-256.
+    /// The place where TPMs keep the certificate of their endorsement key on P-256.
     public static let p256Index = 0x01c0_000a
-    /// Where TPMs keep the certificates of issuers.
+    /// The place where TPMs keep the certificates of issuers.
     public static let issuerIndex = 0x01c0_0100
 
     /// Makes a root, and issuers between it and the TPMs.

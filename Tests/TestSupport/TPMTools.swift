@@ -2,7 +2,7 @@ internal import Foundation
 
 /// tpm2-tools, an independent client of a TPM.
 public struct TPMTools {
-    /// A program failed.
+    /// A program of tpm2-tools failed.
     public struct Failed: Error {
         let program: String
         let errors: String

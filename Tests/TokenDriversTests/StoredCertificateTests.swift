@@ -42,7 +42,7 @@ import Testing
         for count in 0..<a.count {
             #expect(storedCertificates(in: [Array(a.prefix(count))]) == [])
         }
-        // It would be larger than any certificate that is sent.
+        // The certificate would be larger than any certificate that is sent.
         #expect(storedCertificates(in: [certificate(1, 4_097)]) == [])
     }
 }

@@ -6,7 +6,7 @@ import WatchwordSystem
 
 @testable import Devices
 
-/// What `watchword` and `watchword-token` send to each other.
+/// The messages that `watchword` and `watchword-token` send to each other.
 struct TokenMessageTests {
     private static let secret = SecretBytes(text: String(repeating: "s", count: 32))
     private static let pin = SecretBytes(text: "2580")
@@ -160,7 +160,7 @@ struct TokenMessageTests {
         #expect(try MessageForm.bytes(of: message).count == TokenMessage.largestFrame)
     }
 
-    /// One of each kind.
+    /// One message of each kind.
     private static let refusals: [TokenFailure] = [
         .noDevice, .noPermission, .busy, .otherDevice, .wrongPIN(left: nil), .wrongPIN(left: 2),
         .noPIN, .failed(call: "Esys_Load", code: .max),

@@ -20,7 +20,7 @@ func fuzzPicture(_ bytes: [UInt8], library: ImageLibrary? = nil) {
     do {
         let file = try EncodedImage(
             bytes, limits: limits, library: library.flatMap { libraries[$0] })
-        // Drawn images have no pixels of their own.
+        // Drawn images have no pixels until they are drawn.
         let isDrawn = library == .librsvg || library == .poppler
         precondition(
             isDrawn || file.width * file.height <= limits.pixels, "a picture is within its limits")
