@@ -78,8 +78,8 @@ public enum Confinement {
         }
     }
 
-    /// Makes this process the first to be killed when the machine runs out of memory, instead of
-    /// one with unsaved work.
+    /// Makes this process the first to be killed when the machine runs out of memory, instead of a
+    /// process with unsaved work.
     private static func raiseOOMScore() {
         let file = retrying { unsafe open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC) }
         // This helps other processes and is not part of the confinement, so it is skipped without

@@ -5,7 +5,7 @@ public import WatchwordSystem
 /// Limits the files that this process can open for the rest of its life, where the kernel supports
 /// it (Landlock).
 public enum FileAccessLimit {
-    /// Moving a file to another folder needs this version; earlier ones forbid it altogether.
+    /// Moving a file to another folder needs this version; earlier versions forbid it altogether.
     private static let leastVersion: Int32 = 2
 
     /// From here on, this thread and the threads that it starts can open only the contents of

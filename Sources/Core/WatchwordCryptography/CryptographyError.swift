@@ -9,11 +9,12 @@ public enum CryptographyError: Error, Hashable, Sendable {
     case keyLength
     /// The initialisation vector or nonce does not have the cipher's length.
     case vectorLength
-    /// The ciphertext is shorter than that of an empty text, or does not consist of whole blocks.
+    /// The ciphertext is shorter than the ciphertext of an empty text, or does not consist of whole
+    /// blocks.
     case ciphertextLength
     /// A different key, different associated data, or a changed box: these are indistinguishable.
     case notAuthentic
-    /// The padding is invalid, or the key is not the one that wrapped the key.
+    /// The padding is invalid, or a different key wrapped the key.
     case wrongKey
 
     // Private and public keys.

@@ -165,7 +165,6 @@ enum HMACStates<Function: CompressionFunction> {
     @inline(__always)
     var state: SIMD8<Word> { unsafe Function.state(at: context) }
 
-    /// Compresses `words` into `state`.
     @inline(__always)
     func run(_ words: SIMD16<Word>, from state: SIMD8<Word>) -> SIMD8<Word> {
         unsafe UnsafeMutableRawPointer(context).storeBytes(of: state, as: SIMD8<Word>.self)

@@ -32,8 +32,8 @@ public enum JSONContent: Hashable, Sendable {
     /// The same, but with any number, as in ``any``.
     case anyNumbers
     /// Everything that programs write: a number that is not whole or exceeds 64 bits is read as
-    /// ``JSONValue/otherNumber``, one above `Int64` as ``JSONValue/counter(_:)``, and an escaped
-    /// unpaired surrogate as U+FFFD; texts may contain NUL.
+    /// ``JSONValue/otherNumber``, a number above `Int64` as ``JSONValue/counter(_:)``, and an
+    /// escaped unpaired surrogate as U+FFFD; texts may contain NUL.
     case any
 }
 

@@ -97,7 +97,6 @@ public final class Certificate: Sendable {
 
     deinit { unsafe X509_free(handle) }
 
-    /// Lends the certificate to a call.
     func withHandle<Result>(_ body: (OpaquePointer) -> Result) -> Result {
         unsafe body(handle)
     }

@@ -12,7 +12,6 @@ internal import Synchronization
 
     deinit { unsafe EVP_PKEY_free(key) }
 
-    /// Lends the key to a call.
     func withKey<Result: ~Copyable, Failure: Error>(
         _ body: (OpaquePointer) throws(Failure) -> Result
     ) throws(Failure) -> Result { try unsafe body(key) }
@@ -160,7 +159,6 @@ func cString(_ text: StaticString) -> UnsafePointer<CChar> {
 }
 
 extension EllipticCurve {
-    /// OpenSSL's name of the curve.
     var openSSLName: StaticString {
         switch self {
         case .p256: "P-256"
@@ -169,7 +167,6 @@ extension EllipticCurve {
         }
     }
 
-    /// OpenSSL's number of the curve.
     var openSSLNumber: Int32 {
         switch self {
         case .p256: NID_X9_62_prime256v1

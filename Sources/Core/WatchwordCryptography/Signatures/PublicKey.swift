@@ -136,8 +136,8 @@ extension PublicKey {
                 return unsafe EVP_PKEY_public_check(context) == 1
             }
             // The full check also multiplies the point by the curve's order. That is redundant
-            // here: the order of these curves is prime, so it is also that of each point but
-            // infinity.
+            // here: the order of these curves is prime, so it is also the order of each point
+            // except infinity.
             return unsafe EVP_PKEY_public_check_quick(context) == 1
         }
     }

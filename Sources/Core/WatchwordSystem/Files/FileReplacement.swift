@@ -91,9 +91,8 @@ public struct FileReplacement: Sendable {
 
     /// Replaces the old file, if any, with a file that contains `bytes` (mode 0600).
     ///
-    /// When this returns, the new file is on disk. If it throws
-    /// ``FileError/notConfirmed(_:)``, the new file is in place; if it throws any other
-    /// error, the old one is.
+    /// When this returns, the new file is on disk. If it throws ``FileError/notConfirmed(_:)``, the
+    /// new file is in place; if it throws any other error, the old file is.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, previous: Previous
     ) throws(FileError) {
@@ -262,7 +261,7 @@ extension FileReplacement {
 
     /// Completes or undoes an exchange that a killed writer began.
     ///
-    /// A displaced file that is neither the new one nor a kept one belongs to another program. It
+    /// A displaced file that is neither the new file nor a kept file belongs to another program. It
     /// is put back if the new file still has the name of the replaced file.
     ///
     /// - Throws: ``FileError/inTheWay(name:)`` if a third file has that name.

@@ -232,8 +232,8 @@ extension Folder {
         try descriptor.setMode(try descriptor.facts().st_mode & 0o7777 & ~0o022)
     }
 
-    /// Opens the folder `name` in this one, whatever its permissions; `nil` if it does not exist,
-    /// is a symbolic link, or belongs to another user.
+    /// Opens the folder `name` in this folder, whatever its permissions; `nil` if it does not
+    /// exist, is a symbolic link, or belongs to another user.
     public func openOwnFolder(_ name: String) throws(SystemCallFailure) -> Folder? {
         let opened = try SystemCallFailure.nilIf(
             { [ENOENT, ENOTDIR, ELOOP].contains($0.number) }, open(name, O_RDONLY | O_DIRECTORY))

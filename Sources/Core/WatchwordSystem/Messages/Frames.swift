@@ -78,7 +78,6 @@ public final class FrameWriter {
 }
 
 extension FrameWriter {
-    /// Starts a frame with `value`.
     package convenience init(
         _ value: some Transferable, limit: Int = largestFrame
     ) throws(SystemCallFailure) {
@@ -147,7 +146,7 @@ public struct IncomingFrame {
     /// Whether a part of the frame has arrived.
     public var hasBegun: Bool { header.count > 0 }
 
-    /// Whether the frame was found to be one of the large ones.
+    /// Whether the frame was found to be a large frame.
     var isLarge: Bool { capacity > limit }
 
     /// The memory that the frame's content has.

@@ -43,7 +43,7 @@ extension WipedBuffer {
     }
 }
 
-/// The limits of a value that another process sends, unless its reader sets a lower one.
+/// The limits of a value that another process sends, unless its reader sets a lower limit.
 package enum TransferLimits {
     /// The maximum size of a text or secret in bytes.
     package static let string = 1 << 20

@@ -192,9 +192,7 @@ package protocol HelperConnection {
     mutating func receive() throws(SystemCallFailure) -> FrameConnection.Received
     /// Sends a frame with `value`, and gives the helper a new timeout.
     mutating func send(_ value: some Transferable) throws(SystemCallFailure)
-    /// Gives the helper a new timeout.
     mutating func restartTimeout()
-    /// How the helper ended.
     func ending() -> ChildProcess.Ending
 }
 

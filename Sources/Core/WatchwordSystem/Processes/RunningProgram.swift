@@ -33,7 +33,7 @@ public enum RunningProgram {
         folders(in: Environment.value("PATH") ?? "").map { "\($0)/\(name)" }.first(where: canRun)
     }
 
-    /// The absolute folders in a list as in PATH; a relative one could contain anything.
+    /// The absolute folders in a list as in PATH; a relative folder could contain anything.
     static func folders(in list: String) -> [String] {
         list.utf8.split(separator: UInt8(ascii: ":")).filter { $0.first == UInt8(ascii: "/") }
             .map { String(Substring($0)) }

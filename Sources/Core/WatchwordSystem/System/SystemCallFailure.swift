@@ -43,10 +43,10 @@ extension SystemCallFailure {
     /// Whether the name is already in use.
     public var isAlreadyExists: Bool { number == EEXIST }
 
-    // File systems without hard links return one of these.
+    // The errors that file systems without hard links return.
     var isLinkUnsupported: Bool { [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number) }
 
-    // File systems and kernels that cannot exchange two names return one of these.
+    // The errors that file systems and kernels return if they cannot exchange two names.
     var isExchangeUnsupported: Bool { [EINVAL, EPERM, ENOSYS, EOPNOTSUPP].contains(number) }
 
     /// Whether the name to be opened belongs to a folder, a symbolic link or a socket.

@@ -185,7 +185,7 @@ package struct UTCTime: Hashable, Sendable {
         unsafe fields.tm_mon = Int32(month - 1)
         unsafe fields.tm_mday = Int32(day)
         let seconds = unsafe timegm(&fields)
-        // `timegm` converts an invalid date, such as 31 April, to one in the next month.
+        // `timegm` converts an invalid date, such as 31 April, to a date in the next month.
         guard unsafe fields.tm_mday == Int32(day) else { return nil }
         return Int64(seconds) + Int64((year - 1570 - yearOfCycle) / 400) * cycle
     }
