@@ -58,7 +58,6 @@ struct PictureAnswer {
         symbols = []
     }
 
-    /// Parses a reader's answer.
     init(parsing frame: WipedBuffer) throws(FieldReader.Unreadable) {
         (outcome, symbols) = try frame.withBytes { bytes throws(FieldReader.Unreadable) in
             var fields = FieldReader(.bigEndian)

@@ -50,8 +50,8 @@ final class ReaderConnection {
 
     /// Gives the process an image to read within `timeout`.
     ///
-    /// - Returns: whether the process accepted the image; one that has ended or sent an
-    ///   unexpected frame accepts none, nor does one with another library.
+    /// - Returns: whether the process accepted the image; a process that has ended, has sent an
+    ///   unexpected frame or has a different library accepts none.
     func take(
         _ source: any PictureSource, index: Int, timeout: Duration
     ) throws(HelperFailure) -> Bool {

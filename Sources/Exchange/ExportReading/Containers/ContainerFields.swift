@@ -61,7 +61,6 @@ struct BinaryParts {
     /// How many bytes were read.
     var position: Int { reader.position }
 
-    /// How many bytes are left.
     var remaining: Int { file.count - reader.position }
 
     /// The next `count` bytes.
@@ -72,7 +71,6 @@ struct BinaryParts {
         }
     }
 
-    /// All bytes that are left.
     mutating func rest() throws(ExportError) -> SecretBytes { try take(remaining) }
 
     /// The next number of `width` bytes.
@@ -89,7 +87,6 @@ struct BinaryParts {
         return Int(count)
     }
 
-    /// Skips the next `count` bytes.
     mutating func skip(_ count: Int) throws(ExportError) {
         _ = try read { reader, bytes throws(FieldReader.Unreadable) in
             try reader.take(count, of: bytes)

@@ -20,7 +20,7 @@ struct JavaHashMap {
     /// The objects that a later reference can refer to, numbered in order from 0x7E0000.
     private enum Referent {
         case string(SecretBytes)
-        /// A class of boxed values, with the length of one.
+        /// A class of boxed values, with the length of a value.
         case boxClass(count: Int)
         case other
     }
@@ -92,7 +92,7 @@ struct JavaHashMap {
         }
     }
 
-    /// Reads a class description, or a reference to one; returns the length of a value.
+    /// Reads a class description, or a reference to a description; returns the length of a value.
     private mutating func boxClass() throws(ExportError) -> Int {
         switch try parts.number(width: 1) {
         case Tag.null: return 0  // There is no superclass.
@@ -181,7 +181,7 @@ extension SecretBytes {
     }
 }
 
-/// Iterates over the characters of modified UTF-8; it stops before an invalid one.
+/// Iterates over the characters of modified UTF-8; it stops before an invalid character.
 private struct ModifiedUTF8Reader {
     private(set) var position = 0
 

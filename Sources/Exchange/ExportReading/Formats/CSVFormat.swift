@@ -191,7 +191,7 @@ private struct Header {
 /// Reads comma-separated values (RFC 4180) row by row.
 ///
 /// Line ends are LF, CRLF or CR; empty rows are left out. A quotation mark in the middle of a cell
-/// that does not begin with one is read literally.
+/// that does not begin with a quotation mark is read literally.
 struct CSVRows {
     /// The maximum number of cells in a row.
     private static let maximumCellCount = 1_000

@@ -164,7 +164,7 @@ enum FreeOTP2Format {
         try FreeOTPToken.fill(&row, fields, secret: key)
     }
 
-    /// Whether the key is a UUID, as that of each secret.
+    /// Whether the key is a UUID, like the key of each secret.
     private static func isIdentifier(_ key: String) -> Bool {
         key.utf8.count == 36 && key.utf8.count(where: { $0 == UInt8(ascii: "-") }) == 4
     }

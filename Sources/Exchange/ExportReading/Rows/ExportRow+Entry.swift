@@ -231,7 +231,7 @@ enum LastUse {
     /// The greatest offsets of local time behind and ahead of UTC, in seconds.
     private static let zones: (behind: Int64, ahead: Int64) = (12 * 3_600, 14 * 3_600)
 
-    /// The counter of the next code; `counter` is that of the last or of the next code.
+    /// The counter of the next code; `counter` belongs to the last or to the next code.
     ///
     /// After a use, liboath writes the last code and its counter; before the first use, it writes
     /// the counter of the next code.

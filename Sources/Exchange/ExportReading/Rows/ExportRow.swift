@@ -148,7 +148,7 @@ struct ExportRows {
         }
     }
 
-    /// Appends a row for each element of a JSON list; one that is not an object is refused.
+    /// Appends a row for each element of a JSON list; an element that is not an object is refused.
     mutating func append(
         _ elements: [JSONValue],
         filling fill: (inout ExportRow, JSONFields) throws(ExportRowRefusal) -> Void

@@ -200,7 +200,7 @@ extension Span<UInt8> {
     func firstRange(of word: String) -> Range<Int>? {
         let length = word.utf8.count
         guard count >= length, let first = word.utf8.first else { return nil }
-        // A capital letter differs from its small one in this bit.
+        // A capital letter differs from its lowercase form in this bit.
         let other = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) ? first & ~0x20 : first
         for start in 0...(count - length) {
             guard self[start] == first || self[start] == other else { continue }

@@ -11,7 +11,7 @@ internal import WatchwordCryptography
 enum RowField: Sendable {
     /// A name; of several, the first that is not empty.
     ///
-    /// - Parameter unless: A member whose presence hides this one, even if it is empty.
+    /// - Parameter unless: A member whose presence hides this name, even if it is empty.
     case issuer(String, unless: String? = nil)
     case account(String, unless: String? = nil)
     /// An account that is preceded by the issuer and this separator, unless the file has another
@@ -34,7 +34,7 @@ enum RowField: Sendable {
     case type(String)
     /// The word for a type; TOTP if it is absent or empty.
     case optionalType(String)
-    /// A number that stands for one of these types, of which the first is that of 0 or `null`.
+    /// A number that stands for one of these types, the first of which stands for 0 or `null`.
     case numberedType(String, [ExportRow.Kind])
     /// A type that the file does not state.
     case fixedType(ExportRow.Kind)
@@ -49,7 +49,7 @@ enum RowField: Sendable {
     case pin(String)
 
     case algorithm(String)
-    /// A number that stands for one of these algorithms, of which the first is that of 0 or `null`.
+    /// A number that stands for one of these algorithms, the first of which stands for 0 or `null`.
     case numberedAlgorithm(String, [String])
     case digits(String)
     case period(String)

@@ -34,7 +34,7 @@ extension RowFields {
         return text
     }
 
-    /// A number; its use decides whether one that is not whole matters.
+    /// A number; its use decides whether a fraction matters.
     func number(_ name: String) -> ExportRow.Number {
         do {
             return switch try value(name) {

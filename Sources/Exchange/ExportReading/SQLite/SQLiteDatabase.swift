@@ -143,7 +143,7 @@ public enum SQLiteValue: Sendable {
     case integer(Int64)
     /// A floating-point number of 64 bits.
     case real(Double)
-    /// A text as UTF-8; an invalid one is returned as it is.
+    /// A text as UTF-8; invalid text is returned unchanged.
     case text(SecretBytes)
     /// A blob: bytes without an encoding.
     case blob(SecretBytes)
@@ -173,7 +173,8 @@ public struct SQLiteLimits: Hashable, Sendable {
     public let tables: Int
     /// The maximum number of rows that are read from one table.
     public let rows: Int
-    /// The maximum length of one value in bytes; longer ones are ``SQLiteValue/tooLong(length:)``.
+    /// The maximum length of one value in bytes; longer values are
+    /// ``SQLiteValue/tooLong(length:)``.
     public let valueLength: Int
     /// The maximum length of all values that are read from one table, in bytes.
     public let totalLength: Int

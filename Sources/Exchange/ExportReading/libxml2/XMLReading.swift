@@ -102,7 +102,7 @@ public struct XMLLimits: Hashable, Sendable {
     public let elements: Int
     /// The maximum number of attributes, with namespace declarations, of one element.
     ///
-    /// The library compares each attribute with each other one.
+    /// The library compares each attribute with every other attribute.
     public let attributes = 256
 
     /// Combines the limits.

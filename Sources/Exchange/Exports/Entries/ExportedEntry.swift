@@ -56,8 +56,8 @@ public enum ExportWarning: Hashable, Sendable {
     /// The number of digits, the period or the algorithm in the file is not the one that Steam
     /// uses.
     case steamParameters
-    /// The counter may be that of the last code rather than that of the next, so the first code
-    /// may be refused: Google Authenticator.
+    /// The counter may belong to the last code rather than to the next code, so the first code may
+    /// be refused: Google Authenticator.
     case counterOfLastCode
     /// A deviation of the entry's key URI.
     case keyURI(KeyURIWarning)
@@ -67,7 +67,7 @@ public enum ExportWarning: Hashable, Sendable {
 
 /// Why a row of an export did not become an entry.
 public enum ExportRowRefusal: UInt8, Error, CaseIterable, Hashable, Sendable {
-    /// The row has no secret, or one that decodes to no bytes.
+    /// The row has no secret, or a secret that decodes to no bytes.
     case noSecret
     /// The secret is not in the format's encoding.
     case badSecret

@@ -106,7 +106,7 @@ struct MigrationEntries {
             return .unknownAlgorithm
         }
         guard let length = length(numbers[.digits] ?? 0, entry) else { return .unknownDigits }
-        // The counter is a signed number; a negative one is invalid.
+        // The counter is a signed number; a negative counter is invalid.
         let counter = Int64(bitPattern: numbers[.counter] ?? 0)
         guard let movingFactor = movingFactor(numbers[.type] ?? 0, counter, entry) else {
             return .unknownType

@@ -209,7 +209,7 @@ public struct MigrationCollection: Sendable {
         var sets: [Int] = []
         /// How many of these exports have a part with this index.
         ///
-        /// These are always the first ones, because each part is added to the first export that
+        /// These are always the first exports, because each part is added to the first export that
         /// lacks it.
         var counts: [Int: Int] = [:]
         /// The indexes in `sets` of the exports that have a part with this content.

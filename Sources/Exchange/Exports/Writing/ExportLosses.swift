@@ -149,7 +149,7 @@ extension UncomputedCode {
         secret.withBytes { bytes in
             guard bytes.count == 26 else { return bytes.count == 16 }
             let stated = Int(bytes[24] & 0x0F) << 8 | Int(bytes[25])
-            // The remainder of the other bits, as a polynomial, divided by this one.
+            // The remainder of the other bits, as a polynomial, divided by this polynomial.
             let divisor = 0x18F3
             var remainder = 0
             for index in 0..<(26 * 8 - 12) {

@@ -2,7 +2,7 @@ internal import Pictures
 import QRDrawing
 import WatchwordSystem
 
-/// Tries stages on one image, from cheap ones that read most images to the last resorts.
+/// Tries stages on one image, from cheap stages that read most images to the last resorts.
 struct ReadingStages: ~Copyable {
     private let scanner: SymbolScanner
     private let deadline: ProcessorTime?
@@ -22,7 +22,6 @@ struct ReadingStages: ~Copyable {
         self.deadline = deadline
     }
 
-    /// Whether something was read.
     var hasRead: Bool { !texts.isEmpty }
 
     /// Whether one symbol fills the image, so that there is no space for another next to it.
@@ -37,8 +36,8 @@ struct ReadingStages: ~Copyable {
                 left, Double(picture.width) - right, top, Double(picture.height) - bottom,
             ]
             // The margin is a fifth of the side of the smallest symbol, and a smaller share of a
-            // larger one. No symbol has been seen with fewer than 40 pixels per side, about two per
-            // module.
+            // larger symbol. No symbol has been seen with fewer than 40 pixels per side, about two
+            // per module.
             let room = max(40, (right - left) / 5)
             return strips.allSatisfy { $0 < room }
         }

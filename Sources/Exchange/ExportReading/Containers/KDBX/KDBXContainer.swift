@@ -5,7 +5,8 @@ internal import WatchwordSystem
 
 /// KeePass' database, KDBX 3 and 4.
 ///
-/// Without its key file, a database cannot be told from one with a different password.
+/// Without its key file, a database cannot be distinguished from a database with a different
+/// password.
 enum KDBXContainer {
     /// The content of a database.
     struct Document {
@@ -314,7 +315,7 @@ final class KDBXProtection {
 
     /// Decrypts the next protected value, which is Base64.
     ///
-    /// A value that is not used must be decrypted as well, because the next one follows it in the
+    /// A value that is not used must be decrypted as well, because the next value follows it in the
     /// keystream.
     func next(_ value: SecretBytes) throws(ExportError) -> SecretBytes {
         guard let bytes = value.decodedBase64Lines() else { throw .damaged(.keePass) }

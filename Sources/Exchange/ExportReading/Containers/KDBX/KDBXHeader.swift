@@ -13,7 +13,6 @@ struct KDBXHeader {
     let count: Int
     /// The cipher of the content.
     let cipher: KDBXCipher
-    /// Whether the content is compressed.
     let isCompressed: Bool
     /// The seed of the key.
     let seed: SecretBytes

@@ -26,8 +26,8 @@ internal import WatchwordSystem
 
     /// Discards the messages of all libraries that use GLib, once per process.
     ///
-    /// GLib would otherwise examine standard error before it writes one, which a confined process
-    /// must not do. A message could also contain parts of an image.
+    /// GLib would otherwise examine standard error before it writes a message, which a confined
+    /// process must not do. A message could also contain parts of an image.
     private static let discardsMessages: Bool = {
         typealias Writer =
             @convention(c) (Int32, UnsafeRawPointer?, Int, UnsafeMutableRawPointer?) -> Int32

@@ -216,7 +216,7 @@ struct WideSamples {
         return available
     }
 
-    /// Moves the position; returns the new one, or `nil` if it would be outside the file.
+    /// Moves the position; returns the new position, or `nil` if it would be outside the file.
     func seek(to target: Int) -> Int? {
         guard (0...bytes.count).contains(target) else { return nil }
         position = target

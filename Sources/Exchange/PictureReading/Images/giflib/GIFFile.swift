@@ -5,7 +5,7 @@ internal import WatchwordSystem
 
 /// A GIF file, still or animated.
 ///
-/// Each frame is drawn over the previous ones, because the frames of an animation often contain
+/// Each frame is drawn over the previous frames, because the frames of an animation often contain
 /// only what changed.
 struct GIFFile {
     let width: Int
@@ -35,7 +35,7 @@ struct GIFFile {
         self.library = library
     }
 
-    /// Draws the frames up to this one.
+    /// Draws the frames up to this frame.
     func samples(_ index: Int) throws(ImageFileError) -> Samples {
         var decoder = try GIFDecoder(bytes, library: library)
         var canvas = GIFCanvas(width: width, height: height)

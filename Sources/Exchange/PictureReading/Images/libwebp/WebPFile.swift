@@ -4,8 +4,8 @@ import QRDrawing
 
 /// A WebP file: lossy or lossless, with or without alpha, still or animated.
 ///
-/// Each frame of an animation is decoded on its own, not composited on the previous one, because a
-/// symbol is complete in one frame.
+/// Each frame of an animation is decoded on its own, not composited on the previous frame, because
+/// a symbol is complete in one frame.
 struct WebPFile {
     let width: Int
     let height: Int

@@ -135,7 +135,7 @@ struct ModulePlane {
     }
 }
 
-/// A Gaussian blur of modules that are surrounded by light ones.
+/// A Gaussian blur of modules that are surrounded by light modules.
 struct ModuleBlur {
     private let near: Float
     private let far: Float

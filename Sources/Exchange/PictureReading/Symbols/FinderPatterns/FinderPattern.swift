@@ -85,7 +85,7 @@ struct FinderTriplet {
 
     /// All triplets among the patterns, the most likely first.
     ///
-    /// The other two patterns of a symbol are among the nearest ones of similar size.
+    /// The other two patterns of a symbol are among the nearest patterns of similar size.
     static func all(among patterns: [FinderPattern]) -> [FinderTriplet] {
         var found: [FinderTriplet] = []
         for (index, corner) in patterns.enumerated() {
@@ -133,7 +133,7 @@ struct FinderPatternSearch {
         let fresh = found.filter { pattern in
             !outlines.contains { pattern.centre.isInside($0) }
         }
-        // Large ones first: a pattern that fills the page is more likely to be a symbol than
+        // Large patterns first: a pattern that fills the page is more likely to be a symbol than
         // texture.
         patterns = Array(fresh.sorted { $0.module > $1.module }.prefix(256))
     }

@@ -45,10 +45,9 @@ struct Regions {
     /// The region with that number.
     subscript(number: Int) -> Region { regions[number] }
 
-    /// Whether the region is dark.
     func isDark(_ number: Int) -> Bool { runs[number].isDark }
 
-    /// The region around the given one: it contains the pixel above the given region's topmost
+    /// The region around the given region: it contains the pixel above the given region's topmost
     /// leftmost pixel.
     func surrounding(_ number: Int) -> Int? {
         let above = runs[number].above

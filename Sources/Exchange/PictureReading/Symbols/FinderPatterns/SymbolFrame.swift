@@ -165,7 +165,7 @@ extension SymbolView {
     /// The position of the alignment pattern with its expected centre at `expected`, in modules.
     ///
     /// The search uses steps of half a module with a quick check at each point, then finer steps
-    /// with a thorough check around the best one.
+    /// with a thorough check around the best point.
     fileprivate func alignment(near expected: Point, reach: Double) -> Point? {
         // Any area of data modules has some contrast; at least half of the finder pattern's
         // contrast counts as a match.
@@ -198,8 +198,8 @@ struct AlignmentPatch {
     /// - Parameters:
     ///   - centre: the expected place in modules.
     ///   - reach: how far from the centre the pattern may be, in steps.
-    ///   - isAveraged: whether a module's brightness is the mean of nine points, not that of its
-    ///     centre.
+    ///   - isAveraged: whether a module's brightness is the mean of nine points, not the brightness
+    ///     of its centre.
     init(
         _ view: SymbolView, around centre: Point, stepsPerModule: Int, reach: Int,
         isAveraged: Bool = false
@@ -231,7 +231,7 @@ struct AlignmentPatch {
     }
 
     /// The contrast of an alignment pattern at this offset from the centre, in steps: the
-    /// brightness of its light ring minus that of its dark parts.
+    /// brightness of its light ring minus the brightness of its dark parts.
     func contrast(row: Int, column: Int) -> Float {
         var light: Float = 0
         var dark: Float = 0

@@ -113,7 +113,8 @@ extension SymbolView {
 }
 
 extension GrayImage {
-    /// The interpolated brightness between four pixel centres; beyond the edge, that of the edge.
+    /// The interpolated brightness between four pixel centres; beyond the edge, the brightness at
+    /// the edge.
     @inline(__always)
     func brightness(at place: Point, in source: UnsafeBufferPointer<UInt8>) -> Float {
         // A hostile triplet can project to infinity, or to no number at all; `max(0, x)`, in this

@@ -38,7 +38,7 @@ public struct SymbolReadingOutcome: Hashable, Sendable {
 /// its first symbol.
 ///
 /// A process calls this before it gives up access to the file system. The C library keeps a
-/// converter loaded as long as one is open, so these are never closed.
+/// converter loaded as long as a descriptor for it is open, so these descriptors are never closed.
 public func prepareSymbolReading() {
     for name in converterNames {
         // If the system lacks a converter, it will not appear later either; zbar works without it.
@@ -92,7 +92,7 @@ private let converterNames =
     /// All symbols that zbar finds in `picture`.
     ///
     /// - Parameter lineStep: 1 to look for finder patterns in every row and column of pixels, 2 in
-    ///   every second one.
+    ///   every second row and column.
     func scan(
         _ picture: GrayImage, lineStep: Int32 = 1
     ) throws(ImageFileError) -> [ScannedSymbol] {
@@ -175,7 +175,7 @@ public struct PictureViews {
     /// The length of the longer side at which an image of that size should be read.
     ///
     /// An image with sides of at most 2,400 pixels, or with at most five megapixels (a tall
-    /// screenshot), is read at its own size. A larger one is a photo, which can be read equally
+    /// screenshot), is read at its own size. A larger image is a photo, which can be read equally
     /// well at 1,600 pixels in a fraction of the time.
     public static func workingSide(width: Int, height: Int) -> Int {
         let longer = max(width, height)
