@@ -23,7 +23,7 @@ public struct FIDOCredential: Hashable, Sendable {
     /// The relying party of new credentials.
     package static let standardRelyingParty = "watchword.vault"
 
-    /// Combines the parts; `nil` if one is empty, too long or malformed.
+    /// Combines the parts; `nil` if a part is empty, too long or malformed.
     public init?(id: [UInt8], salt: [UInt8], relyingParty: String, requiresPIN: Bool) {
         guard (1...FIDOCredential.largestID).contains(id.count),
             salt.count == FIDOCredential.saltCount,

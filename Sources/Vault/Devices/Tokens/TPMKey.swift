@@ -31,7 +31,7 @@ public struct TPMKey: Hashable, Sendable {
     /// The maximum size of a Name in bytes.
     package static let longestName = 66
 
-    /// Combines the parts; `nil` if one is empty or too large.
+    /// Combines the parts; `nil` if a part is empty or too large.
     public init?(
         publicArea: [UInt8], privateArea: [UInt8], parent: UInt32, parentName: [UInt8],
         requiresPIN: Bool
@@ -160,8 +160,8 @@ extension TPMAddress: Transferable {
 
 /// The certificates in the content of indices of a TPM's memory, in DER.
 ///
-/// A certificate may begin in one index and end in the next one. What follows the last certificate
-/// in an index is ignored, because some makers fill the rest with other bytes.
+/// A certificate may begin in one index and end in the next index. What follows the last
+/// certificate in an index is ignored, because some makers fill the rest with other bytes.
 package func storedCertificates(in indices: [[UInt8]]) -> [[UInt8]] {
     let bytes = Array(indices.joined())
     var found: [[UInt8]] = []

@@ -18,7 +18,7 @@ public protocol TokenRequestHandler: Sendable {
 public struct TokenHelper: TokenRequestHandler {
     /// The person, who enters the PIN and touches the device.
     public protocol Person {
-        /// Asks for the PIN, again after a wrong one; `nil` cancels.
+        /// Asks for the PIN, again after a wrong PIN; `nil` cancels.
         ///
         /// - Parameter left: how many more attempts the device allows, if it reports this.
         mutating func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes?

@@ -115,7 +115,7 @@ extension FieldReader {
     }
 }
 
-/// A PIN, or none; an empty one counts as none.
+/// A PIN, or none; an empty PIN counts as none.
 package struct OptionalPIN: Transferable {
     package let pin: SecretBytes?
 

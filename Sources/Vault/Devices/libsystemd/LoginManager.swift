@@ -15,7 +15,7 @@ package import WatchwordSystem
         case sleep
     }
 
-    /// Whether a user has an active session at this machine, and not only a remote one.
+    /// Whether a user has an active session at this machine, and not only a remote session.
     ///
     /// Without the login manager, no user is known to have an active session.
     package static func isAtMachine(_ user: UInt32) -> Bool { login_active_seats(user) > 0 }

@@ -86,7 +86,7 @@ public enum AuthenticatorProgram {
             credential, try device.secret(of: credential, pin: requiresPIN ? made.pin : nil))
     }
 
-    /// Calls `body` with the PIN, again after a wrong one.
+    /// Calls `body` with the PIN, again after a wrong PIN.
     private static func withPIN<Result>(
         _ requiresPIN: Bool, on device: Authenticator, over channel: borrowing TokenChannel,
         _ body: (SecretBytes?) throws(TokenFailure) -> Result

@@ -4,7 +4,7 @@ internal import WatchwordCryptography
 
 // A TPM's attestation of its keys (TCG “TPM 2.0 Keys for Device Identity and Attestation”).
 extension TPMConnection {
-    /// A key that signs only what the TPM itself generates; the same one each time.
+    /// A key that signs only what the TPM itself generates; the same key each time.
     func attestationKey() throws(TokenFailure) -> PrimaryKey {
         var template = TPM2B_PUBLIC()
         template.publicArea.type = TPM2_ALG_ECC
@@ -129,7 +129,7 @@ extension TPMConnection {
 /// The endorsement keys that the makers of TPMs certify (TCG “EK Credential Profile”, section 2.2.1
 /// and annex B).
 ///
-/// The first one that has a certificate is used. P-256 comes first: the TPM derives the key twice
+/// The first key that has a certificate is used. P-256 comes first: the TPM derives the key twice
 /// for each enrolment, and must search for large primes to derive an RSA key.
 enum EndorsementKind: CaseIterable {
     /// Template L-2.

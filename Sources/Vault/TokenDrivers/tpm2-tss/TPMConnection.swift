@@ -62,8 +62,8 @@ internal import WatchwordCryptography
         return first.value
     }
 
-    /// The handles in the TPM, beginning with `first`, of the same type; none if it does not report
-    /// them.
+    /// The handles in the TPM, beginning with `first`, of the same type; none if the TPM does not
+    /// report them.
     func handles(from first: TPM2_HANDLE) -> [TPM2_HANDLE] {
         guard let found = capability(TPM2_CAP_HANDLES, from: first, count: 64) else { return [] }
         let list = unsafe found.handles
@@ -85,7 +85,7 @@ internal import WatchwordCryptography
         return unsafe found.pointee.data
     }
 
-    /// How many more wrong PINs the TPM permits; `nil` if it does not report this.
+    /// How many more wrong PINs the TPM permits; `nil` if the TPM does not report this number.
     ///
     /// - Parameter spares: whether to leave a quarter of what the TPM permits to other objects.
     func attemptsLeft(sparing spares: Bool = false) -> UInt32? {
@@ -96,7 +96,7 @@ internal import WatchwordCryptography
         return usable > failed ? usable - failed : 0
     }
 
-    /// After how many seconds the TPM forgives one wrong PIN.
+    /// The number of seconds after which the TPM forgives one wrong PIN.
     func secondsPerAttempt() -> UInt32? { property(WATCHWORD_PT_LOCKOUT_INTERVAL) }
 }
 
