@@ -14,7 +14,7 @@ struct CodeModel: StateMachine {
         /// Presents the code of a step.
         case code(UInt64)
         case wrongCode
-        /// Presents two consecutive codes; the second one belongs to this step.
+        /// Presents two consecutive codes; the second code belongs to this step.
         case resynchronization(UInt64)
         case confirmation(UInt64)
     }

@@ -1,7 +1,7 @@
 @testable import Verification
 
-/// The facts about earlier responses that decide whether the next one follows the table “Rotation”
-/// in EnrolledSecrets.md.
+/// The facts about earlier responses that decide whether the next response follows the table
+/// “Rotation” in EnrolledSecrets.md.
 struct LoginOracle: Hashable, Sendable {
     /// The nonce with which the secret of each generation was accepted.
     private(set) var spent: [UInt64: [UInt8]] = [:]

@@ -2,7 +2,7 @@ internal import Pictures
 internal import TestSupport
 internal import WatchwordSystem
 
-/// The results for a list of images: each one's outcome and its symbols' bytes as text.
+/// The results for a list of images: the outcome of each image, and its symbols' bytes as text.
 struct Reading: Equatable {
     var outcome: PictureOutcome
     var symbols: [String] = []

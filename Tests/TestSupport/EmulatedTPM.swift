@@ -12,7 +12,7 @@ public final class EmulatedTPM {
     /// Whether the emulator is installed.
     public static let isInstalled = ForeignProgram("swtpm") != nil
 
-    /// The port of the TPM on 127.0.0.1; that of its controls is the next one.
+    /// The port of the TPM on 127.0.0.1; its control port is the next port.
     public let port: UInt16
     private let process: Process
     private let state: TemporaryFolder

@@ -119,7 +119,7 @@ public enum TestCertificates {
         return folder
     }
 
-    /// The CA certificate that signed the valid ones, in PEM.
+    /// The CA certificate that signed the valid certificates, in PEM.
     public static func authority() throws -> [UInt8] {
         try shared.get().bytes(of: "authority.pem")
     }

@@ -7,7 +7,6 @@ package enum MessageForm {
         package let description: String
     }
 
-    /// The encoding of `message`.
     package static func bytes(of message: some Transferable) throws -> [UInt8] {
         let frame = try FrameWriter()
         frame.append(message)

@@ -79,7 +79,7 @@ struct FaultyHelperTests {
         arguments: [
             [0, 0, 0, 0], [0, 0, 1, 0], [255, 255, 255, 255],  // sizes
             [1, 0, 0, 0, 99], [1, 0, 0, 0, 1], [2, 0, 0, 0, 1, 1],  // kinds
-            // A secret that is too short, and one with a byte after it.
+            // A secret that is too short, and a secret with a byte after it.
             [7, 0, 0, 0, 4, 5, 0, 0, 0, 1, 9],
             [6 + 33, 0, 0, 0, 4, 5, 0, 0, 0, 32] + [UInt8](repeating: 7, count: 33),
             // A refusal of an unknown kind, and a failed call without a name.

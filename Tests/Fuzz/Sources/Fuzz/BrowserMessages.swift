@@ -8,8 +8,8 @@ import WatchwordCryptography
 func fuzzClientData(_ bytes: [UInt8]) {
     guard let read = clientData(bytes) else { return }
     precondition(bytes.count <= 4_096, "client data is bounded")
-    // The same values in plain JSON are read in the same way, but their digest is that of other
-    // bytes.
+    // The same values in plain JSON are read in the same way, but their digest is computed from
+    // other bytes.
     var members: [(String, JSONValue)] = [
         ("type", .text(read.type)), ("challenge", .text(read.challenge)),
         ("origin", .text(read.origin)), ("crossOrigin", .flag(read.isCrossOrigin)),

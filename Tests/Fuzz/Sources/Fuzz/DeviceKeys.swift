@@ -75,7 +75,7 @@ func fuzzTranscript(_ bytes: [UInt8]) {
         "presence and expiry are last")
 }
 
-/// Fields that are preceded by their length in two bytes; the last one may be cut short.
+/// Fields that are preceded by their length in two bytes; the last field may be cut short.
 private struct FuzzedFields {
     private(set) var rest: [UInt8]
 

@@ -25,7 +25,7 @@ func messageSeeds() throws -> [(target: FuzzTarget, bytes: [UInt8])] {
 }
 
 private enum InvalidSeed: Error {
-    /// The parts of a value do not form one.
+    /// The parts do not form a valid value.
     case noValue
     /// The type does not accept its own encoding.
     case refused(by: String)
