@@ -247,7 +247,7 @@ enum FreeOTP2Container {
     }
 }
 
-/// Reads the JSON of one row; a text that cannot be read refuses the row, not the file.
+/// Reads the JSON of one row; if a text cannot be read, only the row is refused, not the file.
 private func readRowJSON(_ text: SecretBytes) throws(ExportRowRefusal) -> JSONValue {
     try refusing(as: .malformed) { try readExportJSON(text, .freeOTP) }
 }

@@ -162,7 +162,7 @@ extension SQLiteValue {
         case .text(let text): .secret(text)
         // No column that is read contains real numbers or blobs.
         case .null, .real, .blob: .null
-        // An empty list refuses the row, because no member of a row is a list.
+        // An empty list leads to the refusal of the row, because no member of a row is a list.
         case .tooLong: .list([])
         }
     }

@@ -4,7 +4,7 @@ import Verification
 import WatchwordCoding
 import WatchwordCryptography
 
-/// Reads the bytes as what a browser states about a ceremony.
+/// Reads the bytes as a browser's description of a ceremony.
 func fuzzClientData(_ bytes: [UInt8]) {
     guard let read = clientData(bytes) else { return }
     precondition(bytes.count <= 4_096, "client data is bounded")

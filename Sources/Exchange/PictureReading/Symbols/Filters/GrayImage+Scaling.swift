@@ -167,7 +167,7 @@ extension GrayImage {
         return convolvedDown(weights).transposed().convolvedDown(weights).transposed()
     }
 
-    /// Each pixel becomes the weighted mean of those above and below; edge rows are repeated.
+    /// Each pixel becomes the weighted mean of the pixels above and below; edge rows are repeated.
     private func convolvedDown(_ weights: [UInt32]) -> GrayImage {
         let radius = weights.count / 2
         return unsafe drawn(width: width, height: height) { source, target in
