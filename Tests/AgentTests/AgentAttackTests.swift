@@ -206,7 +206,7 @@ struct AgentAttackTests {
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
-    @Test("guesses: the greatest counts of failures that fit in the file end nothing")
+    @Test("guesses: the highest counts of failures that the file can hold crash nothing")
     func greatestCounts() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)

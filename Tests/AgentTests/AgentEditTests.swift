@@ -39,7 +39,7 @@ struct AgentEditTests {
     }
 
     @Test(
-        "each verb changes the vault in one save, without the passphrase while the agent holds it",
+        "each command changes the vault in one save, without the passphrase while the agent holds it",
         arguments: [
             ("add App:eve --secret-file new.txt", "eve"),
             ("edit Site:me --secret-file new.txt --tag work", "work"),
@@ -61,7 +61,7 @@ struct AgentEditTests {
         #expect(try generation(agent) == before + 1)
     }
 
-    @Test("a per-use entry changes only with its check, which unlocking is not with the agent")
+    @Test("with the agent, a change to a per-use entry needs its check, not only unlocking")
     func perUse() throws {
         let agent = try unlocked("--presence per-use:passphrase")
         let before = try vault(agent)

@@ -19,7 +19,7 @@ struct AgentEndTests {
         try agent.shell("timeout 60 sh -c 'while [ -d /proc/\(process) ]; do sleep 0.1; done'")
     }
 
-    @Test("an agent that clients no longer find, or beside which another could start, ends")
+    @Test("an agent ends if clients cannot find its socket or a second agent could start")
     func displaced() throws {
         let changes = [
             "rm \(Self.run)/agent.lock", "rm \(Self.run)/agent.sock",
@@ -117,7 +117,7 @@ struct AgentEndTests {
         }
     }
 
-    @Test("an agent without free descriptors locks its vaults, and later serves who waited")
+    @Test("an agent without free descriptors locks its vaults, then serves waiting clients")
     func descriptors() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)

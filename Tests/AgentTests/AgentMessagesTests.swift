@@ -15,14 +15,14 @@ struct AgentMessagesTests {
 
     private let secret = SecretBytes(copying: [1, 2, 3].span)
 
-    @Test("every request is read as it was sent, and nothing else is")
+    @Test("every request decodes unchanged, and other bytes are refused")
     func requests() throws {
         try MessageForm.check(sampleRequests(), of: AgentRequest.Kind.allCases)
         let move = VaultMove.receive(try sampleParcel(), .passphrase(secret), ceiling: 20)
         try MessageForm.check(move, hasOneForm: false)
     }
 
-    @Test("every response is read as it was sent, and nothing else is")
+    @Test("every response decodes unchanged, and other bytes are refused")
     func responses() throws {
         let parcel = AgentResponse.parcel(try sampleParcel())
         try MessageForm.check(parcel, hasOneForm: false)

@@ -113,7 +113,7 @@ struct ClientProofsTests {
         #expect(current.proofs.confirmed.isEmpty)
     }
 
-    @Test("what an edit would do is not told after the vault was locked")
+    @Test("the effects of an edit are not revealed after the vault was locked")
     func rehearsed() throws {
         let use = try service.vaults.use(place)
         let edit = VaultEdit.importing(ImportEdit([], DuplicateChoices(.skip)))
@@ -144,7 +144,7 @@ struct ClientProofsTests {
     }
 
     @Test(
-        "a device key's ticket is told only if the vault is still held", arguments: [true, false])
+        "a device key's ticket is revealed only while the vault is held", arguments: [true, false])
     func ticket(isHeld: Bool) throws {
         // What the supervisor and the courier answer is there before the requests.
         let supervisor = try SocketPair()

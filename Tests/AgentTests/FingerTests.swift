@@ -15,7 +15,7 @@ struct FingerRecordTests {
         return RecordID(bytes.span)
     }
 
-    @Test("a record is read exactly as it was written, and every other file is damaged")
+    @Test("a record decodes unchanged, and every other file counts as damaged")
     func file() throws {
         var record = FingerRecord()
         for (byte, text) in [(7, "left-thumb,right-thumb"), (1, "right-thumb")] as [(UInt8, String)]
@@ -35,7 +35,7 @@ struct FingerRecordTests {
         #expect(FingerRecord(parsing: bytes + [10])?.bytes == nil)
     }
 
-    @Test("fingers are sorted names that fprintd can have, and every other text is refused")
+    @Test("fingers are sorted names that fprintd uses, and every other text is refused")
     func names() throws {
         let fingers = try #require(EnrolledFingers(["right-thumb", "left-thumb", "left-thumb"]))
         #expect(fingers.text == "left-thumb,left-thumb,right-thumb")

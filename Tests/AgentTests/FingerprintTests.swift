@@ -121,7 +121,7 @@ struct FingerprintTests {
         #expect(try machine.terminal().end() == 0)
     }
 
-    @Test("a finger that nobody places ends the check after the module's timeout")
+    @Test("a scan without a finger ends at the module's timeout")
     func nobody() throws {
         let machine = try Machine()
         try machine.startReader(["scans": "none"])

@@ -98,7 +98,7 @@ struct HeldVaultsRoomTests {
         return vaults.hold(HeldVault(vault), for: .standard, vaults.beginUnlocking(place))
     }
 
-    @Test("what a request saved is charged, and a vault that no longer fits is locked")
+    @Test("the saved changes of a request are charged, and a vault that no longer fits is locked")
     func saved() throws {
         let folder = try TemporaryFolder()
         let (place, _) = try vault(in: folder, "1", secretSize: 1)

@@ -347,7 +347,7 @@ struct HeldVaultsTests {
         #expect(vaults.reusableCheck(for: entry, in: place, unlocking) == nil)
     }
 
-    @Test("what a request saved is known, and an older state does not replace it")
+    @Test("the agent keeps the state that a request saved, and no older state replaces it")
     func learning() throws {
         try hold()
         let credential = try Credential(issuer: "", account: "a", key: passphrase)

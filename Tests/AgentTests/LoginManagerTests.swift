@@ -162,7 +162,7 @@ struct LoginManagerTests {
     }
 
     @Test(
-        "whatever sessions another user locks, and ends at once, nobody else's vault is locked",
+        "a user who locks and ends sessions at once locks no other user's vault",
         .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
     func strangers() throws {
         var started: LoginManagerMock?

@@ -56,7 +56,7 @@ struct MemoryTurnsTests {
         #expect(try !begin(turns, 1, 1))
     }
 
-    @Test("whoever waits gets the turn when it is free, and a large request is not overtaken")
+    @Test("a waiting request gets the turn when it is free, and none overtakes a large request")
     func order() throws {
         let turns = MemoryTurns(total: 10)
         #expect(try begin(turns, 1, 6))
@@ -84,7 +84,7 @@ struct MemoryTurnsTests {
         #expect(try !begin(turns, 1, 1))
     }
 
-    @Test("those who have the least come first, however many others wait")
+    @Test("users with the fewest turns come first, however many others wait")
     func least() throws {
         let turns = MemoryTurns(total: 10, perUser: 8)
         #expect(try begin(turns, 1, 3))

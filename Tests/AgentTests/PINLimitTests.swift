@@ -13,7 +13,7 @@ import WatchwordSystem
 struct PINLimitTests {
     private static let hour = Duration.seconds(3600)
 
-    @Test("a user has four wrong PINs, and another one after each two hours")
+    @Test("a user may enter four wrong PINs, and one more every two hours")
     func ofUser() {
         let limit = PINLimit()
         for _ in 0..<4 { #expect(limit.count(of: 5, at: .zero) == nil) }
@@ -27,7 +27,7 @@ struct PINLimitTests {
         #expect(limit.count(of: 5, at: Self.hour * 10) != nil)
     }
 
-    @Test("a PIN that was right does not count")
+    @Test("a correct PIN does not count")
     func right() {
         let limit = PINLimit()
         for _ in 0..<50 {
@@ -36,7 +36,7 @@ struct PINLimitTests {
         }
     }
 
-    @Test("all users together have sixteen wrong PINs")
+    @Test("all users together may enter sixteen wrong PINs")
     func ofAll() {
         let limit = PINLimit()
         for user in UInt32(0)..<16 { #expect(limit.count(of: user, at: .zero) == nil) }
@@ -88,7 +88,7 @@ struct PINLimitTests {
         return (failure, count)
     }
 
-    @Test("the system agent passes no fifth wrong PIN on, and another user's PIN is")
+    @Test("the system agent passes on no fifth wrong PIN, but still passes on other users' PINs")
     func relayed() throws {
         let held = try HeldVaultsTests()
         try held.hold()

@@ -7,7 +7,7 @@ import Testing
     .serialized,
     .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
 struct SystemAgentSecretsTests {
-    @Test("the verbs that show secrets ask each time, although the vault is unlocked")
+    @Test("the commands that show secrets ask each time, although the vault is unlocked")
     func secrets() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(["Site:me", "Plain:me --type secret"])

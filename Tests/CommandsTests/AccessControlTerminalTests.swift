@@ -15,7 +15,7 @@ struct AccessControlTerminalTests {
     }
 
     @Test(
-        "each guess is counted, up to three a command; then a message states the wait")
+        "each guess is counted, up to three per command; then a message states the wait")
     func guesses() throws {
         let fixture = try VaultFixture(recoveryKey: true)
         let first = try fixture.terminal("watchword list")
@@ -89,7 +89,7 @@ struct AccessControlTerminalTests {
         try fixture.run("watchword code S:s --passphrase-file pass.txt")
     }
 
-    @Test("export asks for confirmation of each per-use entry by name before it prints anything")
+    @Test("export asks for a check of each per-use entry by name before it prints anything")
     func export() throws {
         let fixture = try asking()
         let terminal = try fixture.terminal("watchword export --yes")
@@ -108,7 +108,7 @@ struct AccessControlTerminalTests {
         #expect(try !fixture.countsFailures())
     }
 
-    @Test("an import asks for confirmation of each further per-use entry that it replaces")
+    @Test("an import asks for a check of each further per-use entry that it replaces")
     func replaced() throws {
         let fixture = try asking()
         let lines = ["A", "B"].map { name in
@@ -125,7 +125,7 @@ struct AccessControlTerminalTests {
         #expect(terminal.screen.contains("2 replaced"))
     }
 
-    @Test("watch asks for confirmation of each requested per-use entry, then shows them all")
+    @Test("watch asks for a check of each requested per-use entry, then shows them all")
     func watch() throws {
         let fixture = try asking()
         let terminal = try fixture.terminal("exec watchword watch a b")

@@ -52,7 +52,7 @@ struct ArgumentParserTests {
         #expect(try parsed("totp", "--at=a=b")[.at] == "a=b")
     }
 
-    @Test("an option can be a flag for one verb and take a value for another")
+    @Test("an option can be a flag for one command and take a value for a different one")
     func twoFaces() throws {
         #expect(try parsed("add", "--qr", "a.png")[.qr] == "a.png")
         #expect(try parsed("--qr", "a.png", "add")[.qr] == "a.png")
@@ -60,7 +60,7 @@ struct ArgumentParserTests {
         #expect(try parsed("--qr", "show", "github").operands == ["github"])
     }
 
-    @Test("two-word verbs are found even with options between the words")
+    @Test("commands of two words are found even with options between the words")
     func twoWords() throws {
         #expect(try understood(["slot", "--json", "list"]).0.name == "slot list")
         #expect(try parsed("qr", "read", "a.png").operands == ["a.png"])

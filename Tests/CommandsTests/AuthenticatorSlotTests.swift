@@ -49,7 +49,7 @@ struct AuthenticatorSlotTests {
         #expect(errors(quiet) == "Touch the authenticator.\n")
     }
 
-    @Test("without a PIN, a touch unlocks the vault and confirms a use")
+    @Test("without a PIN, a touch unlocks the vault and passes the check of a use")
     func touchOnly() throws {
         try connect("seed one\n")
         try add("--no-pin")
@@ -72,7 +72,7 @@ struct AuthenticatorSlotTests {
                     + "FIDO2 authenticator, touch only (slot 3)\n"))
     }
 
-    @Test("an authenticator that is missing, other or not touched is reported")
+    @Test("an authenticator that is missing, different or not touched is reported")
     func refused() throws {
         try add()
         try connect("seed two\npin 1234\n")

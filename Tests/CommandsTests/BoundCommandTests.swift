@@ -55,7 +55,7 @@ struct BoundCommandTests {
     }
 
     @Test(
-        "on another device, what needs the secret is refused, and no failure is counted",
+        "on a different device, commands that need the secret are refused, and no failure is counted",
         arguments: [
             "code GitHub", "code Bank", "code Mail Bank", "verify 287082 GitHub", "watch GitHub",
             "show GitHub --uri --yes", "show Bank --uri --yes", "edit GitHub --digits 8",

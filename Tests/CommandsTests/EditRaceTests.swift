@@ -52,7 +52,7 @@ struct EditRaceTests {
         #expect(try !fixture.vault().contains("\nsealed "))
     }
 
-    @Test("an entry that becomes per-use during an edit is not changed without confirmation")
+    @Test("an entry that becomes per-use during an edit is not changed without a check")
     func asksMeanwhile() throws {
         let fixture = try VaultFixture()
         let quick = "watchword edit -q Site:me --presence per-use --passphrase-file pass.txt"

@@ -54,7 +54,7 @@ struct EntrySearchTests {
         #expect(!EntrySearch("gate").matchesName(of: entry))
     }
 
-    @Test("the best kind of match wins: a name, an account, a name in other case, words, a note")
+    @Test("the best match wins: a name, an account, a name in a different case, words, a note")
     func best() throws {
         let entries = [
             try entry("", "alice", id: [1]), try entry("Bank", "alice", id: [2]),

@@ -333,7 +333,7 @@ extension ForeignProgram.Outcome {
         #expect(try access() == [false, false])
     }
 
-    @Test("a per-use entry requires confirmation before a new enrolment replaces it")
+    @Test("a per-use entry requires a check before a new enrolment replaces it")
     func asksBeforeReplacing() throws {
         let harness = try Harness()
         // PAM cannot prompt here, because there is no terminal.

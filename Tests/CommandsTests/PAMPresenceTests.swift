@@ -138,7 +138,7 @@ struct PAMPresenceTests {
     }
 
     @Test(
-        "O-16 an import replaces the keys of per-use entries only after confirmation")
+        "O-16 an import replaces the keys of per-use entries only after a check")
     func replacing() throws {
         let fixture = try fixture(Self.permit, presence: "per-use:pam")
         let lines = [("A", "M"), ("B", "N")].map { name, letter in

@@ -5,7 +5,7 @@ import WatchwordSystem
 
 /// Secret files that a user asks the program to write, and the files that they must not replace.
 struct SecretFileTests {
-    @Test("whoever prints a secret to a file that other users can read is warned")
+    @Test("a warning appears if a secret is printed to a file that other users can read")
     func redirected() throws {
         let fixture = try VaultFixture([
             "Site:me --secret-file key.txt", "note --type secret --secret-file key.txt",

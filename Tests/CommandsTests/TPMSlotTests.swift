@@ -137,7 +137,7 @@ struct TPMSlotTests {
         try fixture.run("watchword list --passphrase-file pass.txt")
     }
 
-    @Test("a per-use entry needs a person: a TPM without a PIN does not confirm it")
+    @Test("a per-use entry needs a person: a TPM without a PIN does not pass its check")
     func perUse() throws {
         try fixture.run(
             """

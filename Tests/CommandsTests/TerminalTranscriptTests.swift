@@ -5,7 +5,7 @@ import Testing
 /// Commands on a terminal, and everything that it shows.
 struct TerminalTranscriptTests {
     @Test(
-        "each verb asks and prints on a terminal as in the transcript, while the agent is used",
+        "each command asks and prints on a terminal as in the transcript, while the agent is used",
         arguments: ["agent", "agent-keys"])
     func agent(transcript: String) throws {
         let folder = try TemporaryFolder()

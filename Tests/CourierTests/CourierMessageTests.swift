@@ -40,7 +40,7 @@ struct CourierMessageTests {
                 signature: signature, attestation: attestation), point: point, isInTPM: true)
     }
 
-    @Test("each request is read as it was sent, and nothing else is")
+    @Test("each request decodes unchanged, and other bytes are refused")
     func requests() throws {
         let token = try Self.token()
         let nonce = try #require(RotationNonce(Array(0..<16)))
@@ -109,7 +109,7 @@ struct CourierMessageTests {
         }
     }
 
-    @Test("each response is read as it was sent, and nothing else is")
+    @Test("each response decodes unchanged, and other bytes are refused")
     func responses() throws {
         let token = try Self.token()
         let next = HelperResponse.NextSecret(secret: Self.secret, generation: .max)

@@ -211,7 +211,7 @@ import WatchwordCryptography
         #expect(access == .standard(for: .enrolled))
     }
 
-    @Test("a new enrolment replaces a per-use entry only after confirmation")
+    @Test("a new enrolment replaces a per-use entry only after a check")
     func replacedWithConsent() throws {
         let device = try Device()
         var server = TestServer()

@@ -65,7 +65,7 @@ struct EnrolledKeyTests {
         #expect(EnrolledKey(reading: SecretBytes(copying: longer.span)) == nil)
     }
 
-    @Test("what a TPM says about a key is read as it was written", arguments: [1, 2, 8])
+    @Test("a TPM's attestation of a key decodes unchanged", arguments: [1, 2, 8])
     func attestation(certificates: Int) throws {
         let key = try Self.sample(
             isInTPM: true, isRegistered: false, certificates: certificates)

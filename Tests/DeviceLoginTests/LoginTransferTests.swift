@@ -23,7 +23,7 @@ struct LoginTransferTests {
     }
 
     @Test(
-        "every request is read as it was sent, and larger ones than the program sends are refused")
+        "every request decodes unchanged, and requests larger than the program sends are refused")
     func tasks() throws {
         let id = try RecordID(parsing: [UInt8](1...16).span)
         var bound = try order()
@@ -46,7 +46,7 @@ struct LoginTransferTests {
         }
     }
 
-    @Test("every request for a device key is read as it was sent")
+    @Test("every request for a device key decodes unchanged")
     func keyTasks() throws {
         let id = try RecordID(parsing: [UInt8](1...16).span)
         let server = try #require(ServerAddress("https://a.example:8443/x"))
@@ -97,7 +97,7 @@ struct LoginTransferTests {
         }
     }
 
-    @Test("every response and every error is read as it was sent")
+    @Test("every response and every error decodes unchanged")
     func answers() throws {
         let call = SystemCallFailure(call: "open", number: 13)
         let server = try #require(ServerAddress("http://127.0.0.1:80"))

@@ -5,7 +5,7 @@ import Testing
 private let ready = "\\002\\000\\000\\000\\001\\003"
 private let granted = "\\002\\000\\000\\000\\004\\000"
 
-/// What a program sends, and the expected outcome.
+/// The bytes that a program sends, and the expected outcome.
 private let liesAndThoughts: [(String, String)] = [
     ("", "ended"), (ready, "ended"), (granted, "nonsense"),
     ("\(ready)\(ready)\(granted)", "nonsense"),

@@ -33,7 +33,7 @@ struct ModuleRelayTests {
         PAMCallFailure(call: .authenticate, code: code)
     }
 
-    @Test("each frame is read as it was sent, and nothing else is")
+    @Test("each frame decodes unchanged, and other bytes are refused")
     func frames() throws {
         var reasons: [PAMCheckFailure.Reason] = [.noServiceFile, .noUserName]
         for call in PAMCallFailure.Call.allCases {
@@ -54,7 +54,7 @@ struct ModuleRelayTests {
         }
     }
 
-    @Test("an answer is read as it was sent, up to the longest one")
+    @Test("every answer up to the maximum length decodes unchanged")
     func answers() throws {
         func received(_ text: String) throws -> String? {
             let bytes = try MessageForm.bytes(of: SecretBytes(text: text))
@@ -86,7 +86,7 @@ struct ModuleRelayTests {
         } else {
             #expect(try !outcome(frames))
         }
-        // Nobody answered.
+        // The question was not answered.
         #expect(throws: PAMCheckFailure.self) {
             try verdict([frames[0], frames[2]]) { _, _ in }
         }

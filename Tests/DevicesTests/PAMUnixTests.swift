@@ -9,7 +9,7 @@ import Testing
         if: UserDatabaseWrapper.path != nil,
         "libnss_wrapper.so (Debian: libnss-wrapper) is not there, so pam_unix is not tried"))
 struct PAMUnixTests {
-    /// What `openssl passwd -6 -salt watchword 'right password'` prints.
+    /// The output of `openssl passwd -6 -salt watchword 'right password'`.
     private static let password =
         "$6$watchword$t1W8re1iL7mpCxXYQfh96Ca5v8AtJHQhHSXMYs5BaUhYFFPc86e88fKhbyL7nQeIxwtIf1hyPnjO7oXcJ3CRH/"
 

@@ -68,7 +68,7 @@ struct PeerCheckTests {
             }
         }
 
-        /// What the user's program is told, if the user gives these answers.
+        /// The verdict that the user's program gets after these answers; `nil` if it gets none.
         func answer(_ answers: [String]) throws -> Bool? {
             try file.setBlocking(false)
             var rest = answers[...]
@@ -92,8 +92,7 @@ struct PeerCheckTests {
         return stack
     }
 
-    /// What the server learns, and what the user's program is told, if the user gives these
-    /// answers.
+    /// The verdicts that the server and the user's program get after these answers.
     private static func outcome(
         _ stack: Stack, answers: [String]
     ) async throws -> (server: Result<Bool, PAMCheckFailure>, user: Bool?) {

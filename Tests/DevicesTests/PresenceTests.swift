@@ -30,7 +30,7 @@ struct PresenceTests {
         return proof
     }
 
-    @Test("a confirmation returns a proof of the check's grade, and the user is asked once")
+    @Test("a passed check returns a proof of its grade, and the user is asked once")
     func yes() throws {
         var check = Answering(Cryptographic.self, answer: true)
         let proof: PresenceProof<Cryptographic>? = try check.prove(for: purpose, now: .zero)

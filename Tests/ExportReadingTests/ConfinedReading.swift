@@ -3,7 +3,7 @@ import TestSupport
 
 /// The result of reading an export in a confined process.
 struct ConfinedReading {
-    /// What the program printed, without the line ending.
+    /// The program's output, without the line ending.
     let answer: String
     /// 0, the program's exit status, or the signal that killed it.
     let status: Int32

@@ -20,7 +20,7 @@ struct ConfinedReadingTests {
         let folders = try FileManager.default.contentsOfDirectory(atPath: root.path).sorted()
             .filter { $0 != "README.md" }
         return try SharedExport.all(in: folders).filter { export in
-            // Leave out pictures, the texts for them, and a derivation that takes ten seconds.
+            // Leave out images, the texts for them, and a derivation that takes ten seconds.
             !export.path.hasPrefix("google-migration/") && !export.path.contains("maximum")
         }
     }

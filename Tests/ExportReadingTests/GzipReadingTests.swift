@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 @Suite("gzip")
 struct GzipReadingTests {
-    /// "hello" as gzip.
+    /// The text "hello", compressed with gzip.
     private let hello: [UInt8] = [
         0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 7, 0, 0x86, 0xa6, 0x10,
         0x36, 5, 0, 0, 0,

@@ -85,7 +85,7 @@ struct KDBXTests {
             (file(4, [argon2(memory: 1 << 40)]), over(.memory, 1 << 40, 1 << 30)),
             (file(4, [argon2(passes: 1001)]), over(.iterations, 1001, 1000)),
             (file(4, [argon2(memory: 1 << 20, lanes: 65)]), over(.parallelism, 65, 64)),
-            // The nearest accepted ones, for which the password is wrong.
+            // The nearest accepted files, for which the password is wrong.
             (file(4, [argon2()]), .wrongPassword(.keePass)),
             (file(3, version3(rounds: 1)), .wrongPassword(.keePass)),
         ] {

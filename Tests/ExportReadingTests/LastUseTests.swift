@@ -6,7 +6,7 @@ import WatchwordCryptography
 
 @testable import ExportReading
 
-/// What servers' files say about the last accepted code.
+/// The information in servers' files about the last accepted code.
 ///
 /// The lines of the OATH users file were written by liboath 2.6.7 when it accepted these codes.
 @Suite("Last use in servers' files")

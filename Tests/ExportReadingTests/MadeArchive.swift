@@ -19,7 +19,7 @@ enum MadeArchive {
         guard let target = unsafe zip_source_buffer_create(nil, 0, 0, &problem) else {
             throw Failure()
         }
-        // The archive takes one reference; this one reads the result.
+        // The archive takes one reference; this reference reads the result.
         unsafe zip_source_keep(target)
         defer { unsafe zip_source_free(target) }
         guard let archive = unsafe zip_open_from_source(target, ZIP_CREATE, &problem) else {

@@ -159,7 +159,7 @@ struct OTPFieldTests {
     func deviations() throws {
         let spelling = "otpauth://totp/a?secret=\(Self.key)&algorithm=Algorithm.sha256"
         #expect(try summary(spelling).algorithm == "SHA256")
-        // A missing `&`.
+        // The `&` before `period` is missing.
         let joined = "otpauth://totp/ann?secret=\(Self.key)&issuer=Acmeperiod=60"
         #expect(try summary(joined).issuer == "Acme")
         #expect(try summary(joined).factor == 60)

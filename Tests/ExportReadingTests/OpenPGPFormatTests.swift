@@ -63,7 +63,7 @@ struct OpenPGPFormatTests {
                 #expect {
                     try readExport(file, password: password)
                 } throws: { error in
-                    // Without armour, the first byte shows it before the format is known.
+                    // Without armour, the first byte shows the reason before the format is known.
                     [refusal, .unreadable(nil, .publicKeyEncryption)].contains(
                         error as? ExportError)
                 }

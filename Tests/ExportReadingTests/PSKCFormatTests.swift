@@ -57,14 +57,14 @@ struct PSKCFormatTests {
         """
     }
 
-    /// Figure 6.
+    /// The container of figure 6.
     private static let preShared = container(
         key: "<ds:KeyName>Pre-shared-key</ds:KeyName>",
         macKey: "ESIzRFVmd4iZABEiM0RVZgKn6WjLaTC1sbeBMSvIhRejN9vJa2BOlSaMrR7I5wSX",
         secret: "AAECAwQFBgcICQoLDA0OD+cIHItlB3Wra1DUpxVvOx2lef1VmNPCMl8jwZqIUqGv",
         code: "Su+NvtQfmvfJzF6bmQiJqoLRExc=")
 
-    /// Figure 7.
+    /// The container of figure 7.
     private static func derived(iterations: String = "1000") -> String {
         container(
             key: """

@@ -85,7 +85,7 @@ struct RefusalTests {
     @Test("an archive or a table that is not an export is named")
     func unknownContent() throws {
         typealias Member = MadeArchive.Member
-        // What remains of an archive without members: its end, without a comment.
+        // The remainder of an archive without members: its end, without a comment.
         let empty = Array("PK".utf8) + [5, 6] + [UInt8](repeating: 0, count: 18)
         #expect(error(empty) == .unreadable(.zipArchive, .emptyArchive))
         let others = ["a.txt", "b.txt"].map { Member(name: $0, content: Array($0.utf8)) }

@@ -20,7 +20,7 @@ struct SharedExportTests {
     static func exports() throws -> [SharedExport] {
         let others = Set(try SharedContainerTests.exports().map(\.path))
         return try SharedExport.all(in: folders).filter {
-            // The picture of a migration is read by the reader of pictures.
+            // The image of a migration is read by the reader of images.
             !others.contains($0.path) && !$0.path.hasSuffix(".jpg")
         }
     }

@@ -49,7 +49,7 @@ struct SharedExport: CustomTestStringConvertible, Sendable {
 
 /// An entry in a form that can be compared and printed.
 ///
-/// The secrets are those of public test files.
+/// The secrets come from public test files.
 struct EntrySummary: Hashable, CustomStringConvertible {
     var type = ""
     var issuer = ""
@@ -97,7 +97,7 @@ struct EntrySummary: Hashable, CustomStringConvertible {
     init() {}
 }
 
-/// What an expected row becomes by the rules of `ExportReading`.
+/// The entry that an expected row becomes by the rules of `ExportReading`.
 enum ExpectedRow {
     case entry(EntrySummary)
     case refused
@@ -118,7 +118,7 @@ enum ExpectedRow {
             entry.account = String(entry.account.dropFirst(entry.issuer.count + 1)).trimmed
         }
         if folder == "keepass-kdbx" {
-            // KeePassXC writes "none" for an empty name, and Steam has an encoder of its own.
+            // KeePassXC writes "none" for an empty name, and Steam has its own encoder.
             if entry.account == "none" { entry.account = text("username") }
             if row["digits"] as? Int == 5 { entry.type = "steam" }
         }

@@ -115,7 +115,7 @@ import WatchwordSystem
         }
     }
 
-    @Test("an answer is read as it was sent, and nothing else is")
+    @Test("an answer decodes unchanged, and other bytes are refused")
     func form() throws {
         try MessageForm.check(ExportAnswer.export(Self.export()))
         for warning in Self.warnings { try MessageForm.check(warning) }
@@ -144,7 +144,7 @@ import WatchwordSystem
         }
     }
 
-    /// What arrives of an answer.
+    /// The part of an answer that arrives.
     private static func sent(_ answer: ExportAnswer) throws -> ExportAnswer {
         try answer.frame().withContent { bytes in try ExportAnswer(parsing: bytes) }
     }

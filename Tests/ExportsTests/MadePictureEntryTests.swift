@@ -3,7 +3,7 @@ import OneTimePassword
 import TestSupport
 import Testing
 
-/// The entries in the generated pictures' texts, and their codes as computed by another program.
+/// The entries in the generated images' texts, and their codes as computed by another program.
 @Suite("Entries of the generated pictures")
 struct MadePictureEntryTests {
     @Test(

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WatchwordCryptography
 
-/// An entry whose codes would differ in the app is left out, but not the nearest valid one.
+/// An entry whose codes would differ in the app is left out, but not the nearest valid entry.
 struct OmissionTests {
     static let cases: [(target: ExportTarget, uri: String, reason: EntryOmission?)] = [
         (.twoFAS, "totp/a?period=90", nil), (.twoFAS, "totp/a?period=91", .period),

@@ -143,7 +143,7 @@ struct RoundTripTests {
 }
 
 extension [SecretBytes] {
-    /// The documents, each on a line of its own.
+    /// The documents, each on a separate line.
     fileprivate var lines: [SecretBytes] { flatMap { [$0, SecretBytes(text: "\n")] } }
 }
 

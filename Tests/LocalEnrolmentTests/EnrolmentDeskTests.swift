@@ -301,7 +301,7 @@ struct EnrolmentConversationTests {
         #expect(try await program.refusal() == .noName)
     }
 
-    @Test("another version is told so, and nothing is done")
+    @Test("a program of a different version is told so, and nothing is done")
     func version() async throws {
         let fixture = try EnrolmentFixture()
         let program = try UserProgram(fixture.desk)
@@ -325,7 +325,7 @@ struct EnrolmentConversationTests {
         #expect(try await twice.next() == nil)
     }
 
-    @Test("the desk ends what waits for a person, and takes no further conversation")
+    @Test("the desk ends conversations that wait for a person, and accepts no more")
     func stop() async throws {
         let fixture = try EnrolmentFixture()
         let waiting = try await fixture.program(.addWithTicket)
@@ -335,7 +335,7 @@ struct EnrolmentConversationTests {
         #expect(try await UserProgram(fixture.desk).refusal() == .busy)
     }
 
-    @Test("each message is read as it was sent, and nothing else is")
+    @Test("each message decodes unchanged, and other bytes are refused")
     func messages() throws {
         let tasks: [EnrolmentTask] = [
             .list, .add(name: "é"), .addWithTicket, .remove("cr_"), .recoveryCodes,

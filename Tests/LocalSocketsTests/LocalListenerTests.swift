@@ -96,7 +96,7 @@ struct LocalListenerTests {
         #expect(await listener.stop(grace: .seconds(60)))
     }
 
-    @Test("a client that does not send its request in time is not waited for")
+    @Test("the listener does not wait for a client that does not send its request in time")
     func timeout() async throws {
         let listener = try start(on: endpoint(), timeout: .milliseconds(50))
         #expect(try await LocalClient(path).awaitAnswer() == [])
@@ -105,7 +105,7 @@ struct LocalListenerTests {
         #expect(await listener.stop(grace: .seconds(60)))
     }
 
-    @Test("the request of a client that is gone is not decided")
+    @Test("the request of a client that has disconnected is not decided")
     func gone() async throws {
         let endpoint = try endpoint()
         do {

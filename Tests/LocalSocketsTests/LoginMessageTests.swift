@@ -77,7 +77,7 @@ struct LoginMessageTests {
         }
     }
 
-    @Test("a request of another size is refused")
+    @Test("a request of a different size is refused")
     func sizes() throws {
         let vector = try #require(try MessageVector.all("request").first { $0.valid })
         let bytes = try vector.bytes(LoginRequest.count)
@@ -87,7 +87,7 @@ struct LoginMessageTests {
         }
     }
 
-    @Test("a user name that is not UTF-8 is nobody's")
+    @Test("a user name that is not UTF-8 belongs to nobody")
     func notUTF8() throws {
         let vector = try #require(try MessageVector.all("request").first { $0.valid })
         var bytes = try vector.bytes(LoginRequest.count)

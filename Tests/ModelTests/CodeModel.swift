@@ -10,12 +10,11 @@ import WatchwordCryptography
 /// drifts, replays and guesses. A restore discards the requests in progress, because the nodes are
 /// stopped during a real restore.
 struct CodeModel: StateMachine {
-    /// A client's request.
     enum Request: Hashable, Sendable {
         /// Presents the code of a step.
         case code(UInt64)
         case wrongCode
-        /// Presents two consecutive codes; the second one belongs to this step.
+        /// Presents two consecutive codes; the second code belongs to this step.
         case resynchronization(UInt64)
         case confirmation(UInt64)
     }
@@ -81,7 +80,7 @@ struct CodeModel: StateMachine {
     let initialStates: [State]
     private let setting: Setting
 
-    /// What to explore.
+    /// The scope of an exploration.
     struct Setting: Sendable {
         var policy: Policy
         /// Whether a request is processed in steps that can interleave with the other node's;

@@ -1,6 +1,6 @@
 @testable import Verification
 
-/// What must be known of the responses so far to judge the next one by the rules of
+/// The facts about earlier responses that decide whether the next response follows the rules of
 /// EnrolledSecrets.md, tracked independently of the code under test.
 struct CodeOracle: Hashable, Sendable {
     /// Every step that was ever accepted, including in a database that was lost later.

@@ -17,7 +17,7 @@ struct DeviceRecord: Sendable {
         bytes = state.form().known
     }
 
-    /// Creates the record that an enrolment leaves.
+    /// The record that an enrolment leaves.
     init(credential: String, secret: String) throws {
         guard let credential = Token(credential),
             let server = ServerAddress("https://login.example")
@@ -29,7 +29,7 @@ struct DeviceRecord: Sendable {
                     secret: SecretBytes(text: secret), generation: 0), now: 0))
     }
 
-    /// Whether its newest secret has been sent without a response so far.
+    /// Whether the holder's newest secret has been sent without a response so far.
     var isUnanswered: Bool { state.isUnanswered }
 
     /// The generations of the secrets that it holds, with the nonces they were sent with.
@@ -57,7 +57,7 @@ struct DeviceRun: Sendable {
         case answered(LoginReply)
     }
 
-    /// What the device waits for next.
+    /// The event that the device waits for next.
     enum Wait: Sendable {
         case keeping(DeviceRecord)
         case wiping(reason: String)
@@ -95,7 +95,8 @@ struct DeviceRun: Sendable {
         var signIn = SignIn(
             state: start.state, entry: ScriptedEntry(script: script),
             nonces: { [nonces] in
-                // Nobody has seen a nonce that was not stored, so the next one can be the same.
+                // A nonce that was not stored has not been seen by anyone, so the next nonce can be
+                // the same.
                 DeviceRun.nonce(nonces.kept + script.keptNonces, of: nonces.owner)
             }, now: 0)
         var sender = ScriptedSender(script: script)

@@ -5,7 +5,7 @@ import Testing
 private struct Counting: StateMachine {
     struct State: Hashable {
         var number = 0
-        /// What each program has read but not yet written.
+        /// The number that each program has read but not yet written.
         var read: [Int?] = [nil, nil]
         var hasWritten = [false, false]
     }

@@ -9,7 +9,7 @@ import TestSupport
 /// delayed and duplicated. A message more than a day old no longer arrives, because responses are
 /// recorded for a day.
 struct LoginModel: StateMachine {
-    /// What to explore.
+    /// The scope of an exploration.
     struct Setting: Sendable {
         var policy = Policy.standard
         /// Whether two nodes process requests in steps that can interleave; otherwise a request is
@@ -21,9 +21,9 @@ struct LoginModel: StateMachine {
         var haveBothSent = false
         /// The number of messages that arrive twice.
         var duplicates = 0
-        /// Whether the second version of the keys becomes the current one.
+        /// Whether the second version of the keys becomes current.
         var hasKeyRotation = false
-        /// Whether an earlier state of the database replaces the current one.
+        /// Whether an earlier state of the database replaces the current state.
         var hasPutBack = false
         /// The number of logins since the backup when the exploration starts; `nil` to make the
         /// backup later.
@@ -106,7 +106,8 @@ struct LoginModel: StateMachine {
         var network: [Posted: Int] = [:]
         var nodes: [Work?] = [nil, nil]
         var duplicates = 0
-        /// 0 while all nodes use the old key ring, 1 while some do, 2 when all use the new one.
+        /// 0 while all nodes use the old key ring, 1 while some do, 2 when all use the new key
+        /// ring.
         var rotation = 0
         var turns = 0
         var backup: (content: MemoryContent, book: LoginOracle)?

@@ -1,11 +1,11 @@
 @testable import Verification
 
-/// What must be known of the responses so far to judge the next one by the table “Rotation” in
-/// EnrolledSecrets.md.
+/// The facts about earlier responses that decide whether the next response follows the table
+/// “Rotation” in EnrolledSecrets.md.
 struct LoginOracle: Hashable, Sendable {
     /// The nonce with which the secret of each generation was accepted.
     private(set) var spent: [UInt64: [UInt8]] = [:]
-    /// The recorded acceptances.
+    /// The recorded acceptances, by their messages.
     private(set) var replies: [LoginMessage: Recorded] = [:]
     /// The reasons for which the server has ordered a holder to wipe.
     private(set) var orders: Set<String> = []

@@ -6,7 +6,7 @@ import WatchwordCryptography
 /// The server's side of a login: the verifier, and the responses that the service records.
 struct LoginService: Sendable {
     let policy: Policy
-    /// The key ring before and after its second version became the current one.
+    /// The key ring before and after its second version became current.
     let rings: [KeyRing]
     let subject: Subject
     static let start = UnixTime(seconds: 1_795_000_005)
@@ -25,7 +25,7 @@ struct LoginService: Sendable {
         self.subject = subject
     }
 
-    /// Creates a database with one enrolled secret.
+    /// Returns a new database with one enrolled secret.
     func enrol() async throws -> (MemoryContent, credential: CredentialID, secret: String) {
         var content = MemoryContent(
             chain: EventChain(node: [UInt8](repeating: 1, count: 16), key: rings[0].auditKey))
@@ -96,7 +96,6 @@ struct LoginService: Sendable {
         }
     }
 
-    /// The generation encoded in a secret.
     static func generation(of secret: String) -> UInt64? {
         let text = Array(secret.utf8)
         return Token(.secret, text: text.span).map { SecretParts($0).generation }

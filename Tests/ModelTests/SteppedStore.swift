@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import Verification
 
-/// What an operation of the verifier has seen so far, which is enough to repeat it up to that
+/// The history of an operation of the verifier, which is enough to repeat the operation up to that
 /// point.
 struct Progress: Sendable {
     /// The readings of the clock.

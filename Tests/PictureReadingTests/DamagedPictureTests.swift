@@ -36,7 +36,7 @@ import Testing
     @Test("a damaged file never crashes the reader", arguments: try FormatVector.all())
     func spoiled(vector: FormatVector) throws {
         let bytes = try vector.bytes()
-        // Drawn pictures are large.
+        // Drawn images are large.
         let count = vector.width > 99 ? 5 : 30
         for place in stride(from: 0, to: bytes.count, by: max(bytes.count / count, 1)) {
             var spoiled = bytes

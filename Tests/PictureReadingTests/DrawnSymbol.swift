@@ -1,6 +1,6 @@
 import QRDrawing
 
-/// A picture of a symbol with its margin, from which the tests derive other pictures.
+/// An image of a symbol with its margin, from which the tests derive other images.
 func drawn(_ text: String, modulePixels: Int = 4) throws -> GrayImage {
     try drawn(Array(text.utf8), modulePixels: modulePixels)
 }
@@ -10,7 +10,7 @@ func drawn(_ bytes: [UInt8], modulePixels: Int = 4) throws -> GrayImage {
     try Symbol(encoding: bytes.span, correction: .medium).image(modulePixels: modulePixels)
 }
 
-/// Pictures side by side on white.
+/// Images side by side on white.
 func beside(_ pictures: [GrayImage]) -> GrayImage {
     let height = pictures.map(\.height).max() ?? 1
     var pixels: [UInt8] = []
@@ -27,13 +27,13 @@ func beside(_ pictures: [GrayImage]) -> GrayImage {
 }
 
 extension GrayImage {
-    /// The picture with each pixel changed by a rule.
+    /// The image with each pixel changed by a rule.
     func changed(_ rule: (_ x: Int, _ y: Int, _ value: UInt8) -> UInt8) -> GrayImage {
         let changed = pixels.indices.map { rule($0 % width, $0 / width, pixels[$0]) }
         return GrayImage(width: width, height: height, pixels: changed)
     }
 
-    /// The picture without a margin.
+    /// The image without a margin.
     func cropped(by margin: Int) -> GrayImage {
         let rows = (margin..<height - margin).flatMap { row in
             pixels[row * width + margin..<(row + 1) * width - margin]

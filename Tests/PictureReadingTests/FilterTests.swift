@@ -26,7 +26,7 @@ import Testing
         let picture = GrayImage(width: 4, height: 2, pixels: [0, 100, 10, 30, 100, 200, 50, 70])
         #expect(picture.reduced(longerSide: 2).pixels == [100, 40])
         #expect(picture.reduced(longerSide: 4) == picture)
-        // Three pixels become two: the middle one counts half for each.
+        // Three pixels become two: the middle pixel counts half for each.
         let three = GrayImage(width: 3, height: 1, pixels: [30, 60, 90])
         #expect(three.reduced(longerSide: 2).pixels == [40, 80])
     }

@@ -4,7 +4,7 @@ import Pictures
 import TestSupport
 import Testing
 
-/// A picture file in one format, and the pixels that it must decode to.
+/// An image file in one format, and the pixels that it must decode to.
 struct FormatVector: Codable, Sendable, CustomTestStringConvertible {
     let file: String
     let format: String
@@ -13,9 +13,9 @@ struct FormatVector: Codable, Sendable, CustomTestStringConvertible {
     let frames: Int
     /// Whether some pixels are not opaque.
     let alpha: Bool
-    /// The brightness of the margin if the picture is drawn on white.
+    /// The brightness of the margin if the image is drawn on white.
     let light: UInt8
-    /// The brightness of a dark module if the picture is drawn on white.
+    /// The brightness of a dark module if the image is drawn on white.
     let dark: UInt8
     let texts: [String]
 
@@ -25,7 +25,7 @@ struct FormatVector: Codable, Sendable, CustomTestStringConvertible {
         try VectorFile<FormatVector>("pictures/formats.json").cases
     }
 
-    /// The picture's header, read with the library for its format.
+    /// The image's header, read with the library for its format.
     func image(
         _ bytes: [UInt8]? = nil, limits: ImageLimits = .standard
     ) throws -> EncodedImage {

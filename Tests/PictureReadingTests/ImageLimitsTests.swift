@@ -49,7 +49,7 @@ import Testing
         "JPEG and WebP headers are checked against the limits",
         arguments: ["baseline.jpg", "progressive.jpg", "lossy.webp", "lossless.webp"])
     func otherFormats(name: String) throws {
-        // The header is enough: most of the picture is cut off.
+        // The header is enough: most of the image is cut off.
         let start = Array(try FormatVector.named(name).bytes().prefix(700))
         #expect(throws: tooManyPixels) { try EncodedImage(start, limits: limits(pixels: 9_800)) }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PictureReading
 
-/// The shared pictures next to the project, and the results of other readers.
+/// The shared images next to the project, and the results of other readers.
 @Suite(.enabled(if: SharedPicture.folder != nil, "there are no pictures in ../shared"))
 struct SharedPicturesTests {
     @Test("the reader reads at least as many pictures as zxing-cpp, and returns no wrong text")
@@ -14,7 +14,7 @@ struct SharedPicturesTests {
         #expect(invented == [])
         let read = results.filter(\.isComplete)
         #expect(read.count >= results.filter(\.picture.zxing_cpp).count)
-        // At least as many pictures are read as by the prototype of these stages.
+        // At least as many images are read as by the prototype of these stages.
         #expect(read.count >= results.filter(\.picture.ladder).count)
         for (category, members) in Dictionary(grouping: results, by: \.picture.category) {
             let own = members.filter(\.isComplete).count
@@ -74,7 +74,7 @@ struct SharedPicture: Decodable, Sendable {
     }
 }
 
-/// The texts in the first frame of a picture file.
+/// The texts in the first frame of an image file.
 func texts(inPictureFile bytes: [UInt8]) throws -> [[UInt8]] {
     let image = try EncodedImage(bytes)
     let side = PictureViews.workingSide(width: image.width, height: image.height)

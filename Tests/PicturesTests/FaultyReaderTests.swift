@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 internal import WatchwordSystem
 
-/// Whatever a picture makes its reader do, only that picture is lost.
+/// Whatever an image makes its reader do, only that image is lost.
 @Suite struct FaultyReaderTests {
     @Test(
         "a reader that makes a forbidden system call is killed at once",

@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 internal import WatchwordSystem
 
-/// The real, confined reader and small pictures in every format.
+/// The real, confined reader and small images in every format.
 @Suite struct LoadedFormatTests {
     private struct FormatPicture: Decodable {
         let file: String

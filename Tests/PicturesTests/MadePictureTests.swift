@@ -3,7 +3,7 @@ internal import Pictures
 internal import TestSupport
 internal import Testing
 
-/// The real, confined reader and the project's own pictures.
+/// The real, confined reader and the project's own images.
 @Suite struct MadePictureTests {
     @Test("every test picture yields its texts and nothing else")
     func texts() throws {

@@ -4,18 +4,18 @@ internal import TestSupport
 internal import Testing
 internal import WatchwordSystem
 
-/// A program that is not a working reader causes a different error from an unreadable picture.
+/// A program that is not a working reader causes a different error from an unreadable image.
 @Suite struct ReaderStartTests {
     @Test(
         "a program that is not a working reader reads nothing and is reported",
         arguments: [
-            // It cannot confine itself.
+            // The program cannot confine itself.
             (
                 BuiltProgram.path("UnconfinedReader"),
                 HelperFailure.notConfined(.init(call: "seccomp_load", number: ENOSYS))
             ),
             ("/nonexistent/reader", .notFound),
-            // It ends before its greeting, or has another one.
+            // The program ends before its greeting, or sends a different greeting.
             ("/bin/false", .died(.exited(1))), ("/usr/bin/yes", .otherVersion),
         ])
     func noReader(path: String, failure: HelperFailure) throws {

@@ -2,7 +2,7 @@ internal import Pictures
 internal import TestSupport
 internal import WatchwordSystem
 
-/// The results for a list of pictures: each one's outcome and its symbols' bytes as text.
+/// The results for a list of images: the outcome of each image, and its symbols' bytes as text.
 struct Reading: Equatable {
     var outcome: PictureOutcome
     var symbols: [String] = []
@@ -12,7 +12,7 @@ struct Reading: Equatable {
         self.symbols = symbols
     }
 
-    /// A picture whose only symbol is `text`.
+    /// An image whose only symbol is `text`.
     static func symbol(_ text: String, tried: [String] = ["echo"]) -> Reading {
         Reading(.symbols(1, tried: tried), [text])
     }
@@ -53,7 +53,6 @@ extension ReaderPool {
             })
     }
 
-    /// Reads one file.
     func read(path: String) throws -> Reading {
         var symbols: [String] = []
         let outcome = try read(FileDescriptor(reading: path)) { symbols.append(text($0)) }

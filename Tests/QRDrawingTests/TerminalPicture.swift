@@ -1,6 +1,6 @@
 import QRDrawing
 
-/// The picture that a terminal shows for lines of half blocks: a small, strict emulator.
+/// The image that a terminal shows for lines of half blocks: a small, strict emulator.
 struct TerminalPicture {
     /// A cell that was drawn without setting both colours, or with a character other than a
     /// half block.

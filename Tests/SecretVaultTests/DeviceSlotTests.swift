@@ -205,7 +205,7 @@ struct DeviceSlotTests {
         #expect(try vault.bytes() == bytes)
     }
 
-    @Test("a device's secret confirms a use, and a wrong one does not")
+    @Test("a device's secret passes the check of a use, and a wrong secret does not")
     func confirms() throws {
         let vault = try DeviceSlots.vault()
         let open = try vault.unlock()

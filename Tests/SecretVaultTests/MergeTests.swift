@@ -134,7 +134,7 @@ struct MergeTests {
         #expect(try copies.facts(copies.ids[3]).secret == Array("wws_1".utf8))
     }
 
-    @Test("a per-use entry is replaced only after a check; an unconfirmed merge changes nothing")
+    @Test("a per-use entry is replaced only after a check; an unchecked merge changes nothing")
     func checks() throws {
         let copies = try Copies()
         let id = copies.ids[2]

@@ -38,7 +38,7 @@ struct TransferTests {
         try MessageForm.check(problems, of: DeviceKeyProblem.Kind.allCases)
     }
 
-    @Test("each damaged part, report and cost is read back as it was, and nothing else is")
+    @Test("each damaged part, report and cost decodes unchanged, and other bytes are refused")
     func reports() throws {
         let parts: [VaultPart] = [
             .checksum, .line(.max), .header, .slot(1), .manifest, .changes, .record(Self.id),
@@ -79,7 +79,7 @@ struct TransferTests {
         }
     }
 
-    @Test("each access control is read back as it was, and nothing else is")
+    @Test("each access control decodes unchanged, and other bytes are refused")
     func accessControl() throws {
         let presences =
             [.perUnlock] + AccessControl.Check.allCases.map(AccessControl.Presence.perUse)
@@ -100,7 +100,7 @@ struct TransferTests {
         #expect(throws: FieldReader.Unreadable()) { _ = try ReuseTime(parsing: [1, 45].span) }
     }
 
-    @Test("each kind of content is read back as it was, also if the vault refuses it")
+    @Test("each kind of content decodes unchanged, even if the vault refuses it")
     func contents() throws {
         let tooLong = String(repeating: "é", count: VaultLimits.nameSize)
         let long = secret(String(repeating: "x", count: VaultLimits.secretSize + 1))
@@ -143,7 +143,7 @@ struct TransferTests {
         }
     }
 
-    @Test("details are read back as they were, also if the vault refuses them")
+    @Test("details decode unchanged, even if the vault refuses them")
     func details() throws {
         try MessageForm.check(EntryDetails())
         try MessageForm.check(
@@ -160,7 +160,7 @@ struct TransferTests {
         #expect(throws: FieldReader.Unreadable()) { try SecretBytes(parsing: bytes.span) }
     }
 
-    @Test("a listed vault is read back as it was")
+    @Test("a listed vault decodes unchanged")
     func listing() throws {
         let vault = try TestVault(recoveryKey: true)
         let ids = try vault.fill()

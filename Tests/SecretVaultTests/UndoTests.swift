@@ -94,7 +94,7 @@ struct UndoTests {
         }
     }
 
-    @Test("of two counters, undoing keeps the greater; another key returns with its own counter")
+    @Test("of two counters, undoing keeps the greater; a new key returns with its own counter")
     func greaterCounter() throws {
         let vault = try TestVault()
         let id = try vault.fill()[1]
@@ -237,7 +237,7 @@ struct UndoTests {
         #expect(open.entries.map(\.id) == ids)
     }
 
-    @Test("an entry that requires a check at each use is changed back only if it was confirmed")
+    @Test("an entry that requires a check at each use is changed back only after that check")
     func checks() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

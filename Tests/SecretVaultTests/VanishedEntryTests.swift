@@ -114,7 +114,7 @@ struct VanishedEntryTests {
         #expect(try Facts(vault.unlock().open(ids[1])) == content)
     }
 
-    @Test("what was removed while an entry had vanished stays in the previous generation")
+    @Test("entries removed while another one had vanished stay in the previous generation")
     func removedMeanwhile() throws {
         let (vault, ids) = try made()
         let box = try vault.box(of: ids[1])

@@ -84,7 +84,7 @@ import Testing
         #expect(try await harness.server.stop() == 0)
     }
 
-    @Test("reasons are told if the request asks and the API key has the scope")
+    @Test("reasons are returned if the request asks for them and the API key has the scope")
     func reasons() async throws {
         let harness = try await Harness()
         let code = harness.alice.code()
@@ -103,7 +103,7 @@ import Testing
         #expect(try await harness.server.stop() == 0)
     }
 
-    @Test("the status tells who never had a second factor")
+    @Test("the status lists users who never had a second factor")
     func status() async throws {
         let harness = try await Harness()
         #expect(try await harness.ask(LoginMessage(statusOf: "alice")).answer == "enrolled")
@@ -115,7 +115,7 @@ import Testing
         #expect(try await harness.server.stop() == 0)
     }
 
-    @Test("whatever is wrong, nothing is decided, and one line says why")
+    @Test("whatever the fault, nothing is decided, and one line says why")
     func failures() async throws {
         let harness = try await Harness()
         let login = LoginMessage(verifying: harness.alice.code(), of: "alice")

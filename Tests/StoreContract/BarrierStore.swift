@@ -1,7 +1,7 @@
 package import Verification
 
-/// A store that holds readers back until a given number of them have read: a race that all but one
-/// of them lose, on any machine, however busy it is.
+/// A store that holds readers back until a given number of them have read: this forces a race that
+/// all but one of them lose, however busy the machine is.
 package actor BarrierStore: VerificationStore {
     /// The read that the callers make at the same time.
     package enum Reading: Sendable {
@@ -15,7 +15,6 @@ package actor BarrierStore: VerificationStore {
     package private(set) var awaited = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Wraps `store`.
     package init(_ store: any VerificationStore) { self.store = store }
 
     /// Holds the next `count` readers back until all of them have read.

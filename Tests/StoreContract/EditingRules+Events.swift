@@ -52,8 +52,8 @@ extension StoreContract {
             ])
     }
 
-    /// O-02: an audit finds a revoked client that was restored, one that no event records, and one
-    /// that was deleted.
+    /// O-02: an audit finds a revoked client that was restored, a client that no event records, and
+    /// a deleted client.
     static func checkClients(_ database: EditedDatabase) async throws {
         let store = database.store
         for number in 1...2 { try await write(.insertClient(.sample(number)), number, store) }
@@ -98,7 +98,7 @@ extension StoreContract {
         }
     }
 
-    /// O-03: the recorded position of a chain's end must be that of its last event.
+    /// O-03: the recorded position of a chain's end must be the position of its last event.
     static func checkHeadPosition(_ database: EditedDatabase) async throws {
         for number in 1...3 {
             _ = try await database.store.commit([.appendEvent(.sample(number))])
@@ -186,7 +186,7 @@ extension StoreContract {
     /// O-03: changes to fifty events, one per day, by an attacker who has no key and wants the
     /// server to treat them as expired and delete them.
     ///
-    /// Only the last one changes the chain's records.
+    /// Only the last change affects the chain's records.
     public static let disguises: [(String, String)] = [
         ("all times", "UPDATE events SET time = 1000"),
         ("an old event's time", "UPDATE events SET time = time + 1 WHERE position = 5"),
@@ -247,7 +247,7 @@ extension StoreContract {
         _ = try await store.prune(Pruning(now: nil, eventsBefore: .at(46 * 86_400)))
         // The first event that was kept is linked to the chain's start.
         try expectEqual(try await isBorneOut(74), true)
-        // An event that was linked with another key.
+        // An event that was linked with a different key.
         guard let head = try await store.chains().first(where: { $0.head.sequence == 50 })?.head
         else { throw ContractBreach(description: "one chain") }
         var chain = EventChain(resuming: head, at: 50, key: try KeyRing.make().auditKey)

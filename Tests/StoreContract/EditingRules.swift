@@ -49,7 +49,7 @@ extension StoreContract {
         }
     }
 
-    /// The only other row is damaged, so that dummy work cannot read any other one.
+    /// The only other row is damaged, so that dummy work cannot read any other row.
     static func checkBystanders(_ database: EditedDatabase) async throws {
         let row = try await database.insert(.credentials, 1)
         try database.set(
@@ -74,7 +74,8 @@ extension StoreContract {
             let columns = try database.columns(table.rawValue).filter { $0 != table.key }
             let first = try await database.insert(table, 1)
             let second = try await database.insert(table, 2)
-            // Copying all columns except those that must be unique moves the row to another place.
+            // Copying all columns except those that must be unique moves the row to a different
+            // place.
             for column in columns where !["fingerprint", "digest"].contains(column) {
                 try database.copy(column, in: table, from: first, to: second)
             }

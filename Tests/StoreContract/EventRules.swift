@@ -89,7 +89,7 @@ extension StoreContract {
             let store = subject.store
             let staying: [CredentialRow] = [
                 .sample(1, state: .pending, lapsesAt: 11), .sample(2),
-                // An active row does not lapse, even if `lapsesAt` is set, nor does an ended one
+                // An active row does not lapse, even if `lapsesAt` is set, nor does an ended row
                 // that proves something.
                 .sample(3, lapsesAt: 1), .sample(4, state: .revoked, fingerprint: 1),
                 .sample(8, state: .revoked, lapsesAt: 11),

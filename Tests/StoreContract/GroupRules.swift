@@ -3,7 +3,7 @@ public import Verification
 extension StoreContract {
     /// A store whose commits a test can make wait for each other.
     public struct GroupSubject: Sendable {
-        /// The results of commits that all wait before the store takes the first one, by index.
+        /// The results of commits that all wait before the store takes the first commit, by index.
         public typealias Together =
             @Sendable (_ count: Int, _ changes: @escaping @Sendable (Int) -> [StoreChange])
             async throws -> [Result<CommitOutcome, StoreFailure>]

@@ -11,7 +11,7 @@ public enum StoreContract {
         /// The key that authenticates the store's events.
         public let key: AuditKey
 
-        /// Creates a subject; `second` is the same store, opened by a second process.
+        /// Combines the stores and the key; `second` is the same store, opened by a second process.
         public init(
             _ store: any VerificationStore, second: (any VerificationStore)? = nil, key: AuditKey
         ) {
@@ -45,7 +45,7 @@ public enum StoreContract {
 
 /// A rule that a store broke.
 public struct ContractBreach: Error, CustomStringConvertible {
-    /// What was expected, and where.
+    /// The expectation, and its place in the source.
     public let description: String
 }
 

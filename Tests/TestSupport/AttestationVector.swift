@@ -3,7 +3,7 @@ package import Foundation
 /// A registration with an attestation statement, of `Vectors/webauthn/attestations.json`.
 package struct AttestationVector: Codable, Sendable {
     package let name: String
-    /// The attestation object.
+    /// The attestation object, encoded in CBOR.
     package let object: Data
     /// How the statement is verified: `none`, `self`, `certified`, `weak` (with SHA-1), `unknown`,
     /// or why it is denied.
@@ -12,7 +12,7 @@ package struct AttestationVector: Codable, Sendable {
     package let chain: String?
     /// The name of the anchor; `nil` for `root`.
     package let anchor: String?
-    /// Whether hardware holds the key; `nil` if the statement always says so.
+    /// Whether hardware holds the key; `nil` if the statement always implies this.
     package let hardware: Bool?
 
     /// The challenge of all vectors, in base64url.

@@ -1,4 +1,4 @@
-/// Checks whether values of one length vary as random ones do.
+/// Checks whether values of one length vary as random values do.
 ///
 /// Over 64 random values, the probability that a bit is set fewer than 8 or more than 56 times is
 /// below 10^-10, and the probability that two bytes are equal in all of them is 256^-64.

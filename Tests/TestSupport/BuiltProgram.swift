@@ -6,7 +6,7 @@ public enum BuiltProgram {
     static let testFolder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent()
 
-    /// The folder that `WATCHWORD_PROGRAMS` names, or that of the tests.
+    /// The folder that `WATCHWORD_PROGRAMS` names, or the folder of the tests.
     ///
     /// `Scripts/test` names the folder of the release programs.
     private static let folder =

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A TPM in software (`swtpm`) on this machine.
 public final class EmulatedTPM {
-    /// Why there is no emulator.
+    /// Why the emulator cannot be used.
     public enum Failure: Error {
         case missing
         case notStarted
@@ -12,7 +12,7 @@ public final class EmulatedTPM {
     /// Whether the emulator is installed.
     public static let isInstalled = ForeignProgram("swtpm") != nil
 
-    /// The port of the TPM on 127.0.0.1; that of its controls is the next one.
+    /// The port of the TPM on 127.0.0.1; its control port is the next port.
     public let port: UInt16
     private let process: Process
     private let state: TemporaryFolder
@@ -22,12 +22,12 @@ public final class EmulatedTPM {
         isInstalled
         && ["swtpm_setup", "swtpm_localca", "certtool"].allSatisfy { ForeignProgram($0) != nil }
 
-    /// Starts a TPM that has just been made: it has seeds of its own.
+    /// Starts a new TPM, which has its own seeds.
     ///
     /// - Parameters:
-    ///   - hasCertificate: whether a maker, who exists only for this TPM, has certified its
+    ///   - hasCertificate: whether a maker, which exists only for this TPM, has certified its
     ///     endorsement key.
-    ///   - other: a TPM whose seeds it has instead.
+    ///   - other: a TPM whose seeds the new TPM has instead.
     public init(hasCertificate: Bool = false, copying other: EmulatedTPM? = nil) throws {
         guard let program = ForeignProgram("swtpm") else { throw Failure.missing }
         state = try TemporaryFolder()

@@ -14,12 +14,12 @@ public indirect enum EncodedCBOR: Hashable, Sendable {
 
     /// A key and its value.
     public struct Member: Hashable, Sendable {
-        /// The key.
+        /// The key, which may be of any type.
         public let key: EncodedCBOR
-        /// The value.
+        /// The value that belongs to the key.
         public var value: EncodedCBOR
 
-        /// Creates a member.
+        /// Combines a key and its value.
         public init(_ key: EncodedCBOR, _ value: EncodedCBOR) {
             self.key = key
             self.value = value
@@ -36,7 +36,7 @@ public indirect enum EncodedCBOR: Hashable, Sendable {
         .map(members.map { Member(.integer($0.key), $0.value) })
     }
 
-    /// The encoding.
+    /// The encoded bytes of the item.
     public var encoded: [UInt8] {
         switch self {
         case .integer(let value):

@@ -12,7 +12,7 @@ package protocol StateMachine {
     /// Identifies a state: two states with equal keys behave alike.
     associatedtype Key: Hashable
 
-    /// Where the exploration begins.
+    /// The initial states of the exploration.
     var initialStates: [State] { get }
     /// The possible next actions; an empty array ends the path.
     func actions(in state: State) -> [Action]
@@ -62,7 +62,7 @@ extension StateMachine {
     /// Visits every state that can be reached in at most `depth` actions, breadth first, and checks
     /// the invariants in each.
     ///
-    /// The exploration stops at the first violation, so the trace is the shortest one.
+    /// The exploration stops at the first violation, so no shorter trace exists.
     package func explore(depth limit: Int) async throws -> Exploration {
         var exploration = Exploration()
         var known: Set<Key> = []

@@ -24,7 +24,7 @@ public final class FaultInjectingProxy: Sendable {
         /// Called when the connection has ended.
         public var atEnd: @Sendable () -> Void = {}
 
-        /// Creates a fault that does nothing until one of its properties is set.
+        /// Starts with a fault that does nothing until one of its properties is set.
         public init() {}
 
         /// Whether everything is forwarded exactly once.

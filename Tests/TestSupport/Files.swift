@@ -20,7 +20,7 @@ public func removeFile(_ path: String) throws {
     try FileManager.default.removeItem(atPath: path)
 }
 
-/// Creates a folder at `path`.
+/// Creates the folder at `path`, whose parent must exist.
 public func makeFolder(_ path: String) throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
 }

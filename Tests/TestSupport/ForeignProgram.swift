@@ -9,9 +9,9 @@ public struct ForeignProgram: Sendable {
     public struct Outcome: Sendable {
         /// The exit code, or the negated signal number if a signal ended the program.
         public let status: Int32
-        /// What it wrote to standard output.
+        /// The bytes of standard output.
         public let output: [UInt8]
-        /// What it wrote to standard error.
+        /// The bytes of standard error.
         public let errors: [UInt8]
 
         /// Standard output as text.

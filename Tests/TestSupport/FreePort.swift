@@ -6,7 +6,7 @@ internal import Synchronization
 /// A server that is killed and restarted must find its port free. An ephemeral port, which the
 /// kernel picks for port 0, could by then be the local port of another connection.
 public enum FreePort {
-    /// No free port was found below the ephemeral ones.
+    /// No free port was found below the ephemeral ports.
     public struct NoneFree: Error { let limit: UInt16 }
 
     // A server binds its port some time after it was found, so each port is found only once.

@@ -3,7 +3,7 @@ public actor Gate {
     private var isOpen = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Creates a closed gate.
+    /// Starts with a closed gate.
     public init() {}
 
     /// Waits until the gate is open.
@@ -12,10 +12,10 @@ public actor Gate {
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    /// Closes the gate.
+    /// Closes the gate for tasks that arrive later.
     public func close() { isOpen = false }
 
-    /// Opens the gate, and lets everybody pass who waits.
+    /// Opens the gate, and lets every waiting task pass.
     public func open() {
         isOpen = true
         for one in waiting { one.resume() }

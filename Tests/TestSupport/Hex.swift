@@ -11,7 +11,7 @@ public enum Hex {
         }
     }
 
-    /// Returns lower-case digits.
+    /// The bytes as lower-case digits.
     public static func text(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

@@ -2,44 +2,44 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// A TPM that answers like another one, except for some of its responses, and records the commands.
+/// A TPM that relays the responses of an emulated TPM, spoils some of them, and records the commands.
 public final class HostileTPM: Sendable {
-    /// What is wrong with the response.
+    /// The defect of a spoiled response.
     public enum Fault: Sendable, Equatable {
         /// The bits of this byte, counted from the end, are inverted.
         case changed(fromEnd: Int)
-        /// Only half of it arrives.
+        /// Only half of the response arrives.
         case truncated
-        /// It is noise.
+        /// The response is noise.
         case noise
-        /// The connection ends instead.
+        /// The connection ends before the response.
         case ended
-        /// It never arrives.
+        /// The response never arrives.
         case silent
-        /// It is this error, and the command is not carried out.
+        /// The response is this error, and the command is not carried out.
         case refused(UInt32)
     }
 
     /// Which responses are spoiled.
     public enum Target: Sendable, Equatable {
-        /// The one with this number, counted from 1.
+        /// The response with this number, counted from 1.
         case position(Int)
-        /// Those to commands with this code (TPM 2.0 Library, Part 2, section 6.5.2).
+        /// Each response to a command with this code (TPM 2.0 Library, Part 2, section 6.5.2).
         case command(UInt32)
-        /// None.
+        /// No response is spoiled.
         case none
 
-        /// Those to `TPM2_CreatePrimary`.
+        /// Each response to `TPM2_CreatePrimary`.
         public static let createPrimary = Target.command(0x131)
-        /// Those to `TPM2_Sign`.
+        /// Each response to `TPM2_Sign`.
         public static let sign = Target.command(0x15d)
     }
 
     /// A command and its honest response.
     public struct Exchange: Sendable {
-        /// The command.
+        /// The bytes of the command.
         public let command: [UInt8]
-        /// What the TPM answered, before the answer was spoiled.
+        /// The TPM's response, before it was spoiled.
         public let response: [UInt8]
     }
 
@@ -94,7 +94,7 @@ public final class HostileTPM: Sendable {
     /// The number of commands so far.
     public var commandCount: Int { exchanges.count }
 
-    /// Lets another TPM answer from now on.
+    /// Lets a different TPM answer from now on.
     public func exchange(for tpm: EmulatedTPM) { state.withLock { $0.port = tpm.port } }
 
     private var port: UInt16 { state.withLock { $0.port } }
@@ -102,7 +102,7 @@ public final class HostileTPM: Sendable {
     /// The TPM's address for `watchword --tpm`.
     public var address: String { "swtpm:host=127.0.0.1,port=\(commands.port)" }
 
-    /// Waits until somebody waits for the response that never arrives; `false` after a minute.
+    /// Waits until a client waits for the response that never arrives; `false` after a minute.
     public func waitUntilHolding() -> Bool { holding.wait(timeout: .now() + 60) == .success }
 
     private func answer(

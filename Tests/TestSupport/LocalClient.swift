@@ -2,7 +2,7 @@ public import WatchwordSystem
 
 /// A client of a Unix socket; its reads block.
 public final class LocalClient: Sendable {
-    /// The connection.
+    /// The connected socket, which blocks.
     public let file: FileDescriptor
 
     /// Connects, and sends bytes.
@@ -21,7 +21,7 @@ public final class LocalClient: Sendable {
         try SystemCallFailure.nilIf(\.isConnectionLost, file.bytes(atMost: 64)) ?? []
     }
 
-    /// The same on a thread that may wait.
+    /// Receives the same bytes on a thread that may wait.
     public func awaitAnswer() async throws -> [UInt8] {
         try await onOwnThread { [self] in try answer() }
     }

@@ -10,7 +10,7 @@ public struct LoginMessage: Sendable {
     public var user: [UInt8]
     /// From where the person signs in.
     public var remoteHost = "192.0.2.1"
-    /// The code.
+    /// The code that the person entered.
     public var code = ""
 
     /// A request to verify a code.

@@ -81,7 +81,7 @@ public final class LoginServer: Sendable {
 
     /// One request as the server received it.
     public struct Request: Sendable {
-        /// The request path.
+        /// The path of the request.
         public let path: String
         /// The header fields by name.
         public let headers: [String: String]
@@ -119,7 +119,7 @@ public enum TestCertificates {
         return folder
     }
 
-    /// The CA certificate that signed the valid ones, in PEM.
+    /// The CA certificate that signed the valid certificates, in PEM.
     public static func authority() throws -> [UInt8] {
         try shared.get().bytes(of: "authority.pem")
     }

@@ -39,7 +39,7 @@ public final class LoopbackSocket: Sendable {
         return made
     }
 
-    /// Takes a port of 127.0.0.1 on which nobody listens.
+    /// Takes a port of 127.0.0.1 on which no socket listens.
     public static func silent() throws -> LoopbackSocket {
         let made = try LoopbackSocket()
         guard unsafe apply(bind, made.descriptor, address(port: 0)) == 0 else {
@@ -56,7 +56,7 @@ public final class LoopbackSocket: Sendable {
         return made
     }
 
-    /// The local port.
+    /// The port to which the socket is bound.
     public var port: UInt16 {
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)

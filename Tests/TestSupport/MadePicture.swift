@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// One of the pictures drawn by `Scripts/make-pictures`, as described in `Vectors/qr.json`.
+/// One of the images drawn by `Scripts/make-pictures`, as described in `Vectors/qr.json`.
 public struct MadePicture: Codable, Sendable {
     /// The file's name in `Vectors/qr`.
     public let file: String
-    /// What the picture tests.
+    /// The property that the image tests.
     public let kind: String
     /// The texts of its symbols.
     public let texts: [String]
@@ -13,9 +13,9 @@ public struct MadePicture: Codable, Sendable {
 
     /// An entry, with its code for one time or counter.
     public struct Entry: Codable, Sendable {
-        /// The otpauth issuer.
+        /// The issuer in the key URI.
         public let issuer: String
-        /// The otpauth account.
+        /// The account in the key URI.
         public let account: String
         /// `totp`, `hotp` or `steam`.
         public let type: String
@@ -35,10 +35,10 @@ public struct MadePicture: Codable, Sendable {
         public let code: String
     }
 
-    /// The path of the picture file.
+    /// The path of the image file.
     public var path: String { PackageFolder.root.appending(path: "Vectors/qr/\(file)").path }
 
-    /// All pictures.
+    /// All images that `Vectors/qr.json` describes.
     public static func all() throws -> [MadePicture] {
         try VectorFile<MadePicture>("qr.json").cases
     }

@@ -19,7 +19,7 @@ public final class MemoryTPM: TokenRequestHandler {
 
     /// How many requests it was asked to carry out.
     public var requests: Int { state.withLock { $0.requests } }
-    /// Why it carries out no request; `nil` if it works.
+    /// The error with which every request fails; `nil` if the TPM works.
     public var failure: TokenFailure? {
         get { state.withLock { $0.failure } }
         set { state.withLock { $0.failure = newValue } }
@@ -27,7 +27,7 @@ public final class MemoryTPM: TokenRequestHandler {
     /// The secret that it sealed last.
     public var newest: SecretBytes? { state.withLock { $0.newest } }
 
-    /// Makes it unseal nothing that it has sealed.
+    /// Makes the TPM unable to unseal what it sealed before.
     public func clear() { state.withLock { $0.objects = [:] } }
 
     /// Seals or unseals a secret.

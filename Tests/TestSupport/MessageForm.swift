@@ -1,13 +1,12 @@
 package import WatchwordSystem
 
-/// What holds for each message between the processes.
+/// The property that every message between the processes must have.
 package enum MessageForm {
-    /// A message for which it does not hold.
+    /// A message that does not have the property.
     package struct Violation: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// The encoding of `message`.
     package static func bytes(of message: some Transferable) throws -> [UInt8] {
         let frame = try FrameWriter()
         frame.append(message)

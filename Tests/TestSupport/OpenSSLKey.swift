@@ -106,7 +106,7 @@ package struct OpenSSLKey: Sendable {
 }
 
 extension TestPasskey {
-    /// A passkey with this key in place of one that `WatchwordCryptography` made.
+    /// A passkey with this key in place of a key of `WatchwordCryptography`.
     package init(id: [UInt8]? = nil, _ key: OpenSSLKey) throws {
         try self.init(id: id)
         editKey = { _ in key.publicKey.encoded }

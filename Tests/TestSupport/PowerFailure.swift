@@ -1,4 +1,4 @@
-/// What a program would lose in a power failure, by its system calls.
+/// The files that a program would lose in a power failure, according to its system calls.
 ///
 /// A test that kills the program before each call of a trace cannot notice a call that is missing.
 public struct PowerFailure {
@@ -15,9 +15,11 @@ public struct PowerFailure {
     private var pending: Set<String> = []
     private var omissions: [String] = []
 
-    /// Describes each file below `folder` that gets another name or loses one before its content is
-    /// on disk, or is overwritten before its name is, and whatever is not on disk at the end; a
-    /// name that is removed need not be, and neither need that of a lock.
+    /// Describes each omission below `folder`, according to a log of `strace`.
+    ///
+    /// An omission is a file that gains or loses a name before its content is on disk, or that is
+    /// overwritten before its name is on disk, or anything that is not on disk at the end. The
+    /// removal of a name need not be on disk, nor need the name of a lock.
     public static func omissions(in log: [UInt8], below folder: String) -> [String] {
         var state = PowerFailure(folder: folder)
         for line in String(decoding: log, as: UTF8.self).split(separator: "\n") {

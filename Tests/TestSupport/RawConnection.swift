@@ -11,13 +11,13 @@ public final class RawConnection: Sendable {
         case notHTTP
     }
 
-    /// An HTTP response.
+    /// An HTTP response as it was received.
     public struct Answer: Sendable {
-        /// The status code.
+        /// The status code, such as 200.
         public let status: Int
         /// The header fields, with names in lower case.
         public let headers: [String: String]
-        /// The body.
+        /// The bytes after the header fields.
         public let body: [UInt8]
         /// The body as text.
         public var text: String { String(decoding: body, as: UTF8.self) }
@@ -63,7 +63,7 @@ public final class RawConnection: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Sends every byte.
+    /// Sends every byte, in as many calls as needed.
     public func send(_ bytes: [UInt8]) async throws {
         try await onOwnThread { [self] in try sendNow(bytes) }
     }

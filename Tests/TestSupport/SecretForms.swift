@@ -4,7 +4,7 @@ internal import WatchwordCryptography
 
 /// A known secret, in every form in which it could leak.
 public struct SecretForms: Sendable {
-    /// What the secret is.
+    /// A description of the secret.
     public let name: String
     /// The raw bytes, and their hex, base64, base64url, base32, percent-encoded and decimal text.
     public let all: [[UInt8]]

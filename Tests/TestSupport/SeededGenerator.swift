@@ -4,10 +4,10 @@
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Creates a generator; the same seed produces the same numbers.
+    /// Starts the sequence of numbers of `seed`.
     public init(seed: UInt64) { state = seed }
 
-    /// The next number.
+    /// The next number of the sequence.
     public mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state

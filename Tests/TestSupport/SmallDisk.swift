@@ -3,7 +3,7 @@ public final class SmallDisk {
     /// The folder where it is mounted.
     public let folder: TemporaryFolder
 
-    /// Whether this machine allows mounting one.
+    /// Whether this machine allows mounting a disk.
     public static let canMount: Bool = {
         do {
             _ = try SmallDisk(bytes: 1 << 16)

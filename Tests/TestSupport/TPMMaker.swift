@@ -6,9 +6,9 @@ public struct TPMMaker {
     /// The names of the authorities, the root first.
     private let authorities: [String]
 
-    /// Where TPMs keep the certificate of their endorsement key on P-256.
+    /// The place where TPMs keep the certificate of their endorsement key on P-256.
     public static let p256Index = 0x01c0_000a
-    /// Where TPMs keep the certificates of issuers.
+    /// The place where TPMs keep the certificates of issuers.
     public static let issuerIndex = 0x01c0_0100
 
     /// Makes a root, and issuers between it and the TPMs.
@@ -37,7 +37,7 @@ public struct TPMMaker {
         try folder.write(self.folder.bytes(of: "root.pem"), to: "tpm-roots.pem")
     }
 
-    /// The certificates of the issuers that are not the root, in DER; the one nearest to the TPM
+    /// The certificates of the issuers that are not the root, in DER; the issuer nearest to the TPM
     /// first.
     public func issuerCertificates() throws -> [[UInt8]] {
         try authorities.dropFirst().reversed().map { try der($0) }
@@ -45,7 +45,7 @@ public struct TPMMaker {
 
     /// Certifies the endorsement key on P-256 of a TPM; the certificate is in DER.
     ///
-    /// - Parameter usage: the extended key usage, by default that of endorsement certificates.
+    /// - Parameter usage: the extended key usage, by default the usage of endorsement certificates.
     public func certificate(
         for tpm: EmulatedTPM, usage: String? = "2.23.133.8.1"
     ) throws -> [UInt8] {

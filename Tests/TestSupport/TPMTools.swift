@@ -2,18 +2,18 @@ internal import Foundation
 
 /// tpm2-tools, an independent client of a TPM.
 public struct TPMTools {
-    /// A program failed.
+    /// A program of tpm2-tools failed.
     public struct Failed: Error {
         let program: String
         let errors: String
     }
 
-    /// Whether they are installed, and so is OpenSSL's program.
+    /// Whether the tools and the program `openssl` are installed.
     public static let areInstalled =
         EmulatedTPM.isInstalled
         && ["tpm2_activatecredential", "openssl"].allSatisfy { ForeignProgram($0) != nil }
 
-    /// Where their files are.
+    /// The folder for the tools' files.
     public let folder: TemporaryFolder
     private let tpm: EmulatedTPM
 

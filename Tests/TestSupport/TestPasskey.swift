@@ -1,13 +1,14 @@
 package import WatchwordCryptography
 
-/// An authenticator in software, and the browser in front of it; a test changes what they say.
+/// An authenticator in software, and the browser in front of it; a test can change what both
+/// return.
 package struct TestPasskey: Sendable {
     package let key: SigningKey
     package var id = [UInt8](repeating: 7, count: 16)
     /// The id that the browser states, if it is not ``id``.
     package var statedID: [UInt8]?
     package var relyingPartyID = "mill.example"
-    /// UP and UV.
+    /// The flags UP and UV.
     package var flags: UInt8 = 0x05
     package var count: UInt32 = 0
     package var model = [UInt8](repeating: 0, count: 16)
@@ -34,14 +35,14 @@ package struct TestPasskey: Sendable {
     package var editData: (@Sendable ([UInt8]) -> [UInt8])?
     /// Changes the encoded attestation object.
     package var editObject: (@Sendable ([UInt8]) -> [UInt8])?
-    /// Changes the signature.
+    /// Changes the signature in the result.
     package var editSignature: (@Sendable ([UInt8]) throws -> [UInt8])?
     /// Signs in place of ``key``.
     package var signer: (@Sendable ([UInt8]) throws -> [UInt8])?
     /// Makes the attestation statement from the bytes that most formats sign.
     package var attester: (@Sendable ([UInt8]) throws -> EncodedCBOR)?
 
-    /// The flag AT.
+    /// The flag AT: attested credential data.
     package static let attested: UInt8 = 0x40
 
     package init(id: [UInt8]? = nil) throws {
@@ -110,7 +111,7 @@ package struct TestPasskey: Sendable {
 
 // The objects that `toJSON()` returns.
 extension TestPasskey {
-    /// What the browser returns after `navigator.credentials.create`.
+    /// The browser's result of `navigator.credentials.create`.
     package func createdJSON(_ challenge: [UInt8]) throws -> String {
         let clientData = clientData("webauthn.create", challenge)
         return try json(
@@ -120,7 +121,7 @@ extension TestPasskey {
             ], #","transports":["internal","hybrid"]"#)
     }
 
-    /// What the browser returns after `navigator.credentials.get`.
+    /// The browser's result of `navigator.credentials.get`.
     package func signedJSON(_ challenge: [UInt8]) throws -> String {
         let data = authenticatorData()
         let clientData = clientData("webauthn.get", challenge)

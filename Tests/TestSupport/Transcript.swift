@@ -15,17 +15,17 @@ public struct Transcript: Sendable {
     public struct Step: Sendable {
         /// The number of its line.
         public let line: Int
-        /// The command.
+        /// The command, for a shell.
         public let command: String
-        /// Whether it may run through an agent.
+        /// Whether the command may run through an agent.
         public let allowsAgent: Bool
         /// The lines of its standard output, or of the screen.
         public private(set) var output: [String] = []
         /// The lines of its standard error.
         public private(set) var errors: [String] = []
-        /// Its exit status.
+        /// The exit status of the command.
         public private(set) var status: Int32 = 0
-        /// What it asks on a terminal.
+        /// The questions that the command asks on a terminal.
         public private(set) var questions: [Question] = []
 
         fileprivate init(line: Int, command: String, allowsAgent: Bool) {
@@ -50,9 +50,9 @@ public struct Transcript: Sendable {
 
     /// A question on a terminal.
     public struct Question: Sendable {
-        /// The question.
+        /// The text of the question.
         public let text: String
-        /// What the user types.
+        /// The text that the user types.
         public let answer: String
         let isEchoed: Bool
 
@@ -76,7 +76,7 @@ public struct Transcript: Sendable {
 
     private static let root = PackageFolder.root.appending(path: "Vectors/transcripts")
 
-    /// The names of all transcripts in a folder of `Vectors/transcripts`, or beside its folders.
+    /// The names of all transcripts in a folder of `Vectors/transcripts`, or next to its folders.
     public static func all(in folder: String = "") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path)
             .filter { $0.hasSuffix(".transcript") }.sorted()
@@ -85,7 +85,7 @@ public struct Transcript: Sendable {
 
     private struct Malformed: Error { let line: Int }
 
-    /// Reads a transcript.
+    /// Reads the transcript with this name.
     public init(named name: String) throws {
         let text = try String(contentsOf: Transcript.root.appending(path: name), encoding: .utf8)
         var steps: [Step] = []
@@ -113,7 +113,7 @@ public struct Transcript: Sendable {
     /// Runs a command in `folder` with a minimal environment and without a terminal.
     ///
     /// - Parameters:
-    ///   - replacements: a folder with programs to run instead of those that were built.
+    ///   - replacements: a folder with programs that replace the built ones.
     ///   - variables: additional environment variables.
     public static func run(
         _ command: String, in folder: TemporaryFolder, programs replacements: String? = nil,

@@ -6,7 +6,7 @@ public import Foundation
 public struct VectorFile<Case: Codable & Sendable>: Sendable {
     /// The source of the answers.
     public let source: String
-    /// The known answers.
+    /// The known answers, at least one.
     public let cases: [Case]
 
     /// Reads `path`, relative to `Vectors/`.

@@ -65,7 +65,7 @@ struct AuthenticatorTests {
             ])
     }
 
-    @Test("without PIN a touch is enough, and the secret is another one")
+    @Test("without a PIN a touch is enough, and the secret is different")
     func touchOnly() throws {
         let place = try Place("seed one\n")
         var person = TestPerson()
@@ -119,7 +119,7 @@ struct AuthenticatorTests {
         #expect(late.questions.isEmpty)
     }
 
-    @Test("another authenticator, none, and one without a PIN are told apart, without a question")
+    @Test("no question is needed to detect a wrong authenticator, none, or one without a PIN")
     func otherAuthenticator() throws {
         let place = try Place("seed one\npin 1234\n")
         var owner = TestPerson("1234")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WatchwordSystem
 
-/// Helpers that crash, say nothing or lie.
+/// Helpers that crash, send nothing or lie.
 struct FaultyHelperTests {
     private let folder: TemporaryFolder
     /// A request that every helper here ignores.
@@ -79,7 +79,7 @@ struct FaultyHelperTests {
         arguments: [
             [0, 0, 0, 0], [0, 0, 1, 0], [255, 255, 255, 255],  // sizes
             [1, 0, 0, 0, 99], [1, 0, 0, 0, 1], [2, 0, 0, 0, 1, 1],  // kinds
-            // A secret that is too short, and one with a byte after it.
+            // A secret that is too short, and a secret with a byte after it.
             [7, 0, 0, 0, 4, 5, 0, 0, 0, 1, 9],
             [6 + 33, 0, 0, 0, 4, 5, 0, 0, 0, 32] + [UInt8](repeating: 7, count: 33),
             // A refusal of an unknown kind, and a failed call without a name.
@@ -96,7 +96,7 @@ struct FaultyHelperTests {
                 == .badHelperResponse)
     }
 
-    @Test("a helper that asks without end is stopped")
+    @Test("a helper that never stops asking is stopped")
     func endless() throws {
         var person = TestPerson("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12")
         let asks = frame([2, 1, 1, 0, 0, 0, 3])
@@ -107,7 +107,7 @@ struct FaultyHelperTests {
         #expect(person.questions.count < 12)
     }
 
-    @Test("a helper that is not there is reported")
+    @Test("a missing helper is reported")
     func missing() throws {
         var nobody = TestPerson()
         #expect(throws: TokenFailure.helper(.notFound)) {

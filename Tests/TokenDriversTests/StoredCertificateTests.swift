@@ -26,7 +26,7 @@ import Testing
         #expect(storedCertificates(in: [largest]) == [largest])
     }
 
-    @Test("what follows the last certificate in an index is ignored")
+    @Test("bytes after the last certificate in an index are ignored")
     func filled() {
         let (a, b) = (certificate(1, 300), certificate(2, 400))
         for rest in [[0], [0xff, 0xff, 0xff, 0xff, 0xff], [0x30, 0x03, 1, 2, 3]] as [[UInt8]] {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("bytes that are no certificate, or not all of one, yield none")
+    @Test("bytes that are no certificate, or only part of one, yield none")
     func none() {
         let a = certificate(1, 300)
         #expect(storedCertificates(in: []) == [])
@@ -42,7 +42,7 @@ import Testing
         for count in 0..<a.count {
             #expect(storedCertificates(in: [Array(a.prefix(count))]) == [])
         }
-        // It would be larger than any certificate that is sent.
+        // The certificate would be larger than any certificate that is sent.
         #expect(storedCertificates(in: [certificate(1, 4_097)]) == [])
     }
 }

@@ -141,7 +141,7 @@ struct TPMKeyTests {
         let tpm = try EmulatedTPM()
         let made = try Self.made(in: tpm.address, pin: "2580")
         #expect(made.key.requiresPIN)
-        // Without noDA.
+        // The attributes without noDA.
         let head: [UInt8] = [0, 0x23, 0, 0x0b, 0, 0x04, 0x00, 0x72]
         #expect(Array(made.key.publicArea[2..<10]) == head)
         var owner = TestPerson("0000", "2580")

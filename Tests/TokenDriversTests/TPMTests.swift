@@ -80,7 +80,7 @@ struct TPMTests {
         #expect(owner.questions.isEmpty)
     }
 
-    @Test("cancelling at the prompt tries nothing")
+    @Test("cancelling at the prompt makes no attempt")
     func cancelled() throws {
         let tpm = try EmulatedTPM()
         let object = try Self.sealed(by: tpm)

@@ -4,7 +4,7 @@ import Testing
 import Verification
 import WatchwordCryptography
 
-/// What somebody learns who reads the bus between the processor and the TPM.
+/// What an attacker learns from the bus between the processor and the TPM.
 @Suite(
     .enabled(if: EmulatedTPM.canHaveCertificate, "swtpm or swtpm-tools is not installed"))
 struct TPMTrafficTests {
@@ -85,7 +85,7 @@ struct TPMTrafficTests {
         for secret in secrets { #expect(!secret.isIn(traffic), "\(secret.name)") }
     }
 
-    @Test("K-83 what carries a secret is encrypted in a session that is salted with a TPM's key")
+    @Test("K-83 messages with a secret are encrypted in a session that is salted with a TPM's key")
     func sessions() throws {
         _ = try useEverything()
         var salted: Set<UInt32> = []

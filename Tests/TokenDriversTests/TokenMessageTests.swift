@@ -6,7 +6,7 @@ import WatchwordSystem
 
 @testable import Devices
 
-/// What `watchword` and `watchword-token` send to each other.
+/// The messages that `watchword` and `watchword-token` send to each other.
 struct TokenMessageTests {
     private static let secret = SecretBytes(text: String(repeating: "s", count: 32))
     private static let pin = SecretBytes(text: "2580")
@@ -41,7 +41,7 @@ struct TokenMessageTests {
                 signature: [UInt8](repeating: 6, count: KeyAttestation.longestSignature)))
     }
 
-    @Test("each request is read as it was sent, and nothing else is")
+    @Test("each request decodes unchanged, and other bytes are refused")
     func requests() throws {
         let (secret, pin, key) = (Self.secret, Self.pin, try Self.key())
         let activation = try #require(KeyActivation(blob: [1], seed: [2, 3]))
@@ -112,7 +112,7 @@ struct TokenMessageTests {
         }
     }
 
-    @Test("each message of the helper is read as it was sent, and nothing else is")
+    @Test("each message of the helper decodes unchanged, and other bytes are refused")
     func messages() throws {
         let key = try Self.key()
         let results: [TokenResponse] = [
@@ -160,7 +160,7 @@ struct TokenMessageTests {
         #expect(try MessageForm.bytes(of: message).count == TokenMessage.largestFrame)
     }
 
-    /// One of each kind.
+    /// One message of each kind.
     private static let refusals: [TokenFailure] = [
         .noDevice, .noPermission, .busy, .otherDevice, .wrongPIN(left: nil), .wrongPIN(left: 2),
         .noPIN, .failed(call: "Esys_Load", code: .max),

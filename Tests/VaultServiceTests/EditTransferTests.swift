@@ -10,7 +10,7 @@ import WatchwordSystem
 
 /// The edits and their outcomes as `watchword` and its agent send them to each other.
 struct EditTransferTests {
-    @Test("each edit is read back as it was, and nothing else is")
+    @Test("each edit decodes unchanged, and other bytes are refused")
     func edits() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.hotp("a", counter: 1), presence: .perUse(.pam))
@@ -55,7 +55,7 @@ struct EditTransferTests {
         try MessageForm.check(edits, of: VaultEdit.Kind.allCases)
     }
 
-    @Test("each outcome is read back as it was, and nothing else is")
+    @Test("each outcome decodes unchanged, and other bytes are refused")
     func outcomes() throws {
         let name = EntryName(issuer: "i", account: "a:b")
         let warnings: [CredentialWarning] = [

@@ -104,7 +104,7 @@ struct ImportEditTests {
         }
     }
 
-    @Test("what replaces a wiped entry has its access control")
+    @Test("an entry that replaces a wiped one keeps its access control")
     func replacedWiped() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.totp("a", "b"), presence: .perUse(.pam))

@@ -208,7 +208,7 @@ struct LoginTests {
         #expect(await ask(fixture, status, on: .own, user: 1_000) == "never enrolled")
     }
 
-    @Test("the status tells who never had a confirmed credential")
+    @Test("the status lists users who never had a confirmed credential")
     func status() async throws {
         let fixture = try await ServiceFixture()
         func status() async -> String? { await ask(fixture, LoginMessage(statusOf: "alice")) }
@@ -231,7 +231,7 @@ struct LoginTests {
         #expect(await verify(fixture, code) == "denied")
     }
 
-    @Test("a name that is not UTF-8 is nobody's")
+    @Test("a name that is not UTF-8 belongs to nobody")
     func notUTF8() async throws {
         let fixture = try await ServiceFixture()
         var message = LoginMessage(verifying: "123456", of: "alice")

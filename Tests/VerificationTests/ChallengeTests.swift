@@ -20,7 +20,7 @@ struct ChallengeTests {
         .signIn, .confirmation(textDigest: SampleKeys.bytes(2, 32)),
     ]
 
-    @Test("a challenge is read from its row exactly as it was written")
+    @Test("a challenge decodes from its row unchanged")
     func roundTrip() throws {
         for content in contents {
             for client in [nil, ClientID(bytes: SampleKeys.bytes(3, 16))] {

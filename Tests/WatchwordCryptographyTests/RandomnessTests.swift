@@ -47,7 +47,7 @@ struct RandomnessTests {
 
     /// Lines that are allowed, each with its reason.
     private static let allowed = [
-        // The wrapper itself.
+        // The wrapper of OpenSSL's generator.
         "let done = unsafe RAND_bytes(&bytes, Int32(count))",
         "let done = unsafe RAND_priv_bytes(bytes.baseAddress, Int32(count))",
         "(.random, { RAND_status() == 1 }),",
@@ -58,7 +58,7 @@ struct RandomnessTests {
         "guard open.count < most, let victim = state.levels[most].randomElement() else {",
         // An identifier that nothing else refers to.
         "let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]",
-        // Calls `Randomness`.
+        // This function calls `Randomness`.
         "let nonce = RotationNonce.random()",
     ]
 

@@ -110,7 +110,7 @@ struct VerificationKeyTests {
         }
         #expect(loaded > 0)
         #expect(refused > 30)
-        // It verifies in the same way.
+        // The loaded key verifies in the same way.
         for vector in try Self.vectors.get() where vector.refused == nil {
             let algorithm = try #require(SignatureAlgorithm(rawValue: vector.algorithm))
             let key = try VerificationKey(alreadyChecked: vector.publicKey, algorithm: algorithm)

@@ -95,7 +95,8 @@ import Testing
         let inherited = (0..<20).map { _ in unsafe Glibc.open(secret, O_RDONLY) }
         defer { for descriptor in inherited { close(descriptor) } }
         #expect(inherited.allSatisfy { $0 > STDERR_FILENO })
-        // Nobody reads the full socket, so that the program waits when it writes, at the latest.
+        // No process reads from the full socket, so the program blocks when it writes, at the
+        // latest.
         let connection = try SocketPair()
         try connection.second.setBlocking(false)
         let zeros = [UInt8](repeating: 0, count: 1 << 16)

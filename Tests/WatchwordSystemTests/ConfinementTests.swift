@@ -35,7 +35,7 @@ import Testing
         "O-14 a confined process has its three standard streams and no other descriptor",
         .enabled(if: geteuid() == 0, "only root can inspect a process that forbids core dumps"))
     func descriptors() throws {
-        // Inherited on purpose.
+        // A descriptor that the child inherits on purpose.
         let leaked = unsafe open("/dev/null", O_RDONLY)
         defer { close(leaked) }
         let child = try ChildProcess(running: BuiltProgram.path("watchword-reader"))

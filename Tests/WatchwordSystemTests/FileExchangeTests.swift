@@ -156,7 +156,8 @@ struct FileExchangeTests {
         try other.link("own/new", to: "file")
         #expect(throws: FileError.changed) { try save(other) }
         #expect(try other.files == ["file": "ours: theirs", "own/previous": "ours: older"])
-        // The same, but a third file has appeared since: both stay, and the user must decide.
+        // After such an exchange, a third file has appeared: both files stay, and the user must
+        // decide.
         let third = try Place()
         try third.put("ours: theirs", at: "own/displaced")
         try third.put("ours: new", at: "own/new")

@@ -29,7 +29,8 @@ struct IncomingFrameTests {
 
     private func header(_ size: Int) -> [UInt8] { UInt32(size).littleEndianBytes }
 
-    /// Reads what `content` and its length are, after `claimed` was announced.
+    /// The progress and the capacity after `content` has arrived, with the length `claimed` before
+    /// it.
     private func progress(
         _ content: [UInt8], claimed: Int? = nil
     ) throws -> (IncomingFrame.Progress, capacity: Int) {

@@ -212,7 +212,7 @@ struct LocalSocketTests {
                 try LocalSocket.send(byte.span, to: missing)
             }
         }
-        // Only datagrams may use such names, which anybody can take.
+        // Only datagrams may use such names, which any process can take.
         #expect(throws: SystemCallFailure.self) {
             _ = try LocalSocket.connect(to: "@" + name, timeout: .zero)
         }

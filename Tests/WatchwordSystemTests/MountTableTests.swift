@@ -22,11 +22,11 @@ struct MountTableTests {
         #expect(others("/var/state", root, "8:1 / /mnt") == ["/mnt/var/state"])
         #expect(others("/var/state", root, "8:1 /var/state/5 /srv/5") == ["/srv/5"])
         #expect(others("/var/state", root, "8:1 /var/stated /srv/x").isEmpty)
-        // On itself, and on a file system of its own.
+        // On itself, and on a separate file system.
         #expect(others("/var/state", root, "8:1 /var/state /var/state").isEmpty)
         #expect(
             others("/var/state", root, "8:2 /a /var/state", "8:2 / /b", "8:1 / /c") == ["/b/a"])
-        // A later one hides an earlier one.
+        // A later mount hides an earlier mount.
         #expect(
             others("/var/state", root, "8:2 / /var", "8:3 / /var", "8:3 / /b", "8:2 / /c")
                 == ["/b/state"])

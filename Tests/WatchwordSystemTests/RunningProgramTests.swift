@@ -26,7 +26,7 @@ struct RunningProgramTests {
         "root works as a folder's owner, without root's groups, and then as root again",
         .enabled(if: geteuid() == 0, "only root can become another user"))
     func owner() async throws {
-        // In a process of its own, because all threads change.
+        // In a separate process, because all threads change.
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             try #require(unsafe chown(folder.path, 4_242, 4_243) == 0)

@@ -29,7 +29,7 @@ struct TerminalKeysTests {
         ])
     func sequences(_ text: String, _ key: TerminalKey) {
         #expect(keys(Array(text.utf8)) == [key])
-        // The same, byte by byte.
+        // The keys in the same bytes, which arrive one by one.
         var byByte = TerminalKeys()
         var found: [TerminalKey] = []
         for byte in text.utf8 {

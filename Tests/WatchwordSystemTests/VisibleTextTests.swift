@@ -8,7 +8,7 @@ import WatchwordSystem
             // Joiners, invisible marks, variation selectors.
             "\u{200D}", "\u{200C}", "\u{34F}", "\u{FE0E}", "\u{FE0F}", "\u{180B}", "\u{180F}",
             "\u{E0100}", "\u{E01EF}", "\u{AD}", "\u{2060}", "\u{FEFF}", "\u{200B}", "\u{2062}",
-            // Invisible letters.
+            // Letters that show nothing.
             "\u{3164}", "\u{115F}", "\u{1160}", "\u{FFA0}", "\u{17B4}", "\u{2800}", "\u{1D159}",
             // Characters that reverse the text direction.
             "\u{61C}", "\u{200E}", "\u{200F}", "\u{202A}", "\u{202B}", "\u{202C}", "\u{202D}",

@@ -36,7 +36,7 @@ int linux_landlock_version(void) {
 }
 
 static int make(int version, rule_set rules) {
-    // An older kernel knows only the first fields.
+    // An older kernel accepts only the first fields.
     size_t size = version >= 6 ? sizeof rules : version >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
     return (int)syscall(SYS_landlock_create_ruleset, &rules, size, 0);
 }
@@ -70,7 +70,7 @@ int linux_landlock_allow_all(int rules, int version, const char *path) {
     if (file < 0) return -1;
     struct stat facts;
     int result = fstat(file, &facts);
-    // A symbolic link gives access to nothing; what it names has a rule of its own, or none.
+    // A symbolic link gives access to nothing; its target has its own rule, or none.
     if (result == 0 && !S_ISLNK(facts.st_mode)) {
         uint64_t of_files = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE
             | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE

@@ -48,7 +48,7 @@ struct login_watch {
     char owner[name_size];
     /// What has been announced since the last call.
     int notices;
-    /// The users of whom a session was locked.
+    /// The users whose session was locked.
     uint32_t users[most_users];
     int user_count;
     /// The locked sessions whose user is not known yet, the first one first; those that were asked for
@@ -86,7 +86,7 @@ static void set_owner(login_watch *watch, const char *name) {
     watch->owner[length] = 0;
 }
 
-/// The answer to who is the login manager; an error if it does not run.
+/// The response with the login manager's unique name; an error if it does not run.
 static int take_known_owner(sd_bus_message *message, void *data, sd_bus_error *error) {
     (void)error;
     const bus_functions *bus = bus_library();
@@ -124,7 +124,7 @@ static void forget_session(locked_session *gone) {
     free(gone);
 }
 
-/// The answer to whose session is locked.
+/// The response with the user of a locked session.
 ///
 /// A session that has ended meanwhile locks nothing: it was the user's own, and any user could
 /// otherwise lock the vaults of all.
@@ -204,7 +204,7 @@ static int take_sleep(sd_bus_message *message, void *data, sd_bus_error *error) 
     return 0;
 }
 
-/// The login manager has started or ended. An earlier lock has no effect on one that has started.
+/// The login manager has started or ended. An earlier lock has no effect on a new login manager.
 static int take_owner(sd_bus_message *message, void *data, sd_bus_error *error) {
     (void)error;
     const char *name = NULL, *before = NULL, *after = NULL;

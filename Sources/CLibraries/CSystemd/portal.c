@@ -47,7 +47,7 @@ static int take_response(sd_bus_message *message, void *data, sd_bus_error *erro
     struct request *request = data;
     uint32_t response = 0;
     int code = bus_library()->sd_bus_message_read(message, "u", &response);
-    // 1: the user refused; 2: it ended in another way.
+    // 1: the user refused; 2: the request ended for a different reason.
     if (code >= 0) code = response == 0 ? read_results(message, request) : -ECANCELED;
     request->state = code < 0 ? code : 0;
     return 0;

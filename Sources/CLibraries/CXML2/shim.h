@@ -1,7 +1,7 @@
 #pragma once
 #include <libxml/xmlversion.h>
 // Foundation has its own definitions of ICU's types, and optimised code that imports both does not compile.
-// Without ICU, only the last members of a structure are missing that we neither make nor read.
+// Without ICU, the last members of a structure are missing, which we neither create nor read.
 #undef LIBXML_ICU_ENABLED
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>

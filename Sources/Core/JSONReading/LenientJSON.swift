@@ -2,7 +2,7 @@ internal import OneTimePassword
 internal import WatchwordCoding
 internal import WatchwordCryptography
 
-// Finds in the text what the library refuses but ``JSONContent/any`` accepts.
+// Finds the parts of a text that the library refuses but ``JSONContent/any`` accepts.
 
 extension Span<UInt8> {
     /// A copy in which U+FFFD replaces each escaped unpaired surrogate; `nil` if there is none.
@@ -57,7 +57,7 @@ extension Span<UInt8> {
         return unit
     }
 
-    /// The numbers outside texts, in order; those that are not whole or exceed 64 bits are
+    /// The numbers outside texts, in order; numbers that are not whole or exceed 64 bits are
     /// ``JSONValue/otherNumber``.
     func numbers() -> [JSONValue] {
         var numbers: [JSONValue] = []
@@ -74,7 +74,7 @@ extension Span<UInt8> {
                 numbers.append(extracting(index..<end).number)
                 index = end
             } else if byte.isASCIILetter {
-                // true, false, null
+                // Skips `true`, `false` or `null`.
                 while index < count, self[index].isASCIILetter { index += 1 }
             } else {
                 isText = byte == UInt8(ascii: "\"")

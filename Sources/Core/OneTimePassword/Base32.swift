@@ -96,11 +96,11 @@ public enum Base32 {
 
 /// A deviation from Base32 that a tolerant reading accepts.
 public enum Base32Deviation: CaseIterable, Hashable, Sendable {
-    /// Lowercase letters.
+    /// Lowercase letters, which are read as capitals.
     case lowerCase
-    /// White space.
+    /// White space, which is ignored.
     case spaces
-    /// Hyphens.
+    /// Hyphens, which are ignored.
     case dashes
     /// Padding that is missing, superfluous or of the wrong length.
     case padding
@@ -119,7 +119,6 @@ struct Base32Reader {
     private var characters = 0
     private var padding = 0
 
-    /// Reads the character at `position`.
     mutating func take(
         _ character: UInt8, at position: Int, into output: inout OutputSpan<UInt8>
     ) throws(OneTimePasswordError) {
@@ -173,8 +172,8 @@ struct Base32Reader {
 extension String {
     /// Whether the text begins or ends with a space of any kind.
     ///
-    /// Every character of Unicode's category of space separators counts: users cannot see which
-    /// kind of space is at an end, or that there is one.
+    /// Every character of Unicode's category of space separators counts: users cannot see a space
+    /// at an end, or its kind.
     public var hasSpaceAround: Bool {
         unicodeScalars.first?.isSpace ?? false || unicodeScalars.last?.isSpace ?? false
     }

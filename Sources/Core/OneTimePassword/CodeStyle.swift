@@ -92,7 +92,7 @@ public struct CodeLength: Hashable, Sendable {
 
     /// Six digits, which almost every service uses.
     public static let six = CodeLength(checked: 6)
-    /// Eight digits.
+    /// Eight digits, the most that RFC 4226 specifies.
     public static let eight = CodeLength(checked: 8)
 
     /// Accepts 1 to 10, and returns `nil` for any other number.

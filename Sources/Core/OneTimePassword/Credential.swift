@@ -9,10 +9,10 @@ public struct Credential: Sendable {
     public struct Parameter: Hashable, Sendable {
         /// The name as written.
         public let name: String
-        /// The decoded value.
+        /// The value after percent-decoding.
         public let value: String
 
-        /// Creates a parameter.
+        /// Combines a name as written and its decoded value.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -29,12 +29,12 @@ public struct Credential: Sendable {
     public let algorithm: HashAlgorithm
     /// How codes are written.
     public let style: CodeStyle
-    /// The moving factor.
+    /// The moving factor: a time step or a counter.
     public private(set) var movingFactor: MovingFactor
     /// The key URI's other parameters, in order.
     public private(set) var otherParameters: [Parameter]
 
-    /// Creates a credential.
+    /// Checks and combines the properties of a credential.
     ///
     /// - Throws: ``OneTimePasswordError/emptyKey``, ``OneTimePasswordError/spaceAround(_:)``,
     ///   ``OneTimePasswordError/parameter(position:)`` or ``OneTimePasswordError/tooLong``.
@@ -66,7 +66,7 @@ public struct Credential: Sendable {
 }
 
 extension Credential {
-    /// The credential with another value of its counter, which the moving factor must be.
+    /// The credential with a different counter value; its moving factor must be a counter.
     package func moved(to counter: UInt64) -> Credential {
         precondition(movingFactor.isCounter, "the credential is HOTP")
         var moved = self
@@ -176,7 +176,7 @@ public struct UncomputedCode: Sendable {
     /// The PIN, if the app stored it.
     public let pin: SecretBytes?
 
-    /// Creates a code.
+    /// Combines the parts as the app stored them.
     public init(
         kind: Kind, issuer: String, account: String, secret: SecretBytes, pin: SecretBytes?
     ) {

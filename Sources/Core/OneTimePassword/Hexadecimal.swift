@@ -7,7 +7,7 @@ public enum Hexadecimal {
     /// - Throws: ``OneTimePasswordError/notHexadecimal(at:)`` or
     ///   ``OneTimePasswordError/oddDigitCount``.
     public static func decode(_ text: Span<UInt8>) throws(OneTimePasswordError) -> SecretBytes {
-        // A long text that is something else takes no memory.
+        // A long text of another kind is refused before any memory is allocated for it.
         for index in text.indices where text[index].hexDigitValue == nil {
             throw .notHexadecimal(at: index)
         }

@@ -10,7 +10,7 @@ public struct KeyURI: Sendable {
     public enum Reading: Hashable, Sendable {
         /// All deviations that ``KeyURIWarning`` lists.
         case lenient
-        /// None.
+        /// No deviation is accepted.
         case strict
     }
 
@@ -111,7 +111,7 @@ extension KeyURI {
         return "otpauth://\(type)/\(label)?secret="
     }
 
-    /// The label, percent-encoded.
+    /// The label, issuer and account, percent-encoded.
     package static func label(issuer: String, account: String) -> String {
         let needsColon = !issuer.isEmpty || account.utf8.contains(UInt8(ascii: ":"))
         return (needsColon ? issuer.percentEncoded + ":" : "") + account.percentEncoded

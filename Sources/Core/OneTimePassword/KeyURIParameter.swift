@@ -36,7 +36,7 @@ enum KeyURIParameter: String, CaseIterable {
 public struct KeyURIParameterAlias: Hashable, Sendable {
     /// The name in lower case.
     public let name: String
-    /// The part that it most likely means.
+    /// The part that the wrong name most likely stands for.
     public let part: KeyURIPart
 
     private static let synonyms: [String: KeyURIPart] = [

@@ -49,7 +49,7 @@ struct KeyURIParser {
         throw .unknownType
     }
 
-    /// Splits the label at its first unencoded colon, or else at its first encoded one.
+    /// Splits the label at its first unencoded colon, or else at its first encoded colon.
     ///
     /// The format allows either between issuer and account, followed by encoded spaces.
     private mutating func label(_ text: Span<UInt8>) -> Label {

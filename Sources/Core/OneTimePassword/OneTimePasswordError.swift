@@ -18,7 +18,7 @@ public enum OneTimePasswordError: Error, Hashable, Sendable {
     /// The issuer or the account begins or ends with a space of any kind, which a key URI does not
     /// preserve.
     case spaceAround(KeyURIPart)
-    /// A URI is longer than ``KeyURI/maximumCount``, or that of the credential could be.
+    /// A URI, or the URI that a credential could need, is longer than ``KeyURI/maximumCount``.
     case tooLong
     /// A parameter occurs twice, or has the name of one of the credential's own parameters.
     case parameter(position: Int)

@@ -46,7 +46,6 @@ package struct PercentDecoder {
         }
     }
 
-    /// The warnings for `part`.
     func warnings(for part: KeyURIPart) -> [KeyURIWarning] {
         var warnings: [KeyURIWarning] = []
         if hasRawSpace { warnings.append(.rawSpace(part)) }

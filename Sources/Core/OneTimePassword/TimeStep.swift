@@ -47,7 +47,7 @@ public enum MovingFactor: Hashable, Sendable {
     /// A counter, with the value for the next code: HOTP.
     case counter(UInt64)
 
-    /// Whether it is a counter.
+    /// Whether the moving factor is a counter, as in HOTP.
     var isCounter: Bool {
         switch self {
         case .time: false

@@ -31,12 +31,12 @@ public enum ConfinedHelper {
             try serve()
             ProcessEnd.atOnce(with: Status.done)
         } catch {
-            // There is no way to report the failure.
+            // The failure cannot be reported.
             ProcessEnd.atOnce(with: Status.failure)
         }
     }
 
-    /// Sends a response.
+    /// Writes a response to standard output.
     public static func send(_ frame: FrameWriter) throws(SystemCallFailure) {
         try frame.write(to: StandardStream.output.rawValue)
     }
@@ -82,7 +82,7 @@ public enum HelperLoss: Hashable, Sendable {
 public enum HelperGreeting: Hashable, Sendable {
     case confined
     case notConfined(SystemCallFailure)
-    /// It is not the greeting of the expected program and version.
+    /// The frame is not the greeting of the expected program and version.
     case unexpected
 
     /// Which program a helper is.
@@ -90,7 +90,7 @@ public enum HelperGreeting: Hashable, Sendable {
         private let mark: ShortWord
         private let version: UInt8
 
-        /// Creates an identity from the protocol's mark and version.
+        /// Identifies a program by its protocol's mark and version.
         public init(mark: String, version: UInt8) {
             self.mark = ShortWord(showing: mark)
             self.version = version
@@ -109,7 +109,7 @@ public enum HelperGreeting: Hashable, Sendable {
         return frame
     }
 
-    /// Parses a frame.
+    /// Parses a frame; anything but a greeting of `program` is ``unexpected``.
     public init(parsing bytes: Span<UInt8>, from program: Identity) {
         do throws(FieldReader.Unreadable) {
             var fields = FieldReader(.bigEndian)

@@ -26,7 +26,7 @@ extension Confinement {
         for call: StaticString in [
             "open", "openat", "access", "faccessat", "faccessat2", "stat", "lstat", "newfstatat",
             "statx", "readlink", "readlinkat", "getdents64", "getcwd", "uname", "fstatfs", "statfs",
-            // The next step.
+            // The calls that apply the next step.
             "seccomp", "prlimit64", "getrlimit", "setrlimit",
         ] {
             try filter.allow(call)

@@ -11,8 +11,8 @@ extension Confinement {
     /// can accept connections on a socket that it has, and start threads.
     ///
     /// Everything else that it needs from the file system must already be loaded. The process must
-    /// have one thread. A system call that is not allowed fails with `EPERM`: a library may try one
-    /// that it can do without, and the keys must not be lost because of it.
+    /// have one thread. A system call that is not allowed fails with `EPERM`: a library may try a
+    /// call that it can do without, and the keys must not be lost because of this.
     ///
     /// - Returns: whether the kernel limits the files.
     /// - Throws: the failed step, as ``enter(_:runsLibraries:)`` does.
@@ -40,7 +40,7 @@ extension Confinement {
 
     private static let keyHolderCalls: [StaticString] =
         [
-            // Files.
+            // Access to the files below the folders.
             "openat", "open", "close", "read", "pread64", "readv", "write", "pwrite64", "writev",
             "lseek", "fstat", "newfstatat", "stat", "lstat", "statx", "access", "faccessat",
             "faccessat2", "readlink", "readlinkat", "getdents64", "fcntl", "flock", "fsync",

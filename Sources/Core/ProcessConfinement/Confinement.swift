@@ -16,7 +16,7 @@ public enum Confinement {
         /// The CPU time in seconds over the process's whole life.
         public let processorSeconds: Int
 
-        /// Creates limits.
+        /// Combines a limit in bytes and a limit in seconds.
         public init(addressSpace: Int, processorSeconds: Int) {
             self.addressSpace = addressSpace
             self.processorSeconds = processorSeconds
@@ -78,8 +78,8 @@ public enum Confinement {
         }
     }
 
-    /// Makes this process the first to be killed when the machine runs out of memory, instead of
-    /// one with unsaved work.
+    /// Makes this process the first to be killed when the machine runs out of memory, instead of a
+    /// process with unsaved work.
     private static func raiseOOMScore() {
         let file = retrying { unsafe open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC) }
         // This helps other processes and is not part of the confinement, so it is skipped without
@@ -125,7 +125,7 @@ public enum Confinement {
     }
 }
 
-// Confinement of a process that calls libraries whose system calls are not known in every detail.
+// Confinement of a process that calls libraries whose system calls cannot be listed completely.
 extension Confinement {
     /// Allows threads, and makes attempts to open files fail.
     static func allowLibraries(_ filter: borrowing SystemCallFilter) throws(SystemCallFailure) {

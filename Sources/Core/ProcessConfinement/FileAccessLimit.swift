@@ -5,11 +5,11 @@ public import WatchwordSystem
 /// Limits the files that this process can open for the rest of its life, where the kernel supports
 /// it (Landlock).
 public enum FileAccessLimit {
-    /// Moving a file to another folder needs this version; earlier ones forbid it altogether.
+    /// Moving a file to another folder needs this version; earlier versions forbid it altogether.
     private static let leastVersion: Int32 = 2
 
-    /// From here on, this thread and the threads that it starts can open only what is below
-    /// `folders`, and read only `files` besides.
+    /// From here on, this thread and the threads that it starts can open only the contents of
+    /// `folders`, and can also read `files`.
     ///
     /// A file or folder that does not exist is skipped. The process must not be able to gain
     /// privileges (`PR_SET_NO_NEW_PRIVS`).
@@ -29,7 +29,7 @@ public enum FileAccessLimit {
         return true
     }
 
-    /// What Landlock does not limit: who may open a file.
+    /// The calls that change who may open a file; Landlock does not limit them.
     private static let modeChanges: [StaticString] = [
         "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat",
         "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr",
@@ -39,10 +39,10 @@ public enum FileAccessLimit {
     /// From here on, this thread and the programs that it starts cannot open anything in `folder`,
     /// nor trace a process that can, nor change who may open any file.
     ///
-    /// Landlock knows no exceptions, so this allows what is beside the folder and beside each
-    /// folder that leads to it, by any path, as far as it exists now and this process can list it.
-    /// Those folders themselves can no longer be listed. This process gains no privileges any more.
-    /// An older kernel limits nothing.
+    /// Landlock has no exceptions, so this allows access to the siblings of the folder and of each
+    /// of its parents, on every path to the folder, if they exist now and this process can list
+    /// them. The parents themselves can no longer be listed. This process can no longer gain
+    /// privileges. An older kernel limits nothing.
     public static func leaveOut(_ folder: String) throws(SystemCallFailure) {
         let version = linux_landlock_version()
         guard version >= leastVersion else { return }
@@ -56,8 +56,8 @@ public enum FileAccessLimit {
         try SystemCallFilter.refusing(modeChanges, with: EPERM).load()
     }
 
-    /// Allows everything in a folder that is neither at the end of one of these paths nor on the
-    /// way.
+    /// Allows each entry of a folder that is neither the end of one of these paths nor on the way
+    /// to it.
     private static func allow(
         in folder: String, beside paths: [ArraySlice<String>], by rules: borrowing FileDescriptor,
         _ version: Int32
@@ -132,14 +132,14 @@ struct MountTable {
 
     private let mounts: [Mount]
 
-    /// What is mounted now, for this process.
+    /// The mounts that this process sees now.
     static func current() throws(SystemCallFailure) -> MountTable {
         let file = try FileDescriptor(reading: "/proc/self/mountinfo")
         let text = try file.bytes(atMost: 1 << 20)
         return MountTable(parsing: String(decoding: text, as: UTF8.self))
     }
 
-    /// Reads the table's lines, and ignores others.
+    /// Reads the lines of the table, and ignores malformed lines.
     init(parsing text: String) {
         mounts = text.split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
@@ -154,7 +154,7 @@ struct MountTable {
     func otherPaths(to folder: [String]) -> [[String]] {
         var own: Mount?
         for mount in mounts where folder.starts(with: mount.point) {
-            // A later one hides an earlier one.
+            // A later mount hides an earlier mount.
             if mount.point.count >= own?.point.count ?? 0 { own = mount }
         }
         guard let own else { return [] }

@@ -1,4 +1,4 @@
-/// The brightness of a picture: one byte per pixel, from 0 (black) to 255 (white), row by row from
+/// The brightness of an image: one byte per pixel, from 0 (black) to 255 (white), row by row from
 /// the top left.
 public struct GrayImage: Hashable, Sendable {
     /// The width in pixels, at least 1.
@@ -8,7 +8,7 @@ public struct GrayImage: Hashable, Sendable {
     /// `width * height` brightness bytes without padding.
     public let pixels: [UInt8]
 
-    /// Creates a picture from rows of `width` bytes.
+    /// Creates an image from rows of `width` bytes.
     ///
     /// - Precondition: `pixels.count == width * height`, and neither side is zero.
     public init(width: Int, height: Int, pixels: [UInt8]) {
@@ -20,7 +20,7 @@ public struct GrayImage: Hashable, Sendable {
     }
 }
 
-/// A colour picture: red, green and blue bytes of each pixel, row by row from the top left.
+/// A colour image: red, green and blue bytes of each pixel, row by row from the top left.
 public struct ColourImage: Hashable, Sendable {
     /// The width in pixels, at least 1.
     public let width: Int
@@ -29,7 +29,7 @@ public struct ColourImage: Hashable, Sendable {
     /// `width * height * 3` bytes without padding.
     public let samples: [UInt8]
 
-    /// Creates a picture from rows of `width` red, green and blue triples.
+    /// Creates an image from rows of `width` red, green and blue triples.
     ///
     /// - Precondition: `samples.count == width * height * 3`, and neither side is zero.
     public init(width: Int, height: Int, samples: [UInt8]) {

@@ -18,7 +18,7 @@ public struct HTTPRequest: Sendable {
     /// The numeric address of the peer; empty if there is none.
     public let peer: String
 
-    /// Creates a request.
+    /// Combines the parts of a request without validating them.
     public init(
         method: String, target: String, headers: [HTTPField] = [],
         authorization: SecretBytes? = nil, body: SecretBytes, peer: String
@@ -32,14 +32,14 @@ public struct HTTPRequest: Sendable {
     }
 }
 
-/// A header field.
+/// A header field (RFC 9110, section 5).
 public struct HTTPField: Hashable, Sendable {
     /// The name, which is case-insensitive.
     public let name: String
     /// The value without surrounding white space.
     public let value: String
 
-    /// Creates a header field.
+    /// Combines a name and a value without validating them.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -96,10 +96,10 @@ public struct HTTPResponse: Sendable {
     public let body: SecretBytes
 
     /// Whether the request proved that an application sent it; the listener then keeps room for
-    /// connections from its address.
+    /// connections from the application's address.
     public let isAuthenticated: Bool
 
-    /// Creates a response.
+    /// Combines the parts of a response without validating them.
     public init(
         status: Int, headers: [HTTPField] = [], body: SecretBytes, isAuthenticated: Bool = false
     ) {
@@ -109,7 +109,7 @@ public struct HTTPResponse: Sendable {
         self.isAuthenticated = isAuthenticated
     }
 
-    /// Creates a response whose body is not secret.
+    /// Combines the parts of a response whose body is not secret.
     public init(status: Int, headers: [HTTPField] = [], text: String = "") {
         let bytes = Array(text.utf8)
         self.init(status: status, headers: headers, body: SecretBytes(copying: bytes.span))

@@ -12,19 +12,19 @@ public enum JSONValue: Sendable {
     case text(String)
     /// A text that may be secret, as UTF-8.
     case secret(SecretBytes)
-    /// A whole number.
+    /// A whole number from -2^63 to 2^63 - 1.
     case number(Int64)
     /// A whole number that may exceed `Int64`.
     case counter(UInt64)
     /// A number that is not whole or exceeds `Int64`, whose value is not kept; written as `null`.
     case otherNumber
-    /// A Boolean.
+    /// The literal `true` or `false`.
     case flag(Bool)
-    /// Null.
+    /// The literal `null`.
     case null
-    /// Values, in order.
+    /// The elements of an array, in order.
     case list([JSONValue])
-    /// Named values, in order.
+    /// The members of an object, in order.
     case object([(String, JSONValue)])
 
     /// The value as JSON on one line, without a line ending.
@@ -142,7 +142,6 @@ extension JSONValue {
 }
 
 extension OutputSpan<UInt8> {
-    /// Appends ASCII text.
     package mutating func append(ascii text: String) {
         for byte in text.utf8 { append(byte) }
     }
@@ -201,7 +200,7 @@ extension JSONValue {
         }
     }
 
-    /// A Boolean.
+    /// The Boolean; `nil` for a value of any other kind.
     public var truth: Bool? {
         guard case .flag(let flag) = self else { return nil }
         return flag
@@ -255,7 +254,7 @@ package struct TextScalars {
     }
 }
 
-// OpenAPI is written like JSON.
+// The OpenAPI document is written as literals that look like JSON.
 extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
     ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral
 {
@@ -265,8 +264,8 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
     public init(arrayLiteral values: JSONValue...) { self = .list(values) }
     /// A text that is not secret.
     public init(stringLiteral text: String) { self = .text(text) }
-    /// A whole number.
+    /// A whole number as ``number(_:)``.
     public init(integerLiteral number: Int64) { self = .number(number) }
-    /// A Boolean.
+    /// A Boolean as ``flag(_:)``.
     public init(booleanLiteral flag: Bool) { self = .flag(flag) }
 }

@@ -7,9 +7,9 @@ public struct AgreementKey: Sendable {
     /// The length in bytes of a private key, a public key and a shared secret.
     public static let count = 32
 
-    /// The private key.
+    /// The private key, 32 bytes.
     public let secret: SecretBytes
-    /// The public key.
+    /// The public key, 32 bytes.
     public let publicKey: [UInt8]
 
     /// Generates a key pair.
@@ -41,7 +41,7 @@ public struct AgreementKey: Sendable {
     }
 }
 
-/// OpenSSL's private key.
+/// OpenSSL's handle of the private key.
 @safe private struct PrivateHalf: ~Copyable {
     private let handle: OpaquePointer
 
@@ -102,7 +102,7 @@ func agreement(
     }
 }
 
-/// A public key on P-256 that was checked, with whose owner a secret is agreed on.
+/// A public key on P-256 that was checked and is used to agree on a secret with its owner.
 public final class AgreementPoint: Sendable {
     /// The point in its uncompressed form: a byte 4, x and y.
     public let point: [UInt8]
@@ -118,7 +118,7 @@ public final class AgreementPoint: Sendable {
     }
 }
 
-/// A key pair on P-256 that is made to agree on one secret (NIST SP 800-56A, section 5.7.1.2).
+/// A key pair on P-256 for agreeing on a single secret (NIST SP 800-56A, section 5.7.1.2).
 public struct EphemeralKey: Sendable {
     private let pair: SigningKey
 
@@ -129,7 +129,7 @@ public struct EphemeralKey: Sendable {
 
     private init(pair: SigningKey) { self.pair = pair }
 
-    /// Uses a known scalar.
+    /// Uses a known private scalar, for test vectors.
     package init(scalar: SecretBytes) throws(CryptographyError) {
         pair = try SigningKey(scalar: scalar)
     }

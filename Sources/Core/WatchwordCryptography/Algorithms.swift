@@ -5,8 +5,8 @@ internal import COpenSSL
 // example a FIPS provider). The second is reported here, before the first use; everything else ends
 // the process.
 
-/// Fetches the algorithms that are used without an error of their own: digests, HMAC, HKDF,
-/// AES-256-GCM, and random bytes.
+/// Fetches the algorithms whose use reports no error: digests, HMAC, HKDF, AES-256-GCM, and random
+/// bytes.
 ///
 /// A program calls this when it starts, or when it first reads keys. The algorithms are looked up
 /// once per process.
@@ -44,13 +44,14 @@ public func prepareConfinedCryptography() throws(CryptographyFailure) {
     _ = try pbkdf2(.sha512, password: key, salt: [0].span, iterations: 1, count: 1)
 }
 
-/// Ends the process unless a call into OpenSSL succeeded that only a lack of memory makes fail,
-/// once ``fetchAlgorithms()`` has succeeded.
+/// Ends the process unless a call into OpenSSL succeeded.
+///
+/// Once ``fetchAlgorithms()`` has succeeded, only a lack of memory makes such a call fail.
 func require(_ isDone: Bool, _ call: CryptographyFailure.Call) {
     if !isDone { endProcess(after: call) }
 }
 
-/// Ends the process because of such a call.
+/// Ends the process because such a call failed.
 func endProcess(after call: CryptographyFailure.Call) -> Never {
     preconditionFailure(
         "OpenSSL failed (\(call.rawValue)): it lacks the algorithm, or the system is out of memory")

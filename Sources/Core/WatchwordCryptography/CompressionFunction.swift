@@ -10,7 +10,6 @@ internal import COpenSSL
 protocol CompressionFunction {
     /// A word of the state, and of the block, which has sixteen words.
     associatedtype Word: FixedWidthInteger & SIMDScalar & UnsignedInteger
-    /// OpenSSL's context.
     associatedtype Context
 
     /// The number of words of the state that make up a digest.

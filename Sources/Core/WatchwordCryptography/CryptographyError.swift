@@ -2,18 +2,19 @@ internal import COpenSSL
 
 /// Why a key, a ciphertext, a text or a certificate was refused.
 ///
-/// It says what is wrong and where, never what the content is.
+/// It states what is wrong and where, never the content.
 public enum CryptographyError: Error, Hashable, Sendable {
     // Ciphertexts.
     /// The key does not have the cipher's length.
     case keyLength
     /// The initialisation vector or nonce does not have the cipher's length.
     case vectorLength
-    /// The ciphertext is shorter than that of an empty text, or does not consist of whole blocks.
+    /// The ciphertext is shorter than the ciphertext of an empty text, or does not consist of whole
+    /// blocks.
     case ciphertextLength
     /// A different key, different associated data, or a changed box: these are indistinguishable.
     case notAuthentic
-    /// The padding is invalid, or the key is not the one that wrapped the key.
+    /// The padding is invalid, or a different key wrapped the key.
     case wrongKey
 
     // Private and public keys.
@@ -81,7 +82,7 @@ public struct CryptographyFailure: Error, Hashable, Sendable {
         ERR_clear_error()
     }
 
-    /// Creates the failure that another process reported.
+    /// Repeats the failure that another process reported.
     package init(call: Call, code: UInt) {
         self.call = call
         self.code = code

@@ -162,11 +162,9 @@ enum HMACStates<Function: CompressionFunction> {
         unsafe key.load(as: SIMD16<Word>.self) ^ SIMD16(repeating: pad &* (Word.max / 255))
     }
 
-    /// The current state.
     @inline(__always)
     var state: SIMD8<Word> { unsafe Function.state(at: context) }
 
-    /// Compresses `words` into `state`.
     @inline(__always)
     func run(_ words: SIMD16<Word>, from state: SIMD8<Word>) -> SIMD8<Word> {
         unsafe UnsafeMutableRawPointer(context).storeBytes(of: state, as: SIMD8<Word>.self)

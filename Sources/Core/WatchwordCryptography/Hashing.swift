@@ -14,7 +14,7 @@ internal import COpenSSL
 
 /// The SHA-1 digest of `bytes`: 20 bytes.
 ///
-/// It is weak: nothing may be trusted because of it.
+/// SHA-1 is weak: no decision may rely on it.
 package func sha1(_ bytes: Span<UInt8>) -> [UInt8] {
     digest(bytes, with: Digest.sha1, count: 20)
 }
@@ -120,7 +120,7 @@ public struct CounterDigest: Sendable {
         return UInt32(truncatingIfNeeded: (pair &<< UInt64((offset & 3) * 8)) >> 32) & 0x7fff_ffff
     }
 
-    /// The digest's bytes.
+    /// The digest as bytes, without padding.
     public var bytes: [UInt8] {
         (0..<4 * count).map { index in
             UInt8(truncatingIfNeeded: words[index / 4] >> UInt32(24 - index % 4 * 8))

@@ -177,7 +177,7 @@ public struct ScryptCost: Hashable, Sendable {
     public let logN: Int
     /// The block size r.
     public let blockSize: Int
-    /// The parallelisation p.
+    /// The parallelisation parameter p.
     public let parallelism: Int
 
     /// The cost for a new vault: N = 2^17, r = 8, p = 1, which is 128 MiB.

@@ -21,7 +21,7 @@ public struct SealingKey: Sendable {
         self.key = key
     }
 
-    /// Seals a secret.
+    /// Seals a secret, and authenticates `associatedData` together with it.
     public func seal(_ plaintext: SecretBytes, associatedData: Span<UInt8>) -> [UInt8] {
         plaintext.withBytes { plaintext in
             seal(plaintext, associatedData: associatedData)

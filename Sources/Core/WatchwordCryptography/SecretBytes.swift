@@ -62,7 +62,6 @@ internal import Synchronization
     /// Whether the bytes cannot be written to swap.
     package var isLocked: Bool { unsafe SecretHeap.isLocked(memory) }
 
-    /// Joins the parts.
     package convenience init(joining parts: [SecretBytes]) {
         self.init(capacity: parts.reduce(0) { $0 + $1.count }) { output in
             for part in parts { part.withBytes { output.append(copying: $0) } }
@@ -216,7 +215,7 @@ enum SecretHeap {
     /// The part that only keys of vaults use: enough for 2,000.
     private static var roomOfKeys: Int { min(64 << 10, made.size / 8) }
 
-    /// Only one thread at a time looks how much is left and takes it.
+    /// Held while a thread checks how much is left and allocates it.
     private static let turn = Mutex(())
 
     /// Allocates `count` zeroed bytes, locked while there is room in the heap.

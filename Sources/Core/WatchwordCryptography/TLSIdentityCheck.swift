@@ -32,7 +32,7 @@ public func checkTLSIdentity(
     let foundKey = unsafe key.withBytes { key in
         unsafe reading(key) { unsafe PEM_read_bio_PrivateKey($0, nil, refusePassphrase, nil) }
     }
-    // Our error says what failed; do not let OpenSSL's error queue grow.
+    // Our error states what failed; do not let OpenSSL's error queue grow.
     defer { ERR_clear_error() }
     guard let key = unsafe foundKey else { return .noKey }
     defer { unsafe EVP_PKEY_free(key) }

@@ -175,7 +175,7 @@ private func process(
     }
 
     /// Processes `bytes` and returns the number of bytes written to `output`, which has room for
-    /// a block more than `bytes`; `nil` if OpenSSL refuses them.
+    /// one block more than `bytes`; `nil` if OpenSSL refuses them.
     func update(_ bytes: Span<UInt8>, into output: UnsafeMutablePointer<UInt8>) -> Int? {
         var start = 0
         var total = 0

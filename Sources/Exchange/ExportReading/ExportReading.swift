@@ -102,7 +102,7 @@ extension Span<UInt8> {
         return nil
     }
 
-    /// Whether it is UTF-8 without control characters except white space.
+    /// Whether the text is UTF-8 without control characters except white space.
     var isText: Bool {
         var scalars = TextScalars()
         while let element = scalars.next(in: self) {
@@ -113,6 +113,7 @@ extension Span<UInt8> {
     }
 }
 
+// The standard library's normalisation has no public interface. Foundation's would load megabytes
 // of tables into the confined process.
 @_spi(_Unicode) internal import Swift
 

@@ -1,6 +1,6 @@
 internal import WatchwordSystem
 
-/// The picture formats that can be read.
+/// The image formats that can be read.
 public enum ImageFormat: String, Hashable, Sendable, CaseIterable {
     case png = "PNG"
     case jpeg = "JPEG"
@@ -15,7 +15,7 @@ public enum ImageFormat: String, Hashable, Sendable, CaseIterable {
     case pdf = "PDF"
 }
 
-/// Picture formats that are recognised but cannot be read.
+/// Image formats that are recognised but cannot be read.
 ///
 /// They are named so that the user knows what to convert.
 public enum UnsupportedImageFormat: String, Hashable, Sendable, CaseIterable {
@@ -23,7 +23,7 @@ public enum UnsupportedImageFormat: String, Hashable, Sendable, CaseIterable {
     case arbitraryMap = "PAM"
 }
 
-/// A library that is loaded when the first picture in one of its formats is read.
+/// A library that is loaded when the first image in one of its formats is read.
 ///
 /// PNG, JPEG and WebP need none of these: their libraries are linked.
 public enum ImageLibrary: String, Hashable, Sendable, CaseIterable {
@@ -78,7 +78,7 @@ public enum ImageKind: Hashable, Sendable {
     case readable(ImageFormat)
     /// A format that is only recognised.
     case unsupported(UnsupportedImageFormat)
-    /// Not a picture.
+    /// The content is not in a known image format.
     case unknown
 
     /// How many of a file's first bytes are examined.
@@ -147,7 +147,8 @@ public enum ImageKind: Hashable, Sendable {
     private static func isSVG(_ start: Span<UInt8>) -> Bool {
         let byteOrderMark = "\u{FEFF}"
         var index = start.holds(byteOrderMark, at: 0) ? 3 : 0
-        // What can precede the element, including the remainder of a document type declaration.
+        // The markup that can precede the element, including the remainder of a document type
+        // declaration.
         let others = [("<?", "?>"), ("<!--", "-->"), ("<!", ">"), ("]", ">")]
         while true {
             while index < start.count, isBlank(start[index]) { index += 1 }
@@ -171,9 +172,9 @@ extension Span<UInt8> {
     }
 }
 
-/// The limits beyond which a picture is refused without being decoded.
+/// The limits beyond which an image is refused without being decoded.
 ///
-/// All limits are compared with the header before memory is allocated for the picture.
+/// All limits are compared with the header before memory is allocated for the image.
 public struct ImageLimits: Hashable, Sendable {
     /// The size of the file in bytes.
     public let bytes: Int
@@ -188,7 +189,7 @@ public struct ImageLimits: Hashable, Sendable {
     public static let standard = ImageLimits(
         bytes: 32 << 20, pixels: 64 << 20, side: 20_000, frames: 20)
 
-    /// Creates limits without checking them.
+    /// Combines the limits without checking them.
     public init(bytes: Int, pixels: Int, side: Int, frames: Int) {
         self.bytes = bytes
         self.pixels = pixels
@@ -220,11 +221,11 @@ public struct ImageLimits: Hashable, Sendable {
     }
 }
 
-/// Why a file could not be read as a picture.
+/// Why a file could not be read as an image.
 public enum ImageFileError: Error, Hashable, Sendable {
-    /// The content is not a known picture format.
+    /// The content is not a known image format.
     case notAPicture
-    /// A picture format that is recognised but not supported.
+    /// An image format that is recognised but not supported.
     case unsupported(UnsupportedImageFormat)
     /// The library for this format is not loaded.
     case libraryMissing(ImageFormat)

@@ -44,21 +44,20 @@ extension PictureFinding {
     }
 }
 
-/// The result for one picture, with its symbols' bytes, which are wiped when the last reference is
+/// The result for one image, with its symbols' bytes, which are wiped when the last reference is
 /// released.
 struct PictureAnswer {
     let outcome: PictureOutcome
     private let frame: WipedBuffer?
     private let symbols: [Range<Int>]
 
-    /// A picture from which nothing was read.
+    /// An image from which nothing was read.
     init(refused refusal: PictureRefusal) {
         outcome = .refused(refusal)
         frame = nil
         symbols = []
     }
 
-    /// Parses a reader's answer.
     init(parsing frame: WipedBuffer) throws(FieldReader.Unreadable) {
         (outcome, symbols) = try frame.withBytes { bytes throws(FieldReader.Unreadable) in
             var fields = FieldReader(.bigEndian)
@@ -122,7 +121,7 @@ extension FieldReader {
     }
 }
 
-/// The outcome for one picture.
+/// The outcome for one image.
 public enum PictureOutcome: Hashable, Sendable {
     /// The number of symbols that were read, at least one, and the names of the stages that were
     /// tried.
@@ -131,21 +130,21 @@ public enum PictureOutcome: Hashable, Sendable {
     case refused(PictureRefusal)
 }
 
-/// Why nothing was read from a picture.
+/// Why nothing was read from an image.
 public enum PictureRefusal: Hashable, Sendable {
-    /// The picture is intact, but none of the stages named found a symbol.
+    /// The image is intact, but none of the stages named found a symbol.
     case noSymbol(tried: [String])
-    /// The content is not a picture.
+    /// The content is not an image.
     case notAPicture
-    /// The content is a picture in an unsupported format.
+    /// The content is an image in an unsupported format.
     case unsupported(format: String)
-    /// The library for the picture's format is not installed.
+    /// The library for the image's format is not installed.
     case libraryMissing(ImageFormat)
     /// The content is damaged.
     case damaged
     /// The content can be read only with a password.
     case encrypted
-    /// The picture exceeds a limit.
+    /// The image exceeds a limit.
     case tooLarge(PictureLimit)
     /// There are too many symbols, or they are too long.
     case tooManySymbols
@@ -163,7 +162,7 @@ public enum PictureRefusal: Hashable, Sendable {
     case lost(HelperLoss)
 }
 
-/// The limit that a picture exceeds.
+/// The limit that an image exceeds.
 public enum PictureLimit: CaseIterable, Hashable, Sendable {
     case bytes, pixels, side, frames
 }
@@ -172,22 +171,22 @@ public enum PictureLimit: CaseIterable, Hashable, Sendable {
 // every frame.
 //
 // reader → watchword, once:  frame: a ``HelperGreeting``
-// watchword → reader, each:  chunks: count (4 bytes), that many bytes of the picture;
-//                       a count of 0 ends the picture, 0xffffffff drops it without an answer
+// watchword → reader, each:  chunks: count (4 bytes), that many bytes of the image;
+//                       a count of 0 ends the image, 0xffffffff drops it without an answer
 // reader → watchword, each:  frame: a ``PictureFinding``
 // A frame is its count of bytes (4 bytes) and the bytes. Nothing is sent unsolicited.
 
 /// The limits that both ends observe.
 enum ReaderProtocol {
     static let identity = HelperGreeting.Identity(mark: "WWR", version: 3)
-    /// Bytes of a picture file, 32 MiB.
+    /// Bytes of an image file, 32 MiB.
     static let largestPicture = 32 << 20
-    /// The maximum size of a chunk of a picture, in bytes.
+    /// The maximum size of a chunk of an image, in bytes.
     static let largestChunk = 1 << 16
     /// Bytes of an answer: enough for more than 80 of the longest symbols.
     static let largestAnswer = 1 << 18
     static let maximumSymbolCount = 1_000
     static let maximumWordCount = 64
-    /// Sent instead of a chunk's count: the picture is dropped.
+    /// Sent instead of a chunk's count: the image is dropped.
     static let dropped = UInt32.max
 }

@@ -1,11 +1,12 @@
 internal import WatchwordSystem
 
-/// A picture that is sent to a reader in chunks.
+/// An image that is sent to a reader in chunks.
 protocol PictureSource: AnyObject {
-    /// The library that the reader must load for this picture; `nil` if it needs none.
+    /// The library that the reader must load for this image; `nil` if it needs none.
     var library: ImageLibrary? { get }
 
-    /// What becomes ready after ``PictureProgress/wouldWait``; `nil` if that never happens.
+    /// The descriptor to wait for after ``PictureProgress/wouldWait``; `nil` if the source never
+    /// has to wait.
     var interest: Polling.Interest? { get }
 
     /// Fills `buffer`, which must be empty and have room for a chunk and two counts.
@@ -24,12 +25,12 @@ enum PictureProgress: Hashable {
     case refused(PictureRefusal)
 }
 
-/// A picture to be read, or why it cannot be.
+/// An image to be read, or why it cannot be.
 enum OpenPicture {
     case source(any PictureSource)
     case refused(PictureRefusal)
 
-    /// A picture that is in memory.
+    /// An image that is in memory.
     init(byteCount: Int, lend: @escaping PictureLender) {
         if byteCount == 0 {
             self = .refused(.empty)
@@ -42,7 +43,7 @@ enum OpenPicture {
 
     /// An open file.
     ///
-    /// A file that cannot hold a picture is refused before a byte is read.
+    /// A file that cannot hold an image is refused before a byte is read.
     init(_ file: consuming FileDescriptor) {
         do throws(SystemCallFailure) {
             switch try file.kind() {
@@ -67,7 +68,7 @@ enum OpenPicture {
     }
 }
 
-/// A picture that is in memory.
+/// An image that is in memory.
 final class PictureBytes: PictureSource {
     let library: ImageLibrary?
     private let byteCount: Int
@@ -95,7 +96,7 @@ final class PictureBytes: PictureSource {
     }
 }
 
-/// An open picture file.
+/// An open image file.
 final class PictureFile: PictureSource {
     let library: ImageLibrary?
     private let file: FileDescriptor
@@ -103,7 +104,7 @@ final class PictureFile: PictureSource {
     private let beginning: WipedBuffer
     private var count = 0
 
-    /// Takes ownership of a file that can hold a picture, and waits for its first bytes if it is a
+    /// Takes ownership of a file that can hold an image, and waits for its first bytes if it is a
     /// pipe.
     init(_ file: consuming FileDescriptor) throws(SystemCallFailure) {
         beginning = try WipedBuffer(capacity: ImageKind.beginningCount)

@@ -1,13 +1,13 @@
 internal import ProcessConfinement
 internal import WatchwordSystem
 
-/// One reader process and the picture that it is reading.
+/// One reader process and the image that it is reading.
 final class ReaderConnection {
     /// Whether the process must not be used again: it has ended, has broken the protocol, or has
-    /// read enough pictures.
+    /// read enough images.
     var isExhausted: Bool { isSpent || pictureCount >= ReaderPool.picturesPerProcess }
 
-    /// The caller's index of the picture that the process is reading, or read last.
+    /// The caller's index of the image that the process is reading, or read last.
     private(set) var index = 0
     private var pictureCount = 0
     private var isSpent = false
@@ -23,7 +23,7 @@ final class ReaderConnection {
     private let helper: HelperProcess
     private var task = Task.none
     private var awaitsSource = false
-    /// The timeout for the current picture; it starts once the reader is ready.
+    /// The timeout for the current image; it starts once the reader is ready.
     private var pictureTimeout = Duration.zero
 
     /// How long a reader may take to start.
@@ -43,15 +43,15 @@ final class ReaderConnection {
             timeout: ReaderConnection.startTimeout)
     }
 
-    /// Whether the process is reading a picture.
+    /// Whether the process is reading an image.
     var isBusy: Bool {
         if case .none = task { false } else { true }
     }
 
-    /// Gives the process a picture to read within `timeout`.
+    /// Gives the process an image to read within `timeout`.
     ///
-    /// - Returns: whether the process accepted the picture; one that has ended or sent an
-    ///   unexpected frame accepts none, nor does one with another library.
+    /// - Returns: whether the process accepted the image; a process that has ended, has sent an
+    ///   unexpected frame or has a different library accepts none.
     func take(
         _ source: any PictureSource, index: Int, timeout: Duration
     ) throws(HelperFailure) -> Bool {
@@ -71,7 +71,7 @@ final class ReaderConnection {
         return true
     }
 
-    /// What must become ready before ``advance()`` can make progress.
+    /// The descriptors to wait for before ``advance()`` can make progress.
     var interests: [Polling.Interest] {
         var interests = [helper.readable]
         if awaitsSource, case .sending(let source) = task, let interest = source.interest {
@@ -81,13 +81,13 @@ final class ReaderConnection {
         return interests
     }
 
-    /// The time that the process has left; `nil` while the picture's source has nothing to read
+    /// The time that the process has left; `nil` while the image's source has nothing to read
     /// yet.
     var remainingTime: Duration? { awaitsSource ? nil : helper.remainingTime }
 
     /// Does everything that is possible without waiting; returns the answer once it has arrived.
     ///
-    /// - Throws: if the process is not a working reader, whatever the picture.
+    /// - Throws: if the process is not a working reader, whatever the image.
     func advance() throws(HelperFailure) -> PictureAnswer? {
         while true {
             switch try receive() {
@@ -117,7 +117,7 @@ final class ReaderConnection {
         }
     }
 
-    /// Counts the time `waited`; returns the picture's refusal once the timeout has expired.
+    /// Counts the time `waited`; returns the image's refusal once the timeout has expired.
     func countWait(_ waited: Duration) throws(HelperFailure) -> PictureAnswer? {
         guard isBusy, !awaitsSource else { return nil }
         helper.countWait(waited)
@@ -148,7 +148,7 @@ extension ReaderConnection {
         }
     }
 
-    /// Reads the next chunk of the picture; returns false if the source has nothing to read yet.
+    /// Reads the next chunk of the image; returns false if the source has nothing to read yet.
     private func continueReading(_ source: any PictureSource) -> Bool {
         awaitsSource = false
         switch source.nextChunk(into: helper.outgoing) {
@@ -163,7 +163,7 @@ extension ReaderConnection {
     }
 
     private func answer(in frame: WipedBuffer) throws(HelperFailure) -> PictureAnswer {
-        // An answer that arrives before the whole picture has been sent is invalid.
+        // An answer that arrives before the whole image has been sent is invalid.
         guard case .awaitingAnswer = task, !helper.hasUnsent else { return try distrust() }
         do throws(FieldReader.Unreadable) { return try PictureAnswer(parsing: frame) } catch {
             return try distrust()

@@ -1,39 +1,39 @@
 internal import ProcessConfinement
 public import WatchwordSystem
 
-/// Lends a picture's bytes to the closure that it is given, each time it is called.
+/// Lends an image's bytes to the closure that it is given, each time it is called.
 ///
 /// This module does not use `SecretBytes`, so that `watchword-reader` does not load OpenSSL.
 public typealias PictureLender = ((Span<UInt8>) -> Void) -> Void
 
-/// Reads the symbols in pictures with `watchword-reader`, a confined process.
+/// Reads the symbols in images with `watchword-reader`, a confined process.
 ///
-/// One process reads many pictures. A picture whose format needs a library that must be loaded is
-/// read by a process that was started with this library. If a picture makes it crash, hang or
-/// exhaust its memory, only that picture is lost: the process is killed, and the next picture gets
-/// a new one. Everything that the process sends is checked, and no picture is decoded on this side.
+/// One process reads many images. An image whose format needs a library that must be loaded is
+/// read by a process that was started with this library. If an image makes it crash, hang or
+/// exhaust its memory, only that image is lost: the process is killed, and the next image gets
+/// a new one. Everything that the process sends is checked, and no image is decoded on this side.
 ///
 /// It must be used from one thread, which must outlive it: the kernel kills the processes when that
 /// thread ends.
 public final class ReaderPool {
-    /// A process is replaced after this many pictures, so that the effects of a hostile picture do
+    /// A process is replaced after this many images, so that the effects of a hostile image do
     /// not last.
     public static let picturesPerProcess = 64
-    /// The maximum number of pictures that have been opened but not yet reported.
+    /// The maximum number of images that have been opened but not yet reported.
     private static let window = 16
-    /// How many processes read a list of pictures in parallel.
+    /// How many processes read a list of images in parallel.
     private static let processesForLists = 2
 
     private let path: String
     private let timeout: Duration
     private var connections: [ReaderConnection] = []
 
-    /// Sets the program that reads the pictures.
+    /// Sets the program that reads the images.
     ///
     /// - Parameters:
-    ///   - path: The program; by default the one beside the running program, or else where an
-    ///     installation puts it (`../libexec/watchword/`).
-    ///   - timeout: How long one picture may take.
+    ///   - path: The program; by default the one next to the running program, or else in the
+    ///     installation folder (`../libexec/watchword/`).
+    ///   - timeout: How long one image may take.
     /// - Throws: ``HelperFailure/notFound`` if no path is given and there is no such
     ///   program.
     public init(path: String? = nil, timeout: Duration = .seconds(30)) throws(HelperFailure) {
@@ -50,11 +50,11 @@ public final class ReaderPool {
         connections.append(try ReaderConnection(running: path))
     }
 
-    /// Reads one picture from an open file or pipe.
+    /// Reads one image from an open file or pipe.
     ///
     /// - Parameter symbol: is lent the bytes of each symbol, which may be a key, once the whole
     ///   answer has been checked; they are wiped afterwards.
-    /// - Throws: ``HelperFailure`` if no picture at all can be read.
+    /// - Throws: ``HelperFailure`` if no image at all can be read.
     public func read(
         _ file: borrowing FileDescriptor, symbol: (Span<UInt8>) -> Void
     ) throws(HelperFailure) -> PictureOutcome {
@@ -62,7 +62,7 @@ public final class ReaderPool {
         return try read(OpenPicture(copy), symbol: symbol)
     }
 
-    /// Reads one picture that is in memory.
+    /// Reads one image that is in memory.
     public func read(
         byteCount: Int, lend: @escaping PictureLender, symbol: (Span<UInt8>) -> Void
     ) throws(HelperFailure) -> PictureOutcome {
@@ -80,15 +80,15 @@ public final class ReaderPool {
         return outcome
     }
 
-    /// Reads the picture files at `paths`, some in parallel, and reports them in order.
+    /// Reads the image files at `paths`, some in parallel, and reports them in order.
     ///
     /// - Parameters:
-    ///   - symbol: is lent the bytes of each symbol with its picture's index, as in
+    ///   - symbol: is lent the bytes of each symbol with its image's index, as in
     ///     ``read(_:symbol:)``.
-    ///   - finished: is called with each picture's outcome, after its symbols and before the next
-    ///     picture's.
-    /// - Throws: ``HelperFailure`` if no picture at all can be read; those already
-    ///   reported stay reported.
+    ///   - finished: is called with each image's outcome, after its symbols and before the next
+    ///     image's.
+    /// - Throws: ``HelperFailure`` if no image at all can be read; outcomes that were already
+    ///   reported remain valid.
     public func read(
         _ paths: [String], symbol: (Int, Span<UInt8>) -> Void,
         finished: (Int, PictureOutcome) -> Void
@@ -101,11 +101,11 @@ public final class ReaderPool {
 }
 
 extension ReaderPool {
-    /// Reads `count` pictures, opening each when its turn comes, and delivers them in order.
+    /// Reads `count` images, opening each when its turn comes, and delivers them in order.
     private func read(
         count: Int, open: (Int) -> OpenPicture, deliver: (Int, PictureAnswer) -> Void
     ) throws(HelperFailure) {
-        // If an error ends the loop, the pictures that are still being read are abandoned.
+        // If an error ends the loop, the images that are still being read are abandoned.
         defer { connections.removeAll { $0.isBusy } }
         var answers: [Int: PictureAnswer] = [:]
         var opened = 0
@@ -136,7 +136,7 @@ extension ReaderPool {
         }
     }
 
-    /// Hands a picture to an idle process, or to a new one.
+    /// Hands an image to an idle process, or to a new one.
     private func give(_ source: any PictureSource, index: Int) throws(HelperFailure) {
         for connection in connections where !connection.isBusy {
             if try connection.take(source, index: index, timeout: timeout) { return }
@@ -144,7 +144,7 @@ extension ReaderPool {
         connections.removeAll { !$0.isBusy && $0.isExhausted }
         let connection = try ReaderConnection(running: path, library: source.library)
         connections.append(connection)
-        // A process that has not sent its greeting yet always accepts a picture.
+        // A process that has not sent its greeting yet always accepts an image.
         _ = try connection.take(source, index: index, timeout: timeout)
     }
 

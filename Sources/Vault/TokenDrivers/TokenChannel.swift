@@ -26,7 +26,7 @@ public struct TokenChannel: ~Copyable {
         ProcessEnd.atOnce(with: 0)
     }
 
-    /// Ends the process if a system call fails: there is nobody left to report to.
+    /// Ends the process if a system call fails: the failure can no longer be reported.
     private static func endOnFailure<Result: ~Copyable>(
         of call: @autoclosure () throws(SystemCallFailure) -> Result
     ) -> Result {

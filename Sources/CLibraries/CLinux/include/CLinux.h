@@ -51,7 +51,7 @@ unsigned long linux_usable_size(void *block);
 /// posix_spawn_file_actions_addchdir_np(3): in the child, changes the working folder.
 /// The actions are a posix_spawn_file_actions_t; returns an error number.
 int linux_spawn_change_folder(void *actions, const char *path);
-/// POSIX_SPAWN_SETSID: the started program gets a session of its own.
+/// POSIX_SPAWN_SETSID: the started program gets its own session.
 extern const short linux_spawn_own_session;
 
 /// accept4(2) with SOCK_CLOEXEC and SOCK_NONBLOCK; -1 and errno on failure.
@@ -71,7 +71,8 @@ int linux_receive_files(int socket, unsigned char *byte, int *files);
 
 /// The kernel's Landlock version, or -1 and errno.
 int linux_landlock_version(void);
-/// A new Landlock rule set that handles every access that the version knows; -1 and errno on failure.
+/// A new Landlock rule set that handles every access that the version supports; -1 and errno on
+/// failure.
 int linux_landlock_make(int version);
 /// Lets the rule set's process read (and with `writes` also change) everything below the open file or
 /// folder; -1 and errno on failure.
@@ -91,12 +92,12 @@ int linux_landlock_enter(int rules);
 /// From here on, what C code prints to `stderr` is discarded.
 void linux_discard_stderr(void);
 
-/// A camera that sends pictures (V4L2), opened by linux_camera_start.
+/// A camera that sends images (V4L2), opened by linux_camera_start.
 typedef struct {
     int descriptor;
-    /// The size of a picture in pixels, and of a line of it in bytes.
+    /// The size of an image in pixels, and the size of a line in bytes.
     unsigned width, height, line;
-    /// Whether each picture is a JPEG file; otherwise it is YUYV, two bytes per pixel.
+    /// Whether each image is a JPEG file; otherwise each image is YUYV, two bytes per pixel.
     int sends_jpeg;
     unsigned count;
     void *buffers[4];
@@ -107,8 +108,8 @@ typedef struct {
 /// EINVAL if it is not a camera. The caller still owns the descriptor, and must call
 /// linux_camera_stop in either case.
 int linux_camera_start(int descriptor, linux_camera *camera);
-/// Returns the index of the next picture's buffer, or -1 and sets errno: EAGAIN if there is no
-/// picture yet. `size` is its number of bytes.
+/// Returns the index of the next image's buffer, or -1 and sets errno: EAGAIN if there is no
+/// image yet. `size` is its number of bytes.
 int linux_camera_next(linux_camera *camera, unsigned long *size);
 /// Returns a buffer to the camera. Returns 0, or -1 and sets errno.
 int linux_camera_return(linux_camera *camera, int buffer);

@@ -18,11 +18,11 @@ int enrolled_fingers(const char *user, char *text, size_t capacity, unsigned mil
 
 /// What the login manager (logind) announces.
 enum {
-    /// A session of a user is locked; `login_watch_locked_user` says which.
+    /// A session of a user is locked; `login_watch_locked_user` returns the user.
     LOGIN_LOCK = 1,
     /// The machine is about to sleep.
     LOGIN_SLEEP = 2,
-    /// A session is locked whose user is unknown.
+    /// A session of an unknown user is locked.
     LOGIN_LOCK_UNKNOWN = 4,
 };
 
@@ -42,7 +42,7 @@ int login_watch_events(login_watch *watch);
 /// Handles some of what has arrived. Returns a combination of the values above, or a negative error
 /// number if the connection is lost.
 int login_watch_process(login_watch *watch);
-/// Removes one of the users of whom a session was locked. Returns 0 if there is none, and 1 otherwise.
+/// Removes one of the users whose session was locked. Returns 0 if there is none, and 1 otherwise.
 int login_watch_locked_user(login_watch *watch, uint32_t *user);
 /// Lets the machine sleep; until then, the login manager delays that for a few seconds.
 void login_watch_allow_sleep(login_watch *watch);

@@ -14,7 +14,7 @@ public struct JSONLimits: Hashable, Sendable {
     /// The limits for a request or a response: 64 KiB, eight levels, 1,024 values.
     public static let message = JSONLimits(bytes: 64 << 10, depth: 8, values: 1_024)
 
-    /// Creates limits.
+    /// Combines the limits.
     ///
     /// The depth is at most 2,000, because the library's own limit is 2,048.
     public init(bytes: Int, depth: Int, values: Int = .max) {
@@ -27,13 +27,13 @@ public struct JSONLimits: Hashable, Sendable {
 
 /// Which numbers and texts are accepted.
 public enum JSONContent: Hashable, Sendable {
-    /// Whole numbers, and texts of Unicode scalars without NUL; anything else refuses the text.
+    /// Whole numbers, and texts of Unicode scalars without NUL; anything else is refused.
     case strict
     /// The same, but with any number, as in ``any``.
     case anyNumbers
     /// Everything that programs write: a number that is not whole or exceeds 64 bits is read as
-    /// ``JSONValue/otherNumber``, one above `Int64` as ``JSONValue/counter(_:)``, and an escaped
-    /// unpaired surrogate as U+FFFD; texts may contain NUL.
+    /// ``JSONValue/otherNumber``, a number above `Int64` as ``JSONValue/counter(_:)``, and an
+    /// escaped unpaired surrogate as U+FFFD; texts may contain NUL.
     case any
 }
 
@@ -119,7 +119,7 @@ public enum JSONReadingError: Error, Hashable, Sendable {
     case incomplete
     /// There is something other than white space after the value.
     case trailing(at: Int)
-    /// Invalid UTF-8.
+    /// Invalid UTF-8 at this position in bytes.
     case notUTF8(at: Int)
     /// U+0000 in a text or a name.
     case nul(at: Int)

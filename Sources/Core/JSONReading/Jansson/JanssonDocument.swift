@@ -46,7 +46,6 @@ internal import WatchwordSystem
 
     deinit { unsafe json_decref(root) }
 
-    /// The whole value.
     func value() throws(JSONReadingError) -> JSONValue {
         var numbers = numbers[...]
         return try unsafe value(of: root, &numbers)

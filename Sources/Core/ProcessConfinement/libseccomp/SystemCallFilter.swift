@@ -9,7 +9,7 @@ internal import WatchwordSystem
 @safe struct SystemCallFilter: ~Copyable {
     private let context: scmp_filter_ctx
 
-    /// Creates a filter that allows nothing.
+    /// Starts with a filter that allows nothing.
     ///
     /// - Parameter failure: the error number of calls that are not allowed; `nil` kills the
     ///   process.
@@ -27,7 +27,7 @@ internal import WatchwordSystem
 
     /// Creates a filter that makes these calls fail with the error `number`, and allows all others.
     ///
-    /// A call that the library does not know is left out.
+    /// A call that the library does not support is left out.
     static func refusing(
         _ names: [StaticString], with number: Int32
     ) throws(SystemCallFailure) -> SystemCallFilter {

@@ -3,7 +3,7 @@ internal import WatchwordSystem
 
 /// Encodes `image` as an opaque gray PNG.
 ///
-/// The bytes are as secret as the picture: a drawn symbol contains its text. They are an ordinary
+/// The bytes are as secret as the image: a drawn symbol contains its text. They are an ordinary
 /// array because they are about to be written to a file; the caller must release them after that.
 ///
 /// - Throws: ``QRDrawingError/libraryMissing(_:)`` or ``QRDrawingError/noMemoryForPicture``.
@@ -25,10 +25,10 @@ public func writePNG(_ image: GrayImage) throws(QRDrawingError) -> [UInt8] {
     return Array(file.prefix(size))
 }
 
-/// The libpng functions for writing, loaded when the first picture is written, because most
+/// The libpng functions for writing, loaded when the first image is written, because most
 /// programs write none.
 ///
-/// Programs that read pictures link libpng in the usual way.
+/// Programs that read images link libpng in the usual way.
 @safe private struct PNGLibrary {
     typealias Write =
         @convention(c) (

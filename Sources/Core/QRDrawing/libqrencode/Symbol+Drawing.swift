@@ -49,7 +49,7 @@ extension Symbol {
 }
 
 extension Symbol {
-    /// The symbol as an opaque picture, black on white with its quiet zone.
+    /// The symbol as an opaque image, black on white with its quiet zone.
     ///
     /// - Parameter modulePixels: the side of a module in pixels, 1 to 32. More pixels do not make
     ///   the symbol easier to read.

@@ -2,7 +2,7 @@ internal import CQREncode
 internal import Glibc
 internal import WatchwordSystem
 
-// The modules reveal the text to anyone who sees them, and so do pictures of them. They are
+// The modules reveal the text to anyone who sees them, and so do images of them. They are
 // still kept in ordinary memory: a symbol is made to be shown, so it leaves the process
 // anyway.
 /// A QR symbol: text as a square of dark and light modules (ISO/IEC 18004).
@@ -57,7 +57,7 @@ public struct Symbol: Sendable {
 public enum ErrorCorrection: Sendable, CaseIterable {
     /// Level L, about 7 %: the smallest symbol, for display on a screen.
     case low
-    /// Level M, about 15 %: for pictures that are printed or photographed.
+    /// Level M, about 15 %: for images that are printed or photographed.
     case medium
 
     /// The maximum number of bytes in a symbol of version 40 at this level (ISO/IEC 18004, table
@@ -70,7 +70,7 @@ public enum ErrorCorrection: Sendable, CaseIterable {
     }
 }
 
-/// Why a QR code could not be drawn, or a picture not written.
+/// Why a QR code could not be drawn, or an image not written.
 public enum QRDrawingError: Error, Hashable, Sendable {
     /// The text is empty.
     case empty

@@ -11,11 +11,11 @@ public final class Certificate: Sendable {
     public let version: Int
     /// Whether the subject has attributes.
     public let hasSubject: Bool
-    /// The attributes of the subject, in their order, without those that are not text.
+    /// The attributes of the subject, in their order; attributes that are not text are left out.
     public let subject: [NameAttribute]
     /// The extensions, in their order; each object identifier occurs once.
     public let extensions: [Extension]
-    /// Whether the basic constraints say that the subject may issue certificates.
+    /// Whether the basic constraints allow the subject to issue certificates.
     public let isAuthority: Bool
     /// The object identifiers of the extended key usage; empty without that extension.
     public let extendedKeyUsage: [String]
@@ -30,15 +30,15 @@ public final class Certificate: Sendable {
     public struct NameAttribute: Hashable, Sendable {
         /// The object identifier, such as `2.5.4.3`.
         public let identifier: String
-        /// The value.
+        /// The value as text.
         public let value: String
     }
 
-    /// An extension.
+    /// An extension (RFC 5280, section 4.2).
     public struct Extension: Hashable, Sendable {
         /// The object identifier, such as `2.5.29.17`.
         public let identifier: String
-        /// Whether a reader that does not know it must refuse the certificate.
+        /// Whether a reader that does not recognise the extension must refuse the certificate.
         public let isCritical: Bool
         /// The content, in DER.
         public let value: [UInt8]
@@ -97,7 +97,6 @@ public final class Certificate: Sendable {
 
     deinit { unsafe X509_free(handle) }
 
-    /// Lends the certificate to a call.
     func withHandle<Result>(_ body: (OpaquePointer) -> Result) -> Result {
         unsafe body(handle)
     }
@@ -125,7 +124,7 @@ public final class Certificate: Sendable {
     }
 
     func extensions() throws(CryptographyError) -> [Certificate.Extension] {
-        // Makes OpenSSL read the extensions that it knows.
+        // Makes OpenSSL read the extensions that it supports.
         guard unsafe X509_check_purpose(handle, -1, 0) == 1,
             unsafe X509_get_extension_flags(handle) & UInt32(EXFLAG_INVALID) == 0
         else { throw .certificateExtensions }

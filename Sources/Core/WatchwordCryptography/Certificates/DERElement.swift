@@ -2,14 +2,14 @@ internal import COpenSSL
 
 /// An element of DER (X.690): a tag, and the bytes inside.
 public struct DERElement: Hashable, Sendable {
-    /// The tag.
+    /// The tag: the class and the number of the element's type.
     public let tag: Tag
     /// Whether the content consists of elements.
     public let isConstructed: Bool
-    /// The bytes inside.
+    /// The content octets, without the tag and the length.
     public let content: [UInt8]
 
-    /// A tag.
+    /// The class and the number of an element's type (X.690, section 8.1.2).
     public enum Tag: Hashable, Sendable {
         /// A universal tag: a type that ASN.1 defines.
         case universal(Int)
@@ -18,13 +18,13 @@ public struct DERElement: Hashable, Sendable {
         /// A tag of another class.
         case other
 
-        /// An integer.
+        /// `INTEGER`, whose universal tag is 2.
         public static let integer = Tag.universal(2)
-        /// An octet string.
+        /// `OCTET STRING`, whose universal tag is 4.
         public static let octetString = Tag.universal(4)
-        /// An enumerated value.
+        /// `ENUMERATED`, whose universal tag is 10.
         public static let enumerated = Tag.universal(10)
-        /// A sequence.
+        /// `SEQUENCE`, whose universal tag is 16.
         public static let sequence = Tag.universal(16)
     }
 
@@ -49,7 +49,7 @@ public struct DERElement: Hashable, Sendable {
         return elements[0]
     }
 
-    /// The elements inside.
+    /// The elements that the content consists of.
     public func children() throws(CryptographyError) -> [DERElement] {
         guard isConstructed else { throw .notDER }
         return try Self.read(content)
@@ -69,7 +69,7 @@ public struct DERElement: Hashable, Sendable {
     private static func readElement(
         _ bytes: [UInt8], from start: Int
     ) throws(CryptographyError) -> (DERElement, end: Int) {
-        // Our error says enough; do not let OpenSSL's error queue grow.
+        // Our error has all the facts; do not let OpenSSL's error queue grow.
         defer { ERR_clear_error() }
         var length = 0
         var tag: Int32 = 0

@@ -12,7 +12,7 @@ public enum ChainOutcome: Hashable, Sendable {
 public enum ChainRefusal: Hashable, Sendable {
     /// There is no certificate, or there are more than eight.
     case length
-    /// It does not end at a trust anchor.
+    /// The chain does not end at a trust anchor.
     case notAnchored
     /// A certificate is not valid yet.
     case notYetValid
@@ -22,13 +22,13 @@ public enum ChainRefusal: Hashable, Sendable {
     case issuer
     /// The chain is longer than one of its certificates permits.
     case pathLength
-    /// A certificate has a critical extension that OpenSSL does not know.
+    /// A certificate has a critical extension that OpenSSL does not support.
     case criticalExtension
     /// A signature is wrong.
     case signature
     /// A key or a hash function is too weak.
     case weak
-    /// OpenSSL refused it for another reason.
+    /// OpenSSL refused the chain for a different reason.
     case other
 }
 
@@ -42,7 +42,7 @@ public enum ChainRefusal: Hashable, Sendable {
     public let count: Int
     private let store: OpaquePointer
 
-    /// Trusts these certificates.
+    /// Trusts these roots or intermediate certificates.
     public init(_ certificates: [Certificate]) throws(CryptographyFailure) {
         guard let store = unsafe X509_STORE_new() else { throw CryptographyFailure(.certificate) }
         unsafe self.store = store

@@ -7,13 +7,13 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
     ///
     /// It is the device's own claim.
     public enum Presence: UInt8, CaseIterable, Sendable {
-        /// Nobody was asked.
+        /// The device asked for no check.
         case none = 0
-        /// This process asked.
+        /// The process that signs asked for the check.
         case advisory = 1
-        /// The key could not be used without an answer.
+        /// The key could not be used without passing the check.
         case cryptographic = 2
-        /// A process of another user asked.
+        /// A process of a different user asked for the check.
         case enforced = 3
     }
 
@@ -24,7 +24,7 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
         /// When it expires, in Unix milliseconds, as the server states it.
         public let expiry: UInt64
 
-        /// Creates a challenge from 32 bytes.
+        /// Returns `nil` unless there are exactly 32 bytes.
         public init?(_ bytes: [UInt8], expiry: UInt64) {
             guard bytes.count == 32 else { return nil }
             self.bytes = bytes
@@ -45,7 +45,7 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
         /// How the device checked that somebody is present.
         public let presence: Presence
 
-        /// Creates the scope for an address of at most 1,024 bytes.
+        /// Returns `nil` unless the address has 1 to 1,024 bytes.
         public init?(audience: String, presence: Presence) {
             guard (1...1024).contains(audience.utf8.count) else { return nil }
             self.audience = audience
@@ -64,7 +64,7 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
             .map { Substring($0) }
     }
 
-    /// The signed bytes.
+    /// The bytes that the device key signs.
     public let bytes: [UInt8]
 
     /// Registers the key with `point`, 65 bytes, using a ticket.

@@ -1,8 +1,8 @@
-/// What a TPM says about a device key that it has made: its structures, as the device sends them
+/// A TPM's attestation of a device key that it has made: its structures, as the device sends them
 /// and the server checks them.
 public struct KeyAttestation: Hashable, Sendable {
-    /// The certificate of the endorsement key, followed by those of its issuers that the TPM has,
-    /// in DER.
+    /// The certificate of the endorsement key, and the issuers' certificates that the TPM has, in
+    /// DER.
     public let certificates: [[UInt8]]
     /// The endorsement key: `TPMT_PUBLIC`.
     public let endorsementKey: [UInt8]
@@ -21,7 +21,7 @@ public struct KeyAttestation: Hashable, Sendable {
     public static let largestCertificate = Certificate.longest
     /// The maximum size of another structure in bytes.
     public static let largestStructure = 1 << 10
-    /// The maximum size of a signature in bytes, somewhat more than one on P-256 has.
+    /// The maximum size of a signature in bytes, slightly more than a signature on P-256 needs.
     public static let longestSignature = 96
 
     /// Combines the structures, whose content is not checked; `nil` if one is missing or too large.

@@ -12,7 +12,6 @@ internal import Synchronization
 
     deinit { unsafe EVP_PKEY_free(key) }
 
-    /// Lends the key to a call.
     func withKey<Result: ~Copyable, Failure: Error>(
         _ body: (OpaquePointer) throws(Failure) -> Result
     ) throws(Failure) -> Result { try unsafe body(key) }
@@ -49,7 +48,6 @@ internal import Synchronization
         }
     }
 
-    /// An RSA key.
     static func rsa(modulus: Span<UInt8>, exponent: Span<UInt8>) -> KeyHandle? {
         guard let builder = unsafe OSSL_PARAM_BLD_new() else { return nil }
         defer { unsafe OSSL_PARAM_BLD_free(builder) }
@@ -60,7 +58,6 @@ internal import Synchronization
         return unsafe build("RSA", builder, WATCHWORD_EVP_PKEY_PUBLIC_KEY)
     }
 
-    /// An Ed25519 key.
     static func ed25519(_ point: Span<UInt8>) -> KeyHandle? {
         let made = unsafe point.withUnsafeBufferPointer { point in
             unsafe EVP_PKEY_new_raw_public_key_ex(
@@ -100,11 +97,11 @@ internal import Synchronization
     }
 }
 
-/// The public keys on a curve that are not in use, to be given another point.
+/// The unused public keys on a curve, which can be given a new point.
 ///
 /// When OpenSSL makes a key from its values, it computes the constants of the curve again, which
-/// takes half as long as a signature check. A copy of a key without a point takes a quarter of
-/// that, and a new point for a key a twentieth.
+/// takes half as long as a signature check. Copying a key that has no point takes a quarter of that
+/// time, and setting a new point a twentieth.
 final class SpareKeys: Sendable {
     private let empty: KeyHandle?
     private let spare = Mutex<[KeyHandle]>([])
@@ -112,7 +109,7 @@ final class SpareKeys: Sendable {
     private static let p256 = SpareKeys(.p256)
     private static let p384 = SpareKeys(.p384)
     private static let p521 = SpareKeys(.p521)
-    /// More keys than threads are never in use for long.
+    /// The number of keys in use does not exceed the number of threads for long.
     private static let maximumCount = 16
 
     private init(_ curve: EllipticCurve) { empty = KeyHandle.empty(on: curve) }
@@ -125,7 +122,7 @@ final class SpareKeys: Sendable {
         }
     }
 
-    /// A key of which nobody else has a reference; its point is not to be used.
+    /// A key without any other reference; its present point must not be used.
     fileprivate func take() -> KeyHandle? {
         if let used = spare.withLock({ $0.popLast() }) { return used }
         guard let empty else { return nil }
@@ -162,7 +159,6 @@ func cString(_ text: StaticString) -> UnsafePointer<CChar> {
 }
 
 extension EllipticCurve {
-    /// OpenSSL's name of the curve.
     var openSSLName: StaticString {
         switch self {
         case .p256: "P-256"
@@ -171,7 +167,6 @@ extension EllipticCurve {
         }
     }
 
-    /// OpenSSL's number of the curve.
     var openSSLNumber: Int32 {
         switch self {
         case .p256: NID_X9_62_prime256v1

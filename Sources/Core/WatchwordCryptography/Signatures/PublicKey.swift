@@ -76,7 +76,7 @@ extension PublicKey {
     /// Loads the key into OpenSSL, after the checks that cost next to nothing: lengths and, on a
     /// curve, the equation.
     func loaded() throws(CryptographyError) -> KeyHandle {
-        // Our error says what is wrong; do not let OpenSSL's error queue grow.
+        // Our error states what is wrong; do not let OpenSSL's error queue grow.
         defer { ERR_clear_error() }
         let made: KeyHandle?
         switch self {
@@ -136,8 +136,8 @@ extension PublicKey {
                 return unsafe EVP_PKEY_public_check(context) == 1
             }
             // The full check also multiplies the point by the curve's order. That is redundant
-            // here: the order of these curves is prime, so it is also that of each point but
-            // infinity.
+            // here: the order of these curves is prime, so it is also the order of each point
+            // except infinity.
             return unsafe EVP_PKEY_public_check_quick(context) == 1
         }
     }
@@ -167,8 +167,8 @@ extension PublicKey {
 /// Whether the y-coordinate of an encoded point is less than p = 2^255 − 19 (RFC 8032, section
 /// 5.1.3).
 ///
-/// Only a y-coordinate of 0 to 18 has a second encoding. (If x is 0, its sign is another one; these
-/// points are of small order.)
+/// Only a y-coordinate of 0 to 18 has a second encoding. (If x is 0, its sign also has two
+/// encodings; these points are of small order.)
 private func isCanonical(_ point: [UInt8]) -> Bool {
     point[0] < 0xed || point[31] & 0x7f != 0x7f || point[1..<31].contains { $0 != 0xff }
 }
@@ -193,7 +193,8 @@ private func isOnEdwards25519(_ point: [UInt8]) -> Bool {
         unsafe BN_mod_add(v, v, one.number, p, context) == 1,
         unsafe BN_mod_mul(product.number, u, v, p, context) == 1
     else { return false }
-    // v is never 0, because −1/d has no square root. So u/v has one if and only if u·v has.
+    // v is never 0, because −1/d has no square root. So u/v has a square root if and only if u·v
+    // has one.
     let symbol = unsafe BN_kronecker(product.number, p, context)
     return symbol == 0 || symbol == 1
 }

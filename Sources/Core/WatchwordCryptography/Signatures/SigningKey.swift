@@ -11,7 +11,7 @@ public final class SigningKey: Sendable {
     public let point: [UInt8]
     let handle: KeyHandle
 
-    /// Generates a key.
+    /// Generates a random private key.
     public static func make() throws(CryptographyFailure) -> SigningKey {
         SecretHeap.prepare()
         guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else {

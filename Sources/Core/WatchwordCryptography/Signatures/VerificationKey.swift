@@ -2,13 +2,13 @@ internal import COpenSSL
 
 /// A public key that was checked, together with the algorithm of its signatures.
 public final class VerificationKey: Sendable {
-    /// The algorithm.
+    /// The algorithm of the signatures.
     public let algorithm: SignatureAlgorithm
-    /// The key's values.
+    /// The values of the key, which were checked.
     public let publicKey: PublicKey
     private let handle: KeyHandle
 
-    /// Checks a key.
+    /// Checks a key, whose type and curve must be the algorithm's.
     public init(
         _ publicKey: PublicKey, algorithm: SignatureAlgorithm
     ) throws(CryptographyError) {
@@ -18,10 +18,10 @@ public final class VerificationKey: Sendable {
         self.publicKey = publicKey
     }
 
-    /// Loads a key that was checked before, and that nobody could change since.
+    /// Loads a key that was checked before and cannot have changed since.
     ///
     /// For an RSA key, OpenSSL's check is a primality test: it takes up to 300 times as long as the
-    /// verification of a signature, so that its time would reveal that there is such a key.
+    /// verification of a signature, so its duration would reveal that such a key exists.
     public init(
         alreadyChecked publicKey: PublicKey, algorithm: SignatureAlgorithm
     ) throws(CryptographyError) {
@@ -47,10 +47,10 @@ public final class VerificationKey: Sendable {
         try isValid(signature, of: message, algorithm.digestName)
     }
 
-    /// Whether `signature` is one with RSA and SHA-1, which is weak: nothing may be trusted because
-    /// of it.
+    /// Whether `signature` is valid with RSA and SHA-1, which is weak: no decision may rely on the
+    /// result.
     ///
-    /// - Parameter digestName: the digest; only a test passes another one than SHA-1.
+    /// - Parameter digestName: the digest; only a test passes a digest other than SHA-1.
     /// - Returns: `nil` if OpenSSL refuses to verify such signatures, as it does where the system's
     ///   policy forbids SHA-1.
     package func isValidWithSHA1(

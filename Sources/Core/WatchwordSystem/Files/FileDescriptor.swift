@@ -17,7 +17,7 @@ internal import Glibc
         }
     }
 
-    /// Opens the device at `path` for reading and writing, without waiting for it.
+    /// Opens the device at `path` for reading and writing, without waiting for the device.
     init(openingDevice path: String) throws(SystemCallFailure) {
         number = try call("open", retrying: true) {
             unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -145,7 +145,6 @@ extension UInt32 {
         (0..<4).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
     }
 
-    /// Reads four bytes, lowest first.
     init(littleEndian bytes: Span<UInt8>) {
         precondition(bytes.count == 4, "a count is four bytes long")
         self = bytes.indices.reversed().reduce(0) { $0 << 8 | UInt32(bytes[$1]) }

@@ -11,31 +11,31 @@ public enum FileError: SystemCallError, Hashable, Sendable {
     case forbidden
     /// A file with this name already exists.
     case exists
-    /// It is a folder.
+    /// The path leads to a folder.
     case folder
     /// A file is to be written, and its path is a folder.
     case namesFolder
-    /// It is a symbolic link, which is neither followed nor replaced.
+    /// The path is a symbolic link, which is neither followed nor replaced.
     case symbolicLink
-    /// It is a device or a socket, which may have no end, or a pipe.
+    /// The path leads to a device or a socket, which may have no end, or to a pipe.
     case notAFile
     /// A file is to be written, and its path is a device, a pipe or a socket.
     case notReplaceable
-    /// It is a pipe, but a file is required.
+    /// The path leads to a pipe, but a file is required.
     case pipe
-    /// It begins like a protected file, which is never replaced.
+    /// The file begins like a protected file, which is never replaced.
     case protected
 
     // The content and the name of a file that the user named.
     /// It is empty.
     case empty
-    /// It is larger than this many bytes.
+    /// The file is larger than this many bytes.
     case tooLarge(limit: Int)
-    /// It is UTF-16 text, but UTF-8 is required.
+    /// The file is UTF-16 text, but UTF-8 is required.
     case utf16
-    /// Its name is not UTF-8, so it cannot be shown.
+    /// The file's name is not UTF-8, so it cannot be shown.
     case nameNotUTF8
-    /// It is nested in more folders than are searched.
+    /// The file is nested in more folders than are searched.
     case tooDeep
 
     // The program's own files and folders, which only their owner may access.
@@ -97,7 +97,7 @@ extension FileError {
 
 // Converts the failure of a system call.
 extension FileError {
-    /// The call waits until what was done is on disk.
+    /// The call waits until the change is on disk.
     static func confirming(
         _ call: @autoclosure () throws(SystemCallFailure) -> Void
     ) throws(FileError) {

@@ -18,10 +18,10 @@ public enum FileKind: Hashable, Sendable {
         self.init(facts)
     }
 
-    /// Whether the file at `path` is readable by other users, according to its mode and those of
-    /// its folders.
+    /// Whether the file at `path` is readable by other users, according to its mode and the modes
+    /// of its folders.
     ///
-    /// If it cannot be examined, it is treated as not readable.
+    /// A file that cannot be examined is treated as not readable.
     public static func isReadableByOthers(at path: String) -> Bool {
         guard let resolved = unsafe realpath(path, nil) else { return false }
         defer { unsafe free(resolved) }
@@ -66,7 +66,7 @@ extension FileKind {
 extension Folder {
     /// The names in the folder at `path`, sorted by bytes, without `.` and `..`.
     ///
-    /// A name that is not UTF-8 is repaired, and does not name the file.
+    /// Invalid UTF-8 in a name is replaced, so the result does not identify the file.
     public static func names(at path: String) throws(SystemCallFailure) -> [String] {
         try exactNames(at: path).map(\.repaired)
     }

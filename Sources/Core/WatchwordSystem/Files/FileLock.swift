@@ -27,7 +27,7 @@ public struct FileLock: ~Copyable, Sendable {
             name, in: folder, operation: sharing ? LOCK_SH : LOCK_EX, timeout: timeout)
     }
 
-    /// Whether the locked file is the one with this name.
+    /// Whether the locked file still has this name.
     ///
     /// Otherwise the file was removed or replaced, and another process can hold the lock as well.
     public func isHeld(

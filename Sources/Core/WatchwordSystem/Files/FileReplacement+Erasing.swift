@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A file that was to be erased, but has a second name (a hard link) that is not the program's.
 ///
-/// Its content stays under that name, which may be that of a backup. Only the program's name was
+/// Its content stays under that name, which may belong to a backup. Only the program's name was
 /// removed.
 public struct LinkedFile: Hashable, Sendable {
     /// The inode number, by which `find -inum` finds the other names.
@@ -151,7 +151,7 @@ extension FileReplacement {
 
     /// Overwrites the file's content except its beginning, and removes its name.
     ///
-    /// If it has a second name, only this name is removed. The second name may be that of the
+    /// If it has a second name, only this name is removed. The second name may be the name of the
     /// current or previous file; if it is not, the file is added to `linked`.
     func erase(
         _ leftover: String, in own: borrowing Folder, besides folder: borrowing Folder,
@@ -188,7 +188,8 @@ extension FileReplacement {
         try file.synchronize()
     }
 
-    /// Whether the file begins like one of ours, or is too short but begins that way so far.
+    /// Whether the file begins like one of ours; a file that is too short must match as far as it
+    /// goes.
     private func beginsLikeOwnFile(_ name: String, _ facts: stat, in folder: borrowing Folder)
         throws(FileError) -> Bool
     {

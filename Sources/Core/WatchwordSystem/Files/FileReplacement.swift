@@ -60,17 +60,18 @@ public struct FileReplacement: Sendable {
     public enum Previous: Sendable {
         /// There is no old file. If one exists, it is not replaced.
         case absent
-        /// It is not kept.
+        /// The replaced file is not kept.
         case none
-        /// It is kept as the previous generation, in place of the generation before it.
+        /// The replaced file is kept as the previous generation, in place of the generation before
+        /// it.
         case kept
-        /// It must be erased: the previous generation is overwritten now. The old file is erased
-        /// later by ``eraseAllButCurrent(in:besides:noting:)`` or, if the process is killed, by the
-        /// next writer.
+        /// The replaced file must be erased: the previous generation is overwritten now. The old
+        /// file is erased later by ``eraseAllButCurrent(in:besides:noting:)`` or, if the process is
+        /// killed, by the next writer.
         case purged
-        /// It must be erased, and the previous generation stays as it is. The old file is erased
-        /// later by ``eraseLeftovers(in:besides:noting:)`` or, if the process is killed, by the
-        /// next writer.
+        /// The replaced file must be erased, and the previous generation stays as it is. The old
+        /// file is erased later by ``eraseLeftovers(in:besides:noting:)`` or, if the process is
+        /// killed, by the next writer.
         case discarded
     }
 
@@ -90,9 +91,8 @@ public struct FileReplacement: Sendable {
 
     /// Replaces the old file, if any, with a file that contains `bytes` (mode 0600).
     ///
-    /// When this returns, the new file is on disk. If it throws
-    /// ``FileError/notConfirmed(_:)``, the new file is in place; if it throws any other
-    /// error, the old one is.
+    /// When this returns, the new file is on disk. If it throws ``FileError/notConfirmed(_:)``, the
+    /// new file is in place; if it throws any other error, the old file is.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, previous: Previous
     ) throws(FileError) {
@@ -261,7 +261,7 @@ extension FileReplacement {
 
     /// Completes or undoes an exchange that a killed writer began.
     ///
-    /// A displaced file that is neither the new one nor a kept one belongs to another program. It
+    /// A displaced file that is neither the new file nor a kept file belongs to another program. It
     /// is put back if the new file still has the name of the replaced file.
     ///
     /// - Throws: ``FileError/inTheWay(name:)`` if a third file has that name.

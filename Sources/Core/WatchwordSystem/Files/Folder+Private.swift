@@ -37,8 +37,8 @@ extension Folder {
     /// Overwrites part of the file `name` in place, which needs no disk space, and waits until it
     /// is on disk.
     ///
-    /// - Returns: whether it was overwritten. A file that other users can access, or that has a
-    ///   second name, which may be that of a backup, is not.
+    /// - Returns: whether it was overwritten. A file is left unchanged if other users can access
+    ///   it, or if it has a second name, which may belong to a backup.
     public func overwrite(_ name: String, at offset: Int, with bytes: Span<UInt8>)
         throws(SystemCallFailure) -> Bool
     {
@@ -69,7 +69,7 @@ extension Folder {
 
 /// A file that was read completely and is kept open, so that its inode number cannot be reused.
 public struct OpenPrivateFile: ~Copyable {
-    /// The file's content.
+    /// The whole content of the file.
     public let bytes: [UInt8]
     private let stamp: FileStamp
     private let file: FileDescriptor
@@ -117,7 +117,7 @@ public struct FileBeginning: Sendable {
 }
 
 extension Folder {
-    /// Opens the folder `name` in this one; `nil` if it does not exist.
+    /// Opens the folder `name` in this folder; `nil` if it does not exist.
     ///
     /// It must belong to this process's user and must not be writable by other users. A symbolic
     /// link is not followed.
@@ -140,7 +140,7 @@ extension Folder {
         return folder
     }
 
-    /// Opens the folder `name` in this one as ``openPrivateFolder(_:)`` does, or creates it with
+    /// Opens the folder `name` in this folder as ``openPrivateFolder(_:)`` does, or creates it with
     /// mode 0700, regardless of the umask, if it does not exist.
     public func makePrivateFolder(_ name: String) throws(FileError) -> Folder {
         if let folder = try openPrivateFolder(name) { return folder }

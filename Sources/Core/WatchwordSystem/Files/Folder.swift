@@ -63,7 +63,7 @@ public enum FolderExposure: Hashable, Sendable {
         try open(Array(name.utf8CString), flags, mode: mode)
     }
 
-    /// The same for a name that may not be UTF-8; it ends with a zero byte.
+    /// Opens a file in the same way by a name that may not be UTF-8 and that ends with a zero byte.
     func open(_ name: [CChar], _ flags: Int32, mode: mode_t = 0) throws(SystemCallFailure)
         -> FileDescriptor
     {
@@ -232,8 +232,8 @@ extension Folder {
         try descriptor.setMode(try descriptor.facts().st_mode & 0o7777 & ~0o022)
     }
 
-    /// Opens the folder `name` in this one, whatever its permissions; `nil` if it does not exist,
-    /// is a symbolic link, or belongs to another user.
+    /// Opens the folder `name` in this folder, whatever its permissions; `nil` if it does not
+    /// exist, is a symbolic link, or belongs to another user.
     public func openOwnFolder(_ name: String) throws(SystemCallFailure) -> Folder? {
         let opened = try SystemCallFailure.nilIf(
             { [ENOENT, ENOTDIR, ELOOP].contains($0.number) }, open(name, O_RDONLY | O_DIRECTORY))
@@ -248,7 +248,8 @@ extension Folder {
         beginning(of: Array(name.utf8CString), limit: limit)
     }
 
-    /// The same for a name that may not be UTF-8; it ends with a zero byte.
+    /// Reads the first bytes in the same way by a name that may not be UTF-8 and that ends with a
+    /// zero byte.
     public func beginning(of name: [CChar], limit: Int) -> [UInt8]? {
         do throws(SystemCallFailure) {
             let file = try open(name, O_RDONLY)

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A file that the user named, open for reading; never a device, a socket or a folder.
 public struct InputFile: ~Copyable {
-    /// The open file.
+    /// The file, open for reading.
     public let descriptor: FileDescriptor
     /// The size in bytes; `nil` for a pipe, whose size is unknown.
     public let size: Int?

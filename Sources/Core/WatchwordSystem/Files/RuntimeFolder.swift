@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The folder for a user's sockets and locks, which exists while the user is logged in.
 public enum RuntimeFolder {
-    /// Why it cannot be used.
+    /// Why the folder cannot be used.
     public enum Failure: Hashable, Sendable {
         /// The system provides none: XDG_RUNTIME_DIR is not set, and `/run/user/UID` does not
         /// exist.
@@ -15,29 +15,30 @@ public enum RuntimeFolder {
         case system(SystemCallFailure)
     }
 
-    /// The result of opening it.
+    /// The result of opening the folder.
     public enum Opening: ~Copyable {
         case opened(OpenRuntimeFolder)
         case failed(Failure)
     }
 
-    /// Opens the program's own folder in it, which only this user can access.
+    /// Opens the program's own folder in the user's runtime folder, which only this user can
+    /// access.
     ///
-    /// - Parameter makes: whether to create the folder if it is missing; otherwise that is
-    ///   ``Failure/missing``.
+    /// - Parameter makes: whether to create the folder if it does not exist; otherwise, the result
+    ///   is ``Failure/missing``.
     public static func open(makes: Bool) -> Opening {
         let parent = Environment.value("XDG_RUNTIME_DIR") ?? "/run/user/\(geteuid())"
         guard parent.hasPrefix("/") else { return .failed(.missing) }
         let outer: Folder
         do { outer = try Folder(opening: parent) } catch {
-            // After `su`, the variable still names the other user's folder, which holds nothing of
-            // this user.
+            // After `su`, the variable still names the other user's folder, which contains nothing
+            // of this user's.
             guard error.number == EACCES else {
                 return .failed(error.isMissing ? .missing : .system(error))
             }
             return .failed(makes ? .notOwned(parent) : .missing)
         }
-        // Without the program's own folder, nobody uses the outer one.
+        // The outer folder matters only if the program's own folder exists or is created in it.
         if makes, let failure = exposure(of: outer, at: parent) { return .failed(failure) }
         let path = parent + "/watchword"
         let own: Folder?
@@ -70,12 +71,12 @@ public enum RuntimeFolder {
 
 /// The program's own folder for sockets and locks.
 public struct OpenRuntimeFolder: ~Copyable, Sendable {
-    /// Its path.
+    /// The path of the folder.
     public let path: String
-    /// The open folder.
+    /// The folder, whose files are accessed through its descriptor.
     public let folder: Folder
 
-    /// Whether its path still leads to it.
+    /// Whether the folder's path still leads to this folder.
     public func isInPlace() throws(SystemCallFailure) -> Bool {
         let facts = try folder.descriptor.facts()
         let own = FolderIdentity(device: UInt64(facts.st_dev), number: UInt64(facts.st_ino))
@@ -90,7 +91,7 @@ public struct OpenRuntimeFolder: ~Copyable, Sendable {
     /// The path of the file `name` in it.
     public func path(of name: String) -> String { path + "/" + name }
 
-    /// What is at a name where a socket is expected.
+    /// The kind of file at a path where a socket is expected.
     public enum SocketState: Sendable {
         case missing
         /// A socket that belongs to this user.
@@ -99,7 +100,7 @@ public struct OpenRuntimeFolder: ~Copyable, Sendable {
         case foreign
     }
 
-    /// What exists at `name` in the folder.
+    /// The kind of file at `name` in the folder.
     public func socketState(_ name: String) throws(SystemCallFailure) -> SocketState {
         guard let facts = try folder.facts(of: name) else { return .missing }
         let isOwn = facts.st_mode & S_IFMT == S_IFSOCK && facts.st_uid == geteuid()
@@ -133,7 +134,7 @@ extension Folder {
 ///
 /// Interrupting signals take effect after that, so they leave none of its files behind.
 @safe public final class PrivateTemporaryFolder {
-    /// The folder's path.
+    /// The path of the new folder.
     public let path: String
     private let signals: SignalQueue
 
@@ -185,9 +186,9 @@ public enum SystemFolder {
 }
 
 extension CurrentProcess {
-    /// Its effective user ID.
+    /// The effective user ID of this process.
     public static var user: UInt32 { geteuid() }
-    /// Its real user ID.
+    /// The real user ID of this process.
     public static var realUser: UInt32 { getuid() }
 }
 
@@ -205,7 +206,7 @@ public enum UserDatabase {
 
     /// The name of the user with this ID; `nil` if there is none.
     ///
-    /// A look-up may ask a server, so each has a thread of its own.
+    /// A look-up may ask a server, so each look-up has its own thread.
     public static func findName(of user: UInt32) async -> String? {
         await withCheckedContinuation { found in
             let thread = WorkerThread { found.resume(returning: name(of: user)) }
@@ -214,12 +215,12 @@ public enum UserDatabase {
         }
     }
 
-    /// The number of the user as whom the kernel shows users of other namespaces, unless it is set
-    /// to another one.
+    /// The ID that the kernel shows for a user that the process's namespace does not have, unless
+    /// the system is configured differently.
     private static let standardOverflowUser: UInt32 = 65_534
 
     /// The numbers that the kernel shows instead of a user ID that this process's namespace does
-    /// not have (`/proc/sys/kernel/overflowuid`): they identify nobody.
+    /// not have (`/proc/sys/kernel/overflowuid`): no user has these IDs.
     public static func overflowUsers() -> Set<UInt32> {
         let text = ifPossible(
             try FileDescriptor(reading: "/proc/sys/kernel/overflowuid").bytes(atMost: 16))

@@ -3,16 +3,16 @@ internal import Glibc
 
 /// A user of this system.
 public struct UserAccount: Hashable, Sendable {
-    /// The user's name.
+    /// The name with which the user logs in.
     public let name: String
-    /// The user ID.
+    /// The numeric user ID.
     public let user: UInt32
     /// The ID of the user's first group.
     public let group: UInt32
     /// The path of the user's home folder.
     public let home: String
 
-    /// Combines the facts about a user.
+    /// Combines the facts, which are not compared with the user database.
     public init(name: String, user: UInt32, group: UInt32, home: String) {
         self.name = name
         self.user = user
@@ -20,7 +20,7 @@ public struct UserAccount: Hashable, Sendable {
         self.home = home
     }
 
-    /// The system's administrator.
+    /// The system's administrator, whose user ID is 0.
     public static let root = UserAccount(name: "root", user: 0, group: 0, home: "/root")
 }
 
@@ -35,7 +35,7 @@ extension UserDatabase {
         while true {
             errno = 0
             guard let entry = unsafe getpwent() else {
-                // Some databases end with an error number that says that there is no more.
+                // Some databases report the end of the list with an error number.
                 guard errno == 0 || errno == ENOENT else {
                     throw SystemCallFailure(call: "getpwent", number: errno)
                 }
@@ -59,15 +59,15 @@ extension UserDatabase {
 
 /// A file of a user, opened by root with no more rights than the user has.
 ///
-/// The user decides where the folders and links on the way lead, and must not have root read what
-/// the user cannot read.
+/// The user decides where the folders and links on the way lead, and must not be able to make root
+/// read a file that the user cannot read.
 public enum UserFile {
     /// Opens the regular file at `path`, which belongs to `owner`, and reads it with `body`.
     ///
     /// The file itself may not be a symbolic link.
     ///
-    /// - Returns: `nil` if that takes longer than `timeout`: a network file system may not answer. A
-    ///   thread then waits for it until the process ends.
+    /// - Returns: `nil` if reading takes longer than `timeout`: a network file system may not
+    ///   answer. A thread then waits for the file until the process ends.
     /// - Throws: ``FileError/missing``, ``FileError/symbolicLink``, ``FileError/notAFile``,
     ///   ``FileError/otherOwner(_:)``, ``FileError/tooLarge(limit:)`` or a failed system call.
     public static func read<Value: Sendable>(
@@ -93,7 +93,7 @@ public enum UserFile {
         return try result.get()
     }
 
-    /// Opens the file in this thread, which takes the owner's rights for good.
+    /// Opens the file in this thread, which permanently assumes the owner's rights.
     private static func open(
         _ path: String, of owner: UserAccount, limit: Int
     ) throws(FileError) -> FileDescriptor {

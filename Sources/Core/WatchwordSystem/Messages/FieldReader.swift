@@ -12,7 +12,7 @@ public struct FieldReader: Sendable {
     ///
     /// The caller knows what they encode, and reports the error.
     public struct Unreadable: Error, Hashable, Sendable {
-        /// Creates the error.
+        /// Creates the error, which carries no facts.
         public init() {}
     }
 
@@ -23,7 +23,7 @@ public struct FieldReader: Sendable {
     /// Starts at the beginning.
     public init(_ order: ByteOrder) { self.order = order }
 
-    /// Reads one byte.
+    /// Reads the next byte of `bytes`.
     public mutating func byte(_ bytes: Span<UInt8>) throws(Unreadable) -> UInt8 {
         bytes[try take(1, of: bytes).lowerBound]
     }

@@ -5,7 +5,7 @@ internal import Glibc
 /// Numbers are big-endian. If memory runs out, or the frame exceeds its limit, ``finished()``
 /// reports it.
 public final class FrameWriter {
-    /// The maximum size of a frame's content in bytes, unless its writer sets another one.
+    /// The maximum size of a frame's content in bytes, unless its writer sets a different limit.
     public static let largestFrame = 64 << 20
 
     private let limit: Int
@@ -78,7 +78,6 @@ public final class FrameWriter {
 }
 
 extension FrameWriter {
-    /// Starts a frame with `value`.
     package convenience init(
         _ value: some Transferable, limit: Int = largestFrame
     ) throws(SystemCallFailure) {
@@ -99,7 +98,7 @@ extension FrameWriter {
 /// A frame is a length of four bytes, little-endian, followed by that many bytes, at least one. The
 /// length is checked first, and memory is allocated only as bytes arrive.
 public struct IncomingFrame {
-    /// Frames of a kind that may exceed the limit for the others.
+    /// Frames of one kind, which may exceed the limit for all other frames.
     public struct LargeFrames: Sendable {
         /// Their maximum size in bytes.
         let limit: Int
@@ -147,7 +146,7 @@ public struct IncomingFrame {
     /// Whether a part of the frame has arrived.
     public var hasBegun: Bool { header.count > 0 }
 
-    /// Whether the frame was found to be one of the large ones.
+    /// Whether the frame was found to be a large frame.
     var isLarge: Bool { capacity > limit }
 
     /// The memory that the frame's content has.

@@ -35,7 +35,7 @@ extension String: Transferable {
     }
 }
 
-// A flag that says whether there is a value, and then the value.
+// A flag that indicates whether there is a value, and then the value.
 extension Optional: Transferable where Wrapped: Transferable {
     package func write(to output: FrameWriter) {
         switch self {
@@ -109,7 +109,7 @@ extension FieldReader {
     }
 }
 
-// A result: a flag that says whether there is a value, and then the value or the error.
+// A result: a flag that indicates whether there is a value, and then the value or the error.
 extension Result: Transferable where Success: Transferable, Failure: Transferable {
     package func write(to output: FrameWriter) {
         switch self {

@@ -16,7 +16,7 @@
 package protocol Transferable {
     typealias Unreadable = FieldReader.Unreadable
 
-    /// Appends the value.
+    /// Appends the encoding of the value.
     func write(to output: FrameWriter)
 
     /// Reads what ``write(to:)`` appends.
@@ -43,7 +43,7 @@ extension WipedBuffer {
     }
 }
 
-/// The limits of a value that another process sends, unless its reader sets a lower one.
+/// The limits of a value that another process sends, unless its reader sets a lower limit.
 package enum TransferLimits {
     /// The maximum size of a text or secret in bytes.
     package static let string = 1 << 20
@@ -59,7 +59,6 @@ extension FrameWriter {
 }
 
 extension FieldReader {
-    /// Reads a value.
     package mutating func value<Value: Transferable>(
         _ bytes: Span<UInt8>
     ) throws(Unreadable) -> Value {
@@ -94,7 +93,7 @@ extension FieldReader {
 ///
 /// It may be shown on a terminal.
 public struct ShortWord: Hashable, Sendable {
-    /// The word.
+    /// The word, in printable ASCII.
     public let text: String
 
     /// The maximum number of bytes.

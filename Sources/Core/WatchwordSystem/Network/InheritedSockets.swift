@@ -21,7 +21,7 @@ extension LocalSocket {
 
     /// The names of the sockets that the service manager opened for this process, in their order.
     ///
-    /// A service manager that names none of them calls each `unknown`
+    /// A service manager that assigns no names calls each socket `unknown`
     /// (`sd_listen_fds_with_names(3)`).
     public static func inheritedNames() -> [String] {
         guard let process = Environment.value("LISTEN_PID"), Int32(process) == getpid(),

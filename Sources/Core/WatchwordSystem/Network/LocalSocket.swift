@@ -9,7 +9,7 @@ public struct SocketPair: ~Copyable, Sendable {
     /// The other end; blocking.
     public let second: FileDescriptor
 
-    /// Creates a connection.
+    /// Creates two connected sockets.
     public init() throws(SystemCallFailure) {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -27,7 +27,7 @@ public enum LocalSocket {
     /// Creates a socket at `path` and listens on it; non-blocking.
     ///
     /// - Parameters:
-    ///   - mode: the permission bits; whoever may write to the socket may connect.
+    ///   - mode: the permission bits; a user who may write to the socket may connect.
     ///   - backlog: the maximum number of connections that wait to be accepted; the kernel may allow
     ///     fewer.
     /// - Throws: `bind` with `EADDRINUSE` if anything is at the path; `ENAMETOOLONG` for a path
@@ -48,7 +48,8 @@ public enum LocalSocket {
         return file
     }
 
-    /// Removes the socket at `path` if it belongs to this process's user and nobody listens on it.
+    /// Removes the socket at `path` if it belongs to this process's user and no process listens on
+    /// it.
     ///
     /// - Returns: whether it was removed.
     public static func removeAbandoned(at path: String) throws(SystemCallFailure) -> Bool {
@@ -56,7 +57,8 @@ public enum LocalSocket {
         try call("lstat") { unsafe lstat(path, &facts) }
         guard facts.st_mode & S_IFMT == S_IFSOCK, facts.st_uid == geteuid() else { return false }
         do { _ = try connect(to: path, timeout: .zero) } catch {
-            // Any other failure, such as too many waiting connections, is that of a socket in use.
+            // Any other failure, such as too many waiting connections, shows that the socket is in
+            // use.
             return error.number == ECONNREFUSED && Folder.removeFile(at: path)
         }
         return false
@@ -65,7 +67,7 @@ public enum LocalSocket {
     /// Connects to the socket at `path`; non-blocking from then on.
     ///
     /// - Parameter timeout: how long to wait while too many connections wait to be accepted.
-    /// - Throws: `connect` with `ENOENT` or `ECONNREFUSED` if nobody listens there.
+    /// - Throws: `connect` with `ENOENT` or `ECONNREFUSED` if no process listens there.
     public static func connect(
         to path: String, timeout: Duration = .seconds(5)
     ) throws(SystemCallFailure) -> FileDescriptor {
@@ -81,14 +83,14 @@ public enum LocalSocket {
             guard number == EAGAIN, deadline.timeRemaining > .zero else {
                 throw SystemCallFailure(call: "connect", number: number)
             }
-            // The kernel does not say when there is room.
+            // The kernel does not report when there is room.
             _ = try Polling.wait(for: [], timeout: .milliseconds(5))
         }
     }
 
     /// Accepts a connection, which is non-blocking.
     ///
-    /// - Throws: also if there is none to accept, or if the client has gone already
+    /// - Throws: also if no connection is waiting, or if the client has already ended it
     ///   (``SystemCallFailure/isNoConnection``).
     public static func accept(
         from listener: borrowing FileDescriptor
@@ -102,7 +104,7 @@ public enum LocalSocket {
     public struct Peer: Hashable, Sendable {
         /// The effective user ID.
         public let user: UInt32
-        /// The process ID.
+        /// The process ID, which the kernel may have reused since.
         public let process: Int32
 
         /// Combines the two IDs.
@@ -111,7 +113,7 @@ public enum LocalSocket {
             self.process = process
         }
 
-        /// Whether it runs as the same user as this process.
+        /// Whether the process runs as the same user as this process.
         public var isThisUser: Bool { user == geteuid() }
     }
 
@@ -134,7 +136,7 @@ public enum LocalSocket {
 }
 
 extension LocalSocket {
-    /// Sends one datagram to the socket at `path`, such as those of systemd.
+    /// Sends one datagram to the socket at `path`, such as a socket of systemd.
     ///
     /// - Parameter path: a path that begins with `@` names a socket that is not in the file system
     ///   (`unix(7)`).
@@ -163,10 +165,10 @@ extension LocalSocket {
 }
 
 extension FileDescriptor {
-    /// Ends both directions of a connection, or only what the other side sends; whoever waits for
-    /// that, on either side, is woken.
+    /// Ends both directions of a connection, or only the direction from the other side; a thread
+    /// that waits for an ended direction, on either side, is woken.
     public func shutDown(onlyReading: Bool = false) {
-        // It fails only if the other end is gone already.
+        // The call fails only if the other end is gone already.
         _ = shutdown(number, Int32(onlyReading ? SHUT_RD : SHUT_RDWR))
     }
 }
@@ -175,10 +177,11 @@ extension SystemCallFailure {
     /// Whether there was no connection to accept.
     public var isNoConnection: Bool { [EAGAIN, ECONNABORTED].contains(number) }
 
-    /// Whether there is something at the path of a new socket.
+    /// Whether the path of a new socket is already in use.
     public var isAddressInUse: Bool { number == EADDRINUSE }
 
-    /// Whether nobody listens on a socket: there is none, or the process that made it has ended.
+    /// Whether no process listens on a socket: the socket does not exist, or the process that made
+    /// it has ended.
     public var isNobodyListening: Bool {
         [ENOENT, ENOTDIR, ECONNREFUSED, ENOTSOCK].contains(number)
     }
@@ -226,7 +229,7 @@ private struct Address {
 
 /// One byte from another process of this machine, and the open files that came with it.
 public struct ReceivedFile: ~Copyable {
-    /// What the sender says with it.
+    /// The byte, whose meaning the two processes agree on.
     public let byte: UInt8
     private let first: FileDescriptor?
     private let second: FileDescriptor?
@@ -249,17 +252,17 @@ public struct ReceivedFile: ~Copyable {
     }
 }
 
-/// Two open files.
+/// Two open files that arrived in one message.
 public struct FilePair: ~Copyable, Sendable {
-    /// The one that was sent first.
+    /// The file that was sent first.
     public let first: FileDescriptor
-    /// The other one.
+    /// The file that was sent second.
     public let second: FileDescriptor
 }
 
 // Sending open files to another process over a local socket (SCM_RIGHTS).
 extension FileDescriptor {
-    /// Sends one byte.
+    /// Sends one byte without an open file.
     public func send(_ byte: UInt8) throws(SystemCallFailure) {
         try send(byte, with: [])
     }

@@ -28,14 +28,15 @@ internal import Glibc
         self.bytes = bytes
     }
 
-    /// Whether it is an IPv4 address.
+    /// Whether the address is an IPv4 address.
     public var isVersion4: Bool { bytes.starts(with: Self.mapping) }
 
     /// Identifies the sender: the address or, for IPv6, its first 64 bits, because a sender usually
     /// controls its whole /64 network.
     public var sender: NetworkAddress { isVersion4 ? self : prefix(bits: 64) }
 
-    /// What a provider assigns to one customer: the address or, for IPv6, its first 48 bits.
+    /// The network that a provider assigns to one customer: the address or, for IPv6, its first 48
+    /// bits.
     public var site: NetworkAddress { isVersion4 ? self : prefix(bits: 48) }
 
     /// The address with all bits after the first `count` of 128 set to zero.

@@ -184,7 +184,7 @@ private struct SocketAddress {
         self.count = count
     }
 
-    /// Whether it is in 127.0.0.0/8 or is ::1.
+    /// Whether the address is in 127.0.0.0/8 or is ::1.
     var isLoopback: Bool {
         unsafe withUnsafeBytes(of: storage) { bytes in
             if family == AF_INET {

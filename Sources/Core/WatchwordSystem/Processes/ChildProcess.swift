@@ -9,18 +9,18 @@ internal import Glibc
 @safe public final class ChildProcess {
     /// How a child process ended.
     public enum Ending: Hashable, Sendable {
-        /// It exited with this status.
+        /// The process exited with this status.
         case exited(Int32)
-        /// It crashed with this signal, because of a trap, an invalid pointer or an abort.
+        /// The process crashed with this signal, because of a trap, an invalid pointer or an abort.
         case crashed(signal: Int32)
         /// The kernel killed it for a system call that its filter does not allow.
         case forbiddenCall
-        /// It exceeded its CPU time limit.
+        /// The process exceeded its CPU time limit.
         case processorTimeSpent
-        /// It was killed (SIGKILL) by a process, usually this one, or by the kernel because memory
-        /// ran out.
+        /// A process, usually this one, killed the child process (SIGKILL), or the kernel did
+        /// because memory ran out.
         case killed
-        /// It was reaped elsewhere (`SIGCHLD` is ignored), so the status is unknown.
+        /// The process was reaped elsewhere (`SIGCHLD` is ignored), so the status is unknown.
         case unknown
     }
 
@@ -126,8 +126,8 @@ internal import Glibc
         let arguments: [String]
         /// The environment variables (`NAME=value`).
         let environment: [String]
-        /// Whether it gets a session of its own and the folder `/`, instead of a process group in
-        /// this session.
+        /// Whether the program gets its own session and the working folder `/`, instead of a
+        /// process group in this session.
         var hasOwnSession = false
     }
 
@@ -146,7 +146,7 @@ internal import Glibc
         try callReturningErrorNumber("posix_spawn_file_actions_adddup2") {
             unsafe posix_spawn_file_actions_adddup2(&actions, output.number, STDOUT_FILENO)
         }
-        // A library's messages about a picture could contain the picture's secret.
+        // A library's messages about an image could contain the image's secret.
         try callReturningErrorNumber("posix_spawn_file_actions_addopen") {
             unsafe posix_spawn_file_actions_addopen(
                 &actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
@@ -178,7 +178,7 @@ internal import Glibc
             unsafe posix_spawnattr_setsigmask(&attributes, &none)
         }
         // A separate process group, so that a Ctrl-C that the parent handles does not interrupt the
-        // reading of a picture. The child still dies with the parent.
+        // reading of an image. The child still dies with the parent.
         try callReturningErrorNumber("posix_spawnattr_setpgroup") {
             unsafe posix_spawnattr_setpgroup(&attributes, 0)
         }
@@ -226,7 +226,7 @@ extension ChildProcess.Ending {
     }
 }
 
-/// A copy of this process, which learns nothing of what this process reads later.
+/// A copy of this process, which receives nothing that this process reads later.
 public enum ProcessCopy {
     /// Starts a copy that runs `body` without this process's standard input and output.
     ///
@@ -238,7 +238,8 @@ public enum ProcessCopy {
         _ body: (borrowing FileDescriptor) throws(SystemCallFailure) -> Void
     ) throws(SystemCallFailure) -> FileDescriptor {
         let sockets = try SocketPair()
-        // Nobody waits for the copy, so that the kernel forgets it when it ends.
+        // This process does not wait for the copy, so the kernel must discard the copy's exit
+        // status.
         signal(SIGCHLD, SIG_IGN)
         let copy = try call("fork") { fork() }
         guard copy == 0 else { return sockets.takeFirst() }

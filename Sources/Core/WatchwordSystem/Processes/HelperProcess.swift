@@ -1,6 +1,6 @@
 /// Why a helper program did not do its work.
 public enum HelperFailure: SystemCallError, Hashable, Sendable {
-    /// The program is neither beside the running one nor where an installation puts it.
+    /// The program is neither next to the running program nor in the installation folder.
     case notFound
     /// The program could not be started.
     case cannotStart(SystemCallFailure)
@@ -29,7 +29,7 @@ public final class HelperProcess {
     public enum Received {
         /// The first frame of a helper that identifies itself before it gets any work.
         case greeting(WipedBuffer)
-        /// Any later frame.
+        /// A frame after the greeting.
         case frame(WipedBuffer)
         /// No whole frame has arrived yet.
         case wouldWait
@@ -48,7 +48,7 @@ public final class HelperProcess {
         /// The maximum number of bytes that can be queued for sending.
         let outgoing: Int
 
-        /// Sets the limits.
+        /// Sets the limits, all in bytes.
         public init(greeting: Int?, frame: Int, outgoing: Int) {
             self.greeting = greeting
             self.frame = frame
@@ -192,9 +192,7 @@ package protocol HelperConnection {
     mutating func receive() throws(SystemCallFailure) -> FrameConnection.Received
     /// Sends a frame with `value`, and gives the helper a new timeout.
     mutating func send(_ value: some Transferable) throws(SystemCallFailure)
-    /// Gives the helper a new timeout.
     mutating func restartTimeout()
-    /// How the helper ended.
     func ending() -> ChildProcess.Ending
 }
 
@@ -222,7 +220,7 @@ package struct OwnHelperConnection: HelperConnection {
 
     package func send(_ value: some Transferable) throws(SystemCallFailure) {
         try helper.appendFrame(value)
-        // What was sent is wiped.
+        // The bytes that were sent are wiped.
         defer { helper.removeOutgoing() }
         helper.restartTimeout(timeout)
         while helper.remainingTime > .zero {

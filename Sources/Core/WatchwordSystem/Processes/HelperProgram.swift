@@ -60,7 +60,7 @@ package enum HelperProgram {
     }
 
     private static func say(_ sentence: String, on stream: StandardStream) {
-        // If this fails, there is nowhere to report it.
+        // A failure here cannot be reported.
         _ = ifPossible(try stream.write(Array("\(sentence)\n".utf8).span))
     }
 }

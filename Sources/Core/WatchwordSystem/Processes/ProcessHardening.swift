@@ -8,7 +8,7 @@ public enum ProcessHardening {
     ///
     /// Call it first. When the program traps, Swift's handler prints the memory that each register
     /// points to; it is replaced by the system's silent default. A write to a pipe without a reader
-    /// fails (`EPIPE`) instead of raising a signal, because a picture reader that crashes must not
+    /// fails (`EPIPE`) instead of raising a signal, because an image reader that crashes must not
     /// end this process.
     public static func apply() throws(SystemCallFailure) {
         for crash in [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGQUIT] {

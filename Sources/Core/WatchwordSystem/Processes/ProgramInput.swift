@@ -3,8 +3,8 @@ internal import Glibc
 
 /// Other programs that are given their input at once, and may keep running after this process.
 ///
-/// They have a session of their own, so that closing the terminal does not end them, the folder
-/// `/`, `/dev/null` as output and standard error, and no other open files.
+/// Each has its own session, so that closing the terminal does not end it, the folder `/`,
+/// `/dev/null` as output and standard error, and no other open files.
 public enum ProgramInput {
     /// The longest input, which a pipe holds without a reader.
     public static let limit = 4096

@@ -33,7 +33,7 @@ public enum RunningProgram {
         folders(in: Environment.value("PATH") ?? "").map { "\($0)/\(name)" }.first(where: canRun)
     }
 
-    /// The absolute folders in a list as in PATH; a relative one could contain anything.
+    /// The absolute folders in a list as in PATH; a relative folder could contain anything.
     static func folders(in list: String) -> [String] {
         list.utf8.split(separator: UInt8(ascii: ":")).filter { $0.first == UInt8(ascii: "/") }
             .map { String(Substring($0)) }
@@ -42,9 +42,9 @@ public enum RunningProgram {
     private static func canRun(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 }
 
-/// The running process.
+/// Facts about this process, and its privileges.
 public enum CurrentProcess {
-    /// Its process ID.
+    /// The process ID, as `getpid(2)` returns it.
     public static var identifier: Int32 { getpid() }
 
     /// Gives up root's privileges for good, in all threads, and continues as the owner of the folder
@@ -111,7 +111,7 @@ public enum Environment {
         try call("setenv") { unsafe setenv(name, value, 1) }
     }
 
-    /// Those of the variables `names` that have a value, as `NAME=value`.
+    /// The variables of `names` that have a value, as `NAME=value`.
     public static func variables(_ names: [String]) -> [String] {
         names.compactMap { name in value(name).map { "\(name)=\($0)" } }
     }
@@ -119,8 +119,8 @@ public enum Environment {
 
 /// A program that keeps running after this process has ended.
 ///
-/// It has a session of its own, so that closing the terminal does not end it, the folder `/`, no
-/// open files, and an environment that contains only the given variables.
+/// It has its own session, so that closing the terminal does not end it, the folder `/`, no open
+/// files, and an environment that contains only the given variables.
 public enum BackgroundProgram {
     /// Starts the program at `path`.
     ///

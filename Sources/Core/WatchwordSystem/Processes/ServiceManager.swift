@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// What the service manager that started this process, such as systemd, passes to it and wants to
-/// hear from it.
+/// The interface to the service manager that started this process, such as systemd.
 public enum ServiceManager {
-    /// Tells it about the state of the service, in lines as in sd_notify(3), if it wants to know.
+    /// Reports the state of the service, in lines as in sd_notify(3), if the service manager wants
+    /// reports.
     public static func tell(_ facts: [String]) throws(SystemCallFailure) {
         guard let path = Environment.value("NOTIFY_SOCKET") else { return }
         try LocalSocket.send(Array(facts.joined(separator: "\n").utf8).span, to: path)
     }
 
-    /// The time within which it must hear that the service still works, or else restarts it; `nil`
-    /// if there is none (`sd_watchdog_enabled(3)`).
+    /// The interval within which the service must report that it works, or be restarted; `nil` if
+    /// the service manager expects no such reports (`sd_watchdog_enabled(3)`).
     public static func watchdogTimeout() -> Duration? {
         guard let text = Environment.value("WATCHDOG_USEC"), let microseconds = Int64(text),
             microseconds > 0
@@ -21,7 +21,7 @@ public enum ServiceManager {
         return .microseconds(microseconds)
     }
 
-    /// The path of the file that it passes under `name`; `nil` if there is none.
+    /// The path of the file that the service manager passes under `name`; `nil` if there is none.
     public static func credential(_ name: String) -> String? {
         guard let folder = Environment.value("CREDENTIALS_DIRECTORY"), folder.hasPrefix("/") else {
             return nil
@@ -30,7 +30,7 @@ public enum ServiceManager {
         return FileStamp(of: path) == nil ? nil : path
     }
 
-    /// Reads a file that it passes.
+    /// Reads a file that the service manager passes.
     ///
     /// The file belongs to this process's user or, if an access control list lets this user read
     /// it, to root; the list's mask then appears as the permissions of the group.

@@ -39,7 +39,7 @@ internal import Synchronization
     /// Call it once, from another thread.
     public func join() { pthread_join(thread, nil) }
 
-    /// Lets the thread end on its own; nobody waits for it.
+    /// Lets the thread end on its own; no thread waits for it.
     ///
     /// Call it once, instead of ``join()``.
     public func detach() { pthread_detach(thread) }
@@ -83,8 +83,8 @@ internal import Synchronization
 
 /// Runs `body` in a task, while this thread waits for it.
 ///
-/// Use it only on a thread of the program's own, or on the main thread of a program that waits for
-/// signals: a task of Swift's would hold up others.
+/// Use it only on one of the program's own threads, or on the main thread of a program that waits
+/// for signals: in Swift's task pool, it would hold up other tasks.
 package func waitForTask<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) throws(Failure) -> Value {

@@ -17,7 +17,7 @@ public enum CameraFailure: Hashable, Sendable {
 
 /// The first camera of this machine (V4L2).
 @safe public final class Camera {
-    /// A picture, lent until the next one.
+    /// An image, lent until the next one.
     public enum Picture {
         /// A JPEG file, which has not been parsed.
         case jpeg
@@ -75,7 +75,7 @@ public enum CameraFailure: Hashable, Sendable {
 
     deinit { unsafe linux_camera_stop(&camera) }
 
-    /// Waits for the next picture and lends its bytes, unless none arrives within `timeout`.
+    /// Waits for the next image and lends its bytes, unless none arrives within `timeout`.
     public func next(
         timeout: Duration, _ body: (Picture, Span<UInt8>) -> Void
     ) throws(SystemCallFailure) {

@@ -4,7 +4,7 @@ internal import Glibc
 public enum Polling {
     /// A descriptor and the event to wait for.
     public struct Interest: Sendable {
-        /// The descriptor's number.
+        /// The number of the descriptor, which must stay open during the wait.
         public let number: Int32
         /// Whether to wait until it is writable; otherwise until it is readable.
         public let isWriting: Bool
@@ -63,7 +63,7 @@ extension Polling {
 extension Duration {
     /// The duration in whole milliseconds for `poll`, rounded up.
     ///
-    /// It is 0 for a negative duration and `Int32.max` for one that exceeds `Int32.max`
+    /// It is 0 for a negative duration and `Int32.max` for a duration that exceeds `Int32.max`
     /// milliseconds. Rounding down would make a caller that waits for the last fraction of a
     /// millisecond spin.
     public var millisecondsRoundedUp: Int32 {

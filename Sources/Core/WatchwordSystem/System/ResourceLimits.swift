@@ -10,7 +10,7 @@ public enum FreedMemory {
     public static func keep() { linux_keep_freed_memory() }
 }
 
-/// The machine's memory.
+/// The physical memory of this machine.
 public enum SystemMemory {
     /// The size of the machine's memory in bytes.
     public static func size() -> Int {

@@ -7,7 +7,7 @@ public struct SystemCallFailure: Error, Hashable, Sendable {
     /// The error number (`errno`).
     public let number: Int32
 
-    /// Creates a failure of `call` with `number`.
+    /// Combines the name of a call and its error number.
     public init(call: String, number: Int32) {
         self.call = call
         self.number = number
@@ -43,10 +43,10 @@ extension SystemCallFailure {
     /// Whether the name is already in use.
     public var isAlreadyExists: Bool { number == EEXIST }
 
-    // File systems without hard links return one of these.
+    // The errors that file systems without hard links return.
     var isLinkUnsupported: Bool { [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number) }
 
-    // File systems and kernels that cannot exchange two names return one of these.
+    // The errors that file systems and kernels return if they cannot exchange two names.
     var isExchangeUnsupported: Bool { [EINVAL, EPERM, ENOSYS, EOPNOTSUPP].contains(number) }
 
     /// Whether the name to be opened belongs to a folder, a symbolic link or a socket.
@@ -113,8 +113,9 @@ package func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
 
 /// The result of `work`, or `nil` if it fails.
 ///
-/// Use it only where the reason of a failure does not matter: where invalid input counts as none,
-/// or where a failure must not stop anything else, as for a record that only sorts a list.
+/// Use it only where the reason of a failure does not matter: where invalid input is treated as
+/// absent, or where a failure must not stop anything else, as with a record that is only used to
+/// sort a list.
 package func ifPossible<Result: ~Copyable>(
     _ work: @autoclosure () throws -> Result
 ) -> Result? {
@@ -123,7 +124,8 @@ package func ifPossible<Result: ~Copyable>(
 
 /// The result of `work`; whatever error it throws, `replacement` is thrown instead.
 ///
-/// Use it where the reason of a failure does not matter, such as for data that must have a form.
+/// Use it where the reason of a failure does not matter, such as for data that must have a certain
+/// form.
 package func replacingErrors<Result, Replacement: Error>(
     of work: @autoclosure () throws -> Result, with replacement: Replacement
 ) throws(Replacement) -> Result {

@@ -31,8 +31,8 @@ public enum SystemClock {
 
     /// Whether the boot clock may be shifted.
     ///
-    /// It may be in every time namespace except the system's first one: any user can create one,
-    /// with any offset (time_namespaces(7)).
+    /// The clock may be shifted in every time namespace except the system's first one: any user can
+    /// create one, with any offset (time_namespaces(7)).
     ///
     /// The kernel gives the first namespace a fixed number. A comparison with the namespace of
     /// process 1 would be less reliable: most users cannot read the namespace of process 1, and a
@@ -102,7 +102,7 @@ public struct Moment: Comparable, Sendable {
     /// The time since the kernel started.
     public let sinceStart: Duration
 
-    /// The current time.
+    /// The current time on the boot clock.
     public static var now: Moment {
         var now = timespec()
         // CLOCK_BOOTTIME has existed since Linux 2.6.39; the call cannot fail with a valid address.
@@ -185,7 +185,7 @@ package struct UTCTime: Hashable, Sendable {
         unsafe fields.tm_mon = Int32(month - 1)
         unsafe fields.tm_mday = Int32(day)
         let seconds = unsafe timegm(&fields)
-        // `timegm` converts an invalid date, such as 31 April, to one in the next month.
+        // `timegm` converts an invalid date, such as 31 April, to a date in the next month.
         guard unsafe fields.tm_mday == Int32(day) else { return nil }
         return Int64(seconds) + Int64((year - 1570 - yearOfCycle) / 400) * cycle
     }

@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// It uses the alternate screen, so nothing that it shows remains in the scrollback.
 @safe public struct LiveScreen: ~Copyable {
-    /// What ended a wait.
+    /// The event that ended a wait.
     public enum Event: Hashable, Sendable {
         /// The timeout has expired, or the window size has changed.
         case redraw
@@ -44,7 +44,7 @@ internal import Glibc
     }
 
     deinit {
-        // There is nobody left to report an error to.
+        // An error can no longer be reported.
         _ = ifPossible(try leave())
     }
 
@@ -121,7 +121,7 @@ public enum TerminalKey: Hashable, Sendable {
 struct TerminalKeys {
     private var bytes: ArraySlice<UInt8> = []
 
-    /// The longest control sequence that is recognised; terminals send much shorter ones.
+    /// The longest control sequence that is recognised; terminals send much shorter sequences.
     private static let longestSequence = 32
     private static let escape: UInt8 = 0x1B
 
@@ -183,7 +183,7 @@ struct TerminalKeys {
         }
     }
 
-    /// The key of a control sequence; `nil` for one that has no meaning here.
+    /// The key of a control sequence; `nil` for a sequence that has no meaning here.
     private static func key(of sequence: [UInt8]) -> TerminalKey? {
         guard sequence.count > 1 else { return .escape }
         guard sequence.count > 2, let last = sequence.last else { return nil }

@@ -29,7 +29,7 @@ public enum StandardStream: Int32, Sendable {
         return Int(size.ws_col)
     }
 
-    /// Writes every byte.
+    /// Writes every byte, with as many calls as needed.
     public func write(_ bytes: Span<UInt8>) throws(SystemCallFailure) {
         try FileDescriptor.writeAll(bytes, to: rawValue)
     }

@@ -29,12 +29,12 @@ public enum TerminalError: SystemCallError, Hashable, Sendable {
         descriptor = FileDescriptor(owning: opened)
     }
 
-    /// Shows `bytes`.
+    /// Writes `bytes` to the terminal, unchanged.
     public func write(_ bytes: Span<UInt8>) throws(TerminalError) {
         try TerminalError.system(in: descriptor.writeAll(bytes))
     }
 
-    /// Shows `text`.
+    /// Writes `text` to the terminal, unchanged.
     public func write(_ text: String) throws(TerminalError) {
         try write(Array(text.utf8).span)
     }
@@ -69,7 +69,7 @@ public enum TerminalError: SystemCallError, Hashable, Sendable {
 extension Terminal {
     /// How a prompt with a deadline ended.
     public enum PromptOutcome: Hashable, Sendable {
-        /// The user answered.
+        /// The user entered an answer.
         case answered
         /// The deadline passed; a partial answer was discarded.
         case timedOut
@@ -79,7 +79,7 @@ extension Terminal {
 
     /// A question, and what can end it besides an answer.
     public struct Prompt {
-        /// What is shown.
+        /// The text of the question.
         let text: String
         /// Whether typed text is shown.
         let isEchoed: Bool

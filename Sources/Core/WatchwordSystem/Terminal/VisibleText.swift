@@ -29,13 +29,13 @@ extension String {
 /// after a virama, and for the non-joiner between letters that join (UAX 31, section 2.3).
 /// Elsewhere, for example between Latin letters, they could only be used to imitate another name.
 public struct VisibleScalars {
-    /// What the scalars so far end with.
+    /// The kind of scalar or sequence that the text ends with so far.
     private enum Context { case other, emoji, styledEmoji, keycap, virama, joiningLetter }
 
     private var context = Context.other
     private var held: Unicode.Scalar?
 
-    /// Starts a text.
+    /// Starts at the beginning of a text.
     public init() {}
 
     /// Adds the next scalar, or `nil` at the end, and returns the decision for the previous one.
@@ -66,7 +66,7 @@ public struct VisibleScalars {
         switch scalar.value {
         // A joiner after a joiner has no effect.
         case 0x200C, 0x200D: .other
-        // Neither does a second selector.
+        // A second selector has no effect either.
         case 0xFE0E, 0xFE0F: .styledEmoji
         case 0x23, 0x2A, 0x30...0x39: .keycap
         case _ where scalar.isEmoji: .emoji
@@ -80,7 +80,8 @@ public struct VisibleScalars {
 }
 
 extension Unicode.Scalar {
-    /// Whether it controls a terminal, is invisible, or looks like a space without being one.
+    /// Whether the scalar controls a terminal, is invisible, or looks like a space without being
+    /// one.
     ///
     /// These are control and format characters (ESC, the bidirectional overrides), separators,
     /// default-ignorable characters (joiners, variation selectors, fillers), and private or
@@ -99,17 +100,17 @@ extension Unicode.Scalar {
     /// The space, the two no-break spaces (French uses them before a colon), and the wide space of
     /// East Asian scripts.
     private static let spaces: Set<UInt32> = [0x20, 0xA0, 0x202F, 0x3000]
-    /// Characters with a name but no ink: the Braille pattern without dots, the musical null note
-    /// head, and the blanks of Egyptian hieroglyphs and of the Khitan small script.
+    /// Characters that have a name but show nothing: the Braille pattern without dots, the musical
+    /// null note head, and the blanks of Egyptian hieroglyphs and of the Khitan small script.
     private static let blanks: Set<UInt32> = [0x2800, 0x1D159, 0x13441, 0x13442, 0x16FE4]
 
     /// The escaped form: `\u{202E}`.
     public var escapedForm: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }
 
-    /// Whether it is an emoji on its own, excluding digits and other ASCII.
+    /// Whether the scalar is an emoji on its own, excluding digits and other ASCII.
     fileprivate var isEmoji: Bool { value >= 0xA9 && properties.isEmoji }
 
-    /// Whether its shape depends on its neighbours, as with Arabic letters.
+    /// Whether the scalar's shape depends on its neighbours, as with Arabic letters.
     fileprivate var isJoiningLetter: Bool {
         switch value {
         case 0x0620...0x074F, 0x0750...0x077F, 0x07CA...0x07EA, 0x0840...0x08FF, 0x1820...0x18AA,

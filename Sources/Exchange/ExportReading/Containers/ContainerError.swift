@@ -3,7 +3,7 @@ public import Exports
 /// Why a container of an export could not be opened: an archive, a database, a document, a
 /// compressed or an encrypted text.
 ///
-/// It never contains names or content. A container does not know the export's format;
+/// It never contains names or content. A container's reader does not receive the export's format;
 /// ``reading(_:_:)`` adds it.
 public enum ContainerError: Error, Hashable, Sendable {
     /// The bytes are not such a container, or break its rules, are truncated, or lack a part.
@@ -45,7 +45,7 @@ extension ExportError {
     }
 }
 
-/// Opens a container, and reports its error as one of the format.
+/// Opens a container, and reports the container's error as an error of the format.
 ///
 /// - Parameter format: The format, if it is known; evaluated after an error only.
 func reading<Value>(

@@ -13,7 +13,7 @@ struct ContainerFields {
         self.format = format
     }
 
-    /// A nested object.
+    /// The members of a nested object.
     func fields(_ name: String) throws(ExportError) -> ContainerFields {
         guard let value = object?[name], value.members != nil else { throw .damaged(format) }
         return ContainerFields(value, format)
@@ -25,7 +25,6 @@ struct ContainerFields {
         return number
     }
 
-    /// A text.
     func text(_ name: String) throws(ExportError) -> SecretBytes {
         guard let text = object?[name]?.secretText else { throw .damaged(format) }
         return text
@@ -62,7 +61,6 @@ struct BinaryParts {
     /// How many bytes were read.
     var position: Int { reader.position }
 
-    /// How many bytes are left.
     var remaining: Int { file.count - reader.position }
 
     /// The next `count` bytes.
@@ -73,7 +71,6 @@ struct BinaryParts {
         }
     }
 
-    /// All bytes that are left.
     mutating func rest() throws(ExportError) -> SecretBytes { try take(remaining) }
 
     /// The next number of `width` bytes.
@@ -90,7 +87,6 @@ struct BinaryParts {
         return Int(count)
     }
 
-    /// Skips the next `count` bytes.
     mutating func skip(_ count: Int) throws(ExportError) {
         _ = try read { reader, bytes throws(FieldReader.Unreadable) in
             try reader.take(count, of: bytes)

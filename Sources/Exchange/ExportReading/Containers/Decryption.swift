@@ -50,7 +50,6 @@ struct Decryption {
         }
     }
 
-    /// The digest of a secret.
     func digest(_ algorithm: HashAlgorithm, of secret: SecretBytes) -> SecretBytes {
         algorithm.digest(of: secret)
     }
@@ -72,7 +71,8 @@ struct Decryption {
         }
     }
 
-    /// Runs an operation of a cryptographic library, and reports its error as one of the format.
+    /// Runs an operation of a cryptographic library, and reports its error as an error of the
+    /// format.
     func attempt<Value>(_ operation: () throws -> Value) throws(ExportError) -> Value {
         do { return try operation() } catch { throw exportError(error) }
     }
@@ -99,7 +99,6 @@ struct Decryption {
 extension Decryption {
     private var limits: ExportLimits { .current }
 
-    /// Derives a key with PBKDF2.
     func pbkdf2(
         _ algorithm: HashAlgorithm, _ password: SecretBytes, salt: SecretBytes, iterations: UInt64,
         count: Int = 32
@@ -133,7 +132,6 @@ extension Decryption {
             checkedLogN: n.trailingZeroBitCount, blockSize: Int(r), parallelism: Int(p))
     }
 
-    /// Derives a key with scrypt.
     func scrypt(
         _ password: SecretBytes, salt: SecretBytes, _ cost: ScryptCost
     ) throws(ExportError) -> SecretBytes {
@@ -197,7 +195,7 @@ extension Decryption {
         return try checkedText(text)
     }
 
-    /// Returns `text` if it is UTF-8 without control characters but tabs and line breaks.
+    /// Returns `text` if it is UTF-8 without control characters other than tabs and line breaks.
     ///
     /// - Throws: ``ExportError/wrongPassword(_:)``.
     func checkedText(_ text: SecretBytes) throws(ExportError) -> SecretBytes {

@@ -17,10 +17,10 @@ struct JavaHashMap {
         static let longString: UInt64 = 0x7C
     }
 
-    /// What a later reference can refer to; numbered in order from 0x7E0000.
+    /// The objects that a later reference can refer to, numbered in order from 0x7E0000.
     private enum Referent {
         case string(SecretBytes)
-        /// A class of boxed values, with the length of one.
+        /// A class of boxed values, with the length of a value.
         case boxClass(count: Int)
         case other
     }
@@ -41,7 +41,7 @@ struct JavaHashMap {
         try expect(name: "java.util.HashMap")
         // The version and the flags.
         try expect([0x05, 0x07, 0xDA, 0xC1, 0xC3, 0x16, 0x60, 0xD1, 0x03])
-        // Android 6 and older have a `HashMap` of their own, which writes only the first field.
+        // Android 6 and older have their own `HashMap`, which writes only the first field.
         let fieldCount = Int(try parts.number(width: 2))
         guard (1...2).contains(fieldCount) else { throw .damaged(.freeOTP) }
         try expect([UInt8(ascii: "F")])
@@ -92,7 +92,7 @@ struct JavaHashMap {
         }
     }
 
-    /// Reads a class description, or a reference to one; returns the length of a value.
+    /// Reads a class description, or a reference to a description; returns the length of a value.
     private mutating func boxClass() throws(ExportError) -> Int {
         switch try parts.number(width: 1) {
         case Tag.null: return 0  // There is no superclass.
@@ -109,7 +109,7 @@ struct JavaHashMap {
         try parts.skip(8)
         let place = referents.count
         referents.append(.other)
-        // The flag: serialisable, without a `writeObject` method of its own.
+        // The flag: serialisable, without its own `writeObject` method.
         try expect([2])
         var count = 0
         for _ in 0..<(try parts.number(width: 2)) {
@@ -181,7 +181,7 @@ extension SecretBytes {
     }
 }
 
-/// Iterates over the characters of modified UTF-8; it stops before an invalid one.
+/// Iterates over the characters of modified UTF-8; it stops before an invalid character.
 private struct ModifiedUTF8Reader {
     private(set) var position = 0
 

@@ -41,10 +41,10 @@ enum UnmarkedCiphertext {
 
 /// andOTP's encrypted JSON, which has no fixed bytes.
 enum AndOTPContainer {
-    /// The iterations that tell the new form from the old one.
+    /// The iteration counts by which the new form is recognised.
     private static let iterations: ClosedRange<UInt64> = 1_000...10_000_000
 
-    /// Returns the JSON.
+    /// Returns the decrypted JSON.
     static func open(
         _ file: SecretBytes, password: SecretBytes
     ) throws(ExportError) -> SecretBytes {

@@ -29,8 +29,8 @@ enum Libraries {
 
     private static func initialise() -> ContainerError? {
         guard unsafe gcry_check_version(GCRYPT_VERSION) != nil else { return .unsupported }
-        // Its locked memory cannot be created in a confined process, and the keys that it would
-        // hold are copies of `SecretBytes`.
+        // libgcrypt's locked memory cannot be created in a confined process, and the keys that it
+        // would hold are copies of `SecretBytes`.
         for command in [GCRYCTL_DISABLE_SECMEM, GCRYCTL_INITIALIZATION_FINISHED] {
             guard gcrypt_control(command) == 0 else { return .unsupported }
         }

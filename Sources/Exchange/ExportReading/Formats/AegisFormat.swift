@@ -111,7 +111,7 @@ enum AegisContainer {
         let cost: ScryptCost
     }
 
-    /// The slots of type 1; the others open only in the app.
+    /// The slots of type 1; slots of other types open only in the app.
     private static func passwordSlots(
         _ list: JSONValue?, _ decryption: Decryption
     ) throws(ExportError) -> [Slot] {

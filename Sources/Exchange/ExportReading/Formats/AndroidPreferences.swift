@@ -5,7 +5,7 @@ internal import WatchwordCryptography
 
 /// A preferences file of an Android app: names and texts; other values are left out.
 struct AndroidPreferences {
-    /// The texts in their order; the names may contain those of accounts.
+    /// The texts in their order; the names may contain account names.
     let texts: [(name: String, value: SecretBytes)]
 
     init(_ map: XMLElement) {
@@ -67,7 +67,7 @@ enum AuthyFormat {
             if case .wrongPassword = opened { wrongCount += 1 }
             secrets.append(opened.secret)
         }
-        // All tokens have the same password, but a damaged token must not hide the others.
+        // All tokens have the same password, but a damaged token must not hide the other tokens.
         if wrongCount > 0 && secrets.allSatisfy({ $0 == nil }) { throw .wrongPassword(.authy) }
         for (element, secret) in zip(elements, secrets) {
             try rows.append { row throws(ExportRowRefusal) in
@@ -79,7 +79,7 @@ enum AuthyFormat {
 
     /// The result of decrypting a token's secret.
     private enum Opened {
-        /// There is none, or it is damaged.
+        /// The secret is missing or damaged.
         case nothing
         case opened(SecretBytes)
         case wrongPassword
@@ -120,7 +120,7 @@ enum AuthyFormat {
         } else if token["decryptedSecret"] != nil {
             try row.fill([.base32("decryptedSecret")], from: token)
         } else if token["secretSeed"] != nil {
-            // Authy's own tokens.
+            // The tokens of Authy itself.
             try row.fill([.hex("secretSeed"), .fixedDigits(7)], from: token)
             row.period = .value(10)
         } else if token["encryptedSecret"] != nil {
@@ -162,7 +162,6 @@ enum AuthyContainer {
     }
 }
 
-/// Battle.net's preferences.
 enum BattleNetFormat {
     static func read(_ preferences: AndroidPreferences) throws(ExportError) -> ExportRows {
         guard let serial = preferences[ending: "AUTHENTICATOR_SERIAL"],
@@ -187,7 +186,7 @@ enum BattleNetFormat {
         0xca, 0x6c, 0x64, 0x79, 0x01, 0x5c, 0x1d, 0x5b, 0x8b, 0x8f, 0x6b, 0x9a,
     ]
 
-    /// The ASCII text that hexadecimal digits mask.
+    /// The ASCII text that results if the mask is removed from the bytes of hexadecimal digits.
     private static func unmasked(_ digits: SecretBytes) throws(ExportRowRefusal) -> SecretBytes {
         guard let masked = digits.decodedHex() else { throw .badSecret }
         guard masked.count <= mask.count else { throw .secretTooLong }

@@ -47,7 +47,7 @@ enum BitwardenFormat {
     }
 }
 
-/// Bitwarden's password-protected export.
+/// The export that Bitwarden protects with a password.
 enum BitwardenContainer {
     /// Returns the JSON of the plain export.
     static func open(

@@ -121,8 +121,8 @@ private struct Header {
 
     /// The row of an item, or `nil` if the item has no one-time password.
     ///
-    /// A row with more or fewer cells than columns is refused, because it is not known which cell
-    /// belongs to which column.
+    /// A row with more or fewer cells than columns is refused, because its cells cannot be assigned
+    /// to the columns.
     func row(_ cells: [SecretBytes]) throws(ExportRowRefusal) -> ExportRow? {
         var row = ExportRow()
         let field: SecretBytes
@@ -191,7 +191,7 @@ private struct Header {
 /// Reads comma-separated values (RFC 4180) row by row.
 ///
 /// Line ends are LF, CRLF or CR; empty rows are left out. A quotation mark in the middle of a cell
-/// that does not begin with one is read literally.
+/// that does not begin with a quotation mark is read literally.
 struct CSVRows {
     /// The maximum number of cells in a row.
     private static let maximumCellCount = 1_000

@@ -67,11 +67,11 @@ enum GauthFormat {
 }
 
 extension Span<UInt8> {
-    /// Whether it is Base32 in any form that apps write, and not empty.
+    /// Whether the text is Base32 in any form that apps write, and not empty.
     var isBase32: Bool { base32Count > 0 }
 
-    /// The number of bytes that it encodes in any form of Base32 that apps write; 0 if it is
-    /// anything else.
+    /// The number of bytes that the text encodes in any form of Base32 that apps write; 0 for any
+    /// other text.
     fileprivate var base32Count: Int {
         guard let decoded = SecretBytes(copying: self).decodedBase32() else { return 0 }
         return decoded.secret.count
@@ -80,7 +80,7 @@ extension Span<UInt8> {
 
 /// gauth's encrypted file, as `openssl enc -aes-128-cbc -md sha256` writes it.
 enum GauthContainer {
-    /// Returns the lines.
+    /// Returns the decrypted lines.
     static func open(
         _ file: SecretBytes, password: SecretBytes
     ) throws(ExportError) -> SecretBytes {

@@ -5,7 +5,7 @@ internal import WatchwordCryptography
 
 /// A format of exports that are SQLite databases: how it is recognised, and how it is read.
 struct DatabaseFormat: Sendable {
-    /// What tells the databases of an app from others.
+    /// The features that distinguish an app's databases from others.
     struct Marks {
         /// The table that the database must have.
         let table: String
@@ -29,7 +29,7 @@ struct DatabaseFormat: Sendable {
     /// A simple format: one table.
     ///
     /// - Parameters:
-    ///   - columns: The columns to read; those that the table does not have are null.
+    ///   - columns: The columns to read; columns that the table does not have are null.
     ///   - position: The column that states the order of the rows.
     init(
         _ format: ExportFormat, _ marks: Marks, columns: [String], position: String? = nil,
@@ -155,7 +155,7 @@ extension DatabaseFormat {
                 .counter("counter"),
             ], from: record)
         if row.tags == ["All Accounts"] { row.tags = [] }
-        // Battle.net.
+        // This type stands for Battle.net.
         if record.number("type") == .value(2) {
             try row.fill([.fixedType(.totp), .fixedDigits(8), .hex("secret")], from: record)
         }

@@ -50,7 +50,7 @@ enum FreeOTPPreferences {
     }
 }
 
-/// FreeOTP+'s JSON.
+/// The JSON that FreeOTP+ exports.
 enum FreeOTPPlusFormat {
     static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
         guard let tokens = document["tokens"]?.elements else { throw .damaged(.freeOTPPlus) }
@@ -164,7 +164,7 @@ enum FreeOTP2Format {
         try FreeOTPToken.fill(&row, fields, secret: key)
     }
 
-    /// Whether the key is a UUID, as that of each secret.
+    /// Whether the key is a UUID, like the key of each secret.
     private static func isIdentifier(_ key: String) -> Bool {
         key.utf8.count == 36 && key.utf8.count(where: { $0 == UInt8(ascii: "-") }) == 4
     }
@@ -247,7 +247,7 @@ enum FreeOTP2Container {
     }
 }
 
-/// Reads the JSON of one row; a text that cannot be read refuses the row, not the file.
+/// Reads the JSON of one row; if a text cannot be read, only the row is refused, not the file.
 private func readRowJSON(_ text: SecretBytes) throws(ExportRowRefusal) -> JSONValue {
     try refusing(as: .malformed) { try readExportJSON(text, .freeOTP) }
 }

@@ -36,7 +36,7 @@ struct JSONFormat: Sendable {
 
     /// A simple format: a list of objects with these fields.
     ///
-    /// - Parameter adjust: What the fields cannot express.
+    /// - Parameter adjust: A change that the fields cannot express.
     init(
         _ format: ExportFormat, isElement: @escaping Marks = { _ in false }, fields: [RowField],
         adjust: @escaping @Sendable (inout ExportRow, JSONFields) -> Void = { _, _ in }
@@ -71,12 +71,13 @@ struct JSONFormat: Sendable {
 }
 
 extension JSONValue {
-    /// Whether it has members with all these names.
+    /// Whether the value has members with all these names.
     func has(_ names: String...) -> Bool { names.allSatisfy { self[$0] != nil } }
 }
 
 extension JSONValue? {
-    /// Whether it is a list with an element that has this member, or this member of a member.
+    /// Whether the value is a list with an element that has this member, or this member of a
+    /// member.
     func contains(_ path: String...) -> Bool {
         self?.elements?.contains { element in
             path.reduce(element) { value, name in value?[name] } != nil
@@ -90,7 +91,7 @@ extension JSONFormat {
         JSONFormat(isElement: { $0.has("otpGenerator") }, plain: DuoFormat.read),
         JSONFormat(
             isDocument: {
-                // Or the database of an export, without the export around it.
+                // An export, or only the database that it contains.
                 $0.has("version", "header", "db")
                     || $0.has("version") && $0["entries"].contains("info", "secret")
             }, read: AegisFormat.read),
@@ -185,7 +186,7 @@ extension JSONFormat {
     }
 }
 
-/// LastPass Authenticator's JSON.
+/// The JSON that LastPass Authenticator exports.
 enum LastPassFormat {
     static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
         guard let elements = document["accounts"]?.elements else { throw .damaged(.lastPass) }
@@ -210,7 +211,7 @@ enum LastPassFormat {
     }
 }
 
-/// Duo's JSON.
+/// The JSON that Duo exports.
 enum DuoFormat {
     static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
         guard let elements = document.elements else { throw .damaged(.duo) }

@@ -175,7 +175,8 @@ private struct KeePassReader {
     }
 }
 
-/// The strings of a KeePass entry, in which many programs keep one-time passwords in their own way.
+/// The strings of a KeePass entry, in which many programs store one-time passwords, each in a
+/// different way.
 struct KeePassAttributes {
     /// What KeePassXC writes into a key URI for an empty title or user name.
     static let placeholders = ["KeePassXC", "none"]

@@ -208,7 +208,7 @@ struct PSKCDecryption {
 private enum Cipher {
     /// AES-CBC; the first block is the vector, and only the last byte of the padding counts.
     case cbc(keyCount: Int)
-    /// AES key wrap.
+    /// AES key wrap (RFC 3394).
     case wrap(keyCount: Int)
 
     /// The cipher that `EncryptionMethod` names.

@@ -3,7 +3,7 @@ internal import OneTimePassword
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// oath-toolkit's `users.oath`.
+/// The `users.oath` file of oath-toolkit.
 enum OATHUsersFormat {
     /// Whether the first line begins with a type of this format.
     static func isRecognised(_ text: Span<UInt8>) -> Bool {
@@ -70,7 +70,7 @@ enum OATHUsersFormat {
 
     /// `HOTP`, `HOTP/E`, `HOTP/T30` or `HOTP/T60`, with `/6` to `/8` after the latter three.
     private struct TypeWord {
-        /// `nil` for HOTP.
+        /// The time step in seconds; `nil` for HOTP.
         let period: Int64?
         let digits: ExportRow.Number
 
@@ -93,7 +93,7 @@ enum OATHUsersFormat {
         }
     }
 
-    /// The first seven words; the others are not read.
+    /// The first seven words; further words are not read.
     private static func words(of line: Span<UInt8>) -> [Range<Int>] {
         var words: [Range<Int>] = []
         var start = 0
@@ -161,7 +161,7 @@ enum GooglePAMFormat {
                 row.counter = number(words)
             case "STEP_SIZE": row.period = number(words)
             case "DISALLOW_REUSE":
-                // The used time steps; the module removes those that have left its window.
+                // The used time steps; the module removes time steps that have left its window.
                 if let last = words.dropFirst().compactMap({ UInt64($0) }).max() {
                     row.lastUse = .step(last)
                 }
@@ -174,7 +174,7 @@ enum GooglePAMFormat {
         words.count == 2 ? ExportRow.Number(String(words[1])) : .malformed
     }
 
-    /// The secret with 0, 1 and 8 replaced by the letters as which the PAM module reads them.
+    /// The secret with 0, 1 and 8 replaced by the letters that the PAM module reads instead.
     private static func corrected(_ line: Span<UInt8>) -> SecretBytes {
         SecretBytes(capacity: line.count) { output in
             for index in line.indices {

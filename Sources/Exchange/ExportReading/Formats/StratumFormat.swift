@@ -27,7 +27,7 @@ enum StratumFormat {
 
     /// The categories, which are assigned to entries by the entries' secrets.
     private struct Categories {
-        /// By a hash that is keyed with a random key of this process.
+        /// The key is a hash of the secret under a random key of this process.
         private var bindings: [Int: [(secret: SecretBytes, category: JSONValue)]] = [:]
         private let names: GroupNames
 
@@ -62,7 +62,7 @@ enum StratumContainer {
     private static let current = SecretBytes(Array("AUTHENTICATORPRO".utf8))
     private static let legacy = SecretBytes(Array("AuthenticatorPro".utf8))
 
-    /// Returns the JSON.
+    /// Returns the decrypted JSON.
     static func open(
         _ file: SecretBytes, password: SecretBytes
     ) throws(ExportError) -> SecretBytes {

@@ -13,7 +13,6 @@ enum TOTPAuthenticatorJSON {
         return try readItems(try readExportJSON(text, .totpAuthenticator))
     }
 
-    /// Reads the list.
     static func readItems(_ items: JSONValue) throws(ExportError) -> ExportRows {
         guard let elements = items.elements else { throw .damaged(.totpAuthenticator) }
         var rows = ExportRows(.totpAuthenticator)
@@ -42,7 +41,7 @@ enum TOTPAuthenticatorContainer {
     private static let fixedPassword = SecretBytes(Array("TotpAuthenticator".utf8))
     private static let vector = SecretBytes([UInt8](repeating: 0, count: 16))
 
-    /// Returns the JSON.
+    /// Returns the decrypted JSON.
     ///
     /// - Parameter password: The password, if the user gave one.
     static func open(

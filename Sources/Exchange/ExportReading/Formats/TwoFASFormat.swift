@@ -42,9 +42,9 @@ enum TwoFASFormat {
     }
 }
 
-/// 2FAS' encrypted services.
+/// The encrypted services in a 2FAS export.
 enum TwoFASContainer {
-    /// Returns the JSON list of services.
+    /// Returns the decrypted JSON list of services.
     static func open(
         _ document: JSONValue, password: SecretBytes
     ) throws(ExportError) -> SecretBytes {

@@ -176,7 +176,7 @@ enum EnteFormat {
     }
 }
 
-/// Ente's encrypted export.
+/// Ente's export, encrypted with a password.
 enum EnteContainer {
     /// Returns the list of key URIs.
     static func open(

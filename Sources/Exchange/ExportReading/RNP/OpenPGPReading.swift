@@ -58,7 +58,7 @@ private let library = Mutex(OpenPGPLibrary())
 
 // `@unchecked Sendable`: the mutex lends it to one thread at a time.
 @safe private final class OpenPGPLibrary: @unchecked Sendable {
-    /// `nil` if it could not be made.
+    /// `nil` if the context could not be created.
     let handle: rnp_ffi_t?
 
     init() {

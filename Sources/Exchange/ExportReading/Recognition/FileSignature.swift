@@ -68,7 +68,7 @@ enum FileSignature: CaseIterable {
 }
 
 extension Span<UInt8> {
-    /// Whether it begins with exactly these bytes.
+    /// Whether the file begins with exactly these bytes.
     func hasPrefix(_ prefix: [UInt8]) -> Bool {
         count >= prefix.count && prefix.indices.allSatisfy { self[$0] == prefix[$0] }
     }
@@ -132,7 +132,8 @@ struct ArchiveReading {
     /// Reads the files of Steam Desktop Authenticator, with the manifest that is needed to decrypt
     /// them.
     ///
-    /// A file that cannot be read is refused, and the error names it; the others are read.
+    /// A file that cannot be read is refused, and the error names the file; the other files are
+    /// read.
     private func steamRows(_ names: [String]) throws(ExportError) -> ExportRows {
         var manifest: SecretBytes?
         if let name = self.names(where: { $0 == "manifest.json" }).first {
@@ -154,7 +155,7 @@ struct ArchiveReading {
                 }
             }
         }
-        // If the password opens another file, this one is damaged.
+        // If the password opens another file, this file is damaged.
         guard undecrypted == 0 || isPasswordRight else { throw .wrongPassword(.steam) }
         return rows
     }
@@ -188,7 +189,7 @@ struct ArchiveReading {
         guard let file = try content(name, .steam, password: password) else { return [] }
         let inner = ExportSource(file, name: Self.lastPart(of: name), manifest: manifest)
         let found = try readRows(inner, password: password, isMember: true)
-        // Without its manifest, an encrypted file looks like one of another app.
+        // Without its manifest, an encrypted file looks like a file of a different app.
         guard found.format == .steam else { throw .damaged(.steam) }
         return found.rows
     }

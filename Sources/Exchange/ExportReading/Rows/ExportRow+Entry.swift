@@ -10,7 +10,7 @@ extension ExportRow {
 
     /// The entry that the row describes.
     ///
-    /// - Throws: the reason for which there is none.
+    /// - Throws: why the row is not an entry.
     func entry() throws(ExportRowRefusal) -> ExportedEntry {
         if let refusal { throw refusal }
         if case .field(let field) = secret { return try entry(ofField: field) }
@@ -54,7 +54,7 @@ extension ExportRow {
         return entry
     }
 
-    /// What is reported about a row that is not an entry.
+    /// The refusal that is reported for a row that is not an entry.
     func refused(_ reason: ExportRowRefusal) -> ExportRefusal {
         var (issuer, account) = names
         if issuer.isEmpty, account.isEmpty, case .field(let field) = secret {
@@ -106,7 +106,7 @@ extension ExportRow {
             guard let decoded = text.decodedHex() else { throw .badSecret }
             key = decoded
         case .bytes(let bytes), .text(let bytes): key = bytes
-        case .field: throw .malformed  // It is not a single secret.
+        case .field: throw .malformed  // A field is more than a single secret.
         }
         try Self.check(key)
         return (key, warnings)
@@ -162,7 +162,7 @@ extension ExportRow {
         let written = (algorithm ?? "").trimmed
         let algorithm = written.isEmpty ? .sha1 : HashAlgorithm(spelling: written)
         if kind == .steam {
-            // Steam's values are fixed, whatever the file says.
+            // Steam's values are fixed, whatever the file states.
             if algorithm != .sha1 || !digits.isAbsent(or: Int64(CodeStyle.steamLength))
                 || !period.isAbsent(or: TimeStep.standard.period)
             {
@@ -218,7 +218,7 @@ extension UInt8 {
     }
 }
 
-/// What a server's file says about the last code that the server accepted.
+/// The information in a server's file about the last code that the server accepted.
 enum LastUse {
     case unknown
     /// The time step of the code.
@@ -231,7 +231,7 @@ enum LastUse {
     /// The greatest offsets of local time behind and ahead of UTC, in seconds.
     private static let zones: (behind: Int64, ahead: Int64) = (12 * 3_600, 14 * 3_600)
 
-    /// The counter of the next code; `counter` is that of the last or of the next code.
+    /// The counter of the next code; `counter` belongs to the last or to the next code.
     ///
     /// After a use, liboath writes the last code and its counter; before the first use, it writes
     /// the counter of the next code.

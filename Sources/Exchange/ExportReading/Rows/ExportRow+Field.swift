@@ -34,7 +34,7 @@ extension ExportRow {
     private enum Scheme {
         case otpauth, steam, motp
         case other
-        /// Not a URI.
+        /// The field is not a URI.
         case none
 
         init(_ text: Span<UInt8>) {
@@ -99,10 +99,10 @@ extension ExportRow {
         return keepingTitle(choose(credential.issuer, issuer), choose(credential.account, account))
     }
 
-    /// Makes the item's title the account if the item has no account, and another issuer replaces
-    /// the title.
+    /// Uses the item's title as the account if the item has no account and a different issuer
+    /// replaces the title.
     ///
-    /// Only the titles tell items without user names apart.
+    /// Only the titles distinguish items without user names.
     private func keepingTitle(
         _ issuer: String, _ account: String
     ) -> (issuer: String, account: String) {
@@ -125,8 +125,8 @@ extension ExportRow {
 
     /// `motp://ISSUER:ACCOUNT?secret=HEX`.
     ///
-    /// It is like a key URI except for the secret, so its names are read from a key URI with
-    /// another secret.
+    /// It is like a key URI except for the secret, so its names are read from a key URI with a
+    /// different secret.
     private func entry(ofMOTPURI text: SecretBytes) throws(ExportRowRefusal) -> ExportedEntry {
         let parts = text.withBytes { KeyURIParts($0) }
         guard let secret = parts.first("secret") else { throw .noSecret }

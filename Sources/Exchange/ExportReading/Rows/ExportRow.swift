@@ -11,11 +11,10 @@ struct ExportRow {
     /// The secret in the file's encoding.
     enum Secret {
         case none
-        /// Base32 text.
+        /// Text in Base32, in any form that apps write.
         case base32(SecretBytes)
-        /// Hexadecimal text.
+        /// Text in hexadecimal digits.
         case hex(SecretBytes)
-        /// The bytes themselves.
         case bytes(SecretBytes)
         /// Text that is the secret itself, as for Mobile-OTP.
         case text(SecretBytes)
@@ -71,7 +70,7 @@ struct ExportRow {
     var placeholders: [String] = []
     /// Whether the label of the key URI has HTML entities.
     var isLabelHTML = false
-    /// A reason for which the format's reader already refuses the row.
+    /// Why the format's reader already refuses the row.
     var refusal: ExportRowRefusal?
 
     /// Splits an account of the form "issuer:account" that has no issuer elsewhere.
@@ -94,12 +93,12 @@ func refusing<Value>(
     do { return try body() } catch { throw reason }
 }
 
-/// What the reader of a format returns.
+/// The result of a format's reader.
 struct ExportRows {
     var format: ExportFormat
     private(set) var rows: [ExportRow] = []
     var iconCount = 0
-    /// The missing pictures of a Google Authenticator export, counted from one.
+    /// The missing images of a Google Authenticator export, counted from one.
     var missingPictures: [Int] = []
     var emergencyCodeCount = 0
 
@@ -149,7 +148,7 @@ struct ExportRows {
         }
     }
 
-    /// Appends a row for each element of a JSON list; one that is not an object is refused.
+    /// Appends a row for each element of a JSON list; an element that is not an object is refused.
     mutating func append(
         _ elements: [JSONValue],
         filling fill: (inout ExportRow, JSONFields) throws(ExportRowRefusal) -> Void

@@ -8,7 +8,6 @@ internal import WatchwordCryptography
 /// Apps extend the format with tags, notes and types, and some write it incorrectly. Each deviation
 /// is listed in ``take(_:of:into:)`` or ``KindOfURI``.
 struct KeyURIDialect {
-    /// The translated URI.
     private(set) var uri = SecretBytes(capacity: 0) { _ in }
     private(set) var tags: [String] = []
     private(set) var note = ""
@@ -22,7 +21,7 @@ struct KeyURIDialect {
     private(set) var isFromEnte = false
     private var kind = KindOfURI.other
 
-    /// Whether it is a Yandex key, whose translated URI has the type `totp`.
+    /// Whether the key is a Yandex key, whose translated URI has the type `totp`.
     var isYandex: Bool { kind == .yandex }
 
     init(_ text: Span<UInt8>) {
@@ -43,7 +42,7 @@ struct KeyURIDialect {
         }
     }
 
-    /// Writes everything before the parameters, with a type that ``KeyURI`` knows.
+    /// Writes everything before the parameters, with a type that ``KeyURI`` accepts.
     private func appendHead(_ head: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
         let type = KindOfURI.type(of: head)
         output.append(copying: head.extracting(..<type.lowerBound))
@@ -137,7 +136,7 @@ struct KeyURIDialect {
         }
     }
 
-    /// Whether the URI states other values than Steam uses.
+    /// Whether the URI states values other than those that Steam uses.
     private func hasOtherSteamValues(_ text: Span<UInt8>, _ parts: KeyURIParts) -> Bool {
         parts.parameters.contains { parameter in
             let value = text.extracting(parameter.value)
@@ -152,7 +151,7 @@ struct KeyURIDialect {
     }
 }
 
-/// What a key URI of any dialect describes.
+/// The kind of code that a key URI of any dialect describes.
 enum KindOfURI {
     case steam, yandex, hotp, other
 
@@ -201,7 +200,7 @@ extension Span<UInt8> {
     func firstRange(of word: String) -> Range<Int>? {
         let length = word.utf8.count
         guard count >= length, let first = word.utf8.first else { return nil }
-        // A capital letter differs from its small one in this bit.
+        // A capital letter differs from its lowercase form in this bit.
         let other = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) ? first & ~0x20 : first
         for start in 0...(count - length) {
             guard self[start] == first || self[start] == other else { continue }

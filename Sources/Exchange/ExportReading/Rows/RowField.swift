@@ -6,12 +6,12 @@ internal import WatchwordCryptography
 ///
 /// A list of these is the map of a simple format: the fields are read in its order, so that a
 /// refused row is reported with the values before the one that was refused. `info.secret` is the
-/// member `secret` of the object `info`. What is absent is empty; only a name that was read before
+/// member `secret` of the object `info`. An absent value is empty; only a name that was read before
 /// stays.
 enum RowField: Sendable {
     /// A name; of several, the first that is not empty.
     ///
-    /// - Parameter unless: A member whose presence hides this one, even if it is empty.
+    /// - Parameter unless: A member whose presence hides this name, even if it is empty.
     case issuer(String, unless: String? = nil)
     case account(String, unless: String? = nil)
     /// An account that is preceded by the issuer and this separator, unless the file has another
@@ -20,21 +20,21 @@ enum RowField: Sendable {
     /// A name that the file does not state.
     case fixedIssuer(String)
     case note(String)
-    /// The name of an icon; a value of another type is left out.
+    /// The name of an icon; a value of a different type is left out.
     case icon(String)
     /// A list of tags.
     case tags(String)
-    /// The only tag.
+    /// The only tag of the row.
     case tag(String)
     case favourite(String)
-    /// The same as the text "true"; a value of another type is left out.
+    /// The same as the text "true"; a value of a different type is left out.
     case favouriteText(String)
 
     /// The word for a type; unknown if it is absent.
     case type(String)
     /// The word for a type; TOTP if it is absent or empty.
     case optionalType(String)
-    /// A number that stands for one of these types, of which the first is that of 0 or `null`.
+    /// A number that stands for one of these types, the first of which stands for 0 or `null`.
     case numberedType(String, [ExportRow.Kind])
     /// A type that the file does not state.
     case fixedType(ExportRow.Kind)
@@ -49,7 +49,7 @@ enum RowField: Sendable {
     case pin(String)
 
     case algorithm(String)
-    /// A number that stands for one of these algorithms, of which the first is that of 0 or `null`.
+    /// A number that stands for one of these algorithms, the first of which stands for 0 or `null`.
     case numberedAlgorithm(String, [String])
     case digits(String)
     case period(String)
@@ -62,16 +62,16 @@ enum RowField: Sendable {
 
     /// A member that must be an object.
     case object(String, isOptional: Bool = false)
-    /// If the type, which was read before, is Mobile-OTP: how the Base32 text gives the secret's
-    /// text.
+    /// If the type, which was read before, is Mobile-OTP: how the secret's text is derived from the
+    /// Base32 text.
     case motp(MOTPSecret)
 
     enum MOTPSecret {
-        /// It is the text itself, although it looks like Base32.
+        /// The text itself, although it looks like Base32.
         case asWritten
-        /// Its bytes are the text.
+        /// The decoded bytes are the text.
         case decoded
-        /// Its bytes in lower-case hexadecimal digits are the text.
+        /// The decoded bytes in lower-case hexadecimal digits are the text.
         case decodedToHex
     }
 }

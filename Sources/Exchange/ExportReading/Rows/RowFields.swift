@@ -6,7 +6,8 @@ internal import WatchwordCryptography
 
 /// The named values of one row: the members of a JSON object, or the columns of a database.
 ///
-/// `null` is the same as an absent value. A value of another type refuses the row, not the file.
+/// `null` is the same as an absent value. A value of a different type leads to the refusal of the
+/// row, not of the file.
 protocol RowFields {
     /// A value that is not `null`.
     func value(_ name: String) throws(ExportRowRefusal) -> JSONValue?
@@ -33,7 +34,7 @@ extension RowFields {
         return text
     }
 
-    /// A number; its use decides whether one that is not whole matters.
+    /// A number; its use decides whether a fraction matters.
     func number(_ name: String) -> ExportRow.Number {
         do {
             return switch try value(name) {
@@ -97,7 +98,7 @@ extension RowFields {
 }
 
 extension [JSONValue] {
-    /// The bytes that are written as signed or unsigned numbers, or `nil` if it is anything else.
+    /// The bytes that are written as signed or unsigned numbers, or `nil` for anything else.
     var bytes: SecretBytes? {
         var isValid = true
         let bytes = SecretBytes(capacity: count) { output in
@@ -148,7 +149,7 @@ extension SQLiteRow: RowFields {
         }
     }
 
-    /// The row as a JSON object whose members' names are those of the columns with capitals.
+    /// The row as a JSON object whose members have the columns' names, with capitals.
     func object(_ names: [String]) -> JSONValue {
         .object(names.map { ($0, self[$0.asciiLowercased].json) })
     }
@@ -161,7 +162,7 @@ extension SQLiteValue {
         case .text(let text): .secret(text)
         // No column that is read contains real numbers or blobs.
         case .null, .real, .blob: .null
-        // An empty list refuses the row, because no member of a row is a list.
+        // An empty list leads to the refusal of the row, because no member of a row is a list.
         case .tooLong: .list([])
         }
     }

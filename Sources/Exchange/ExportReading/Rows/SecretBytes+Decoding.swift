@@ -22,12 +22,12 @@ extension SecretBytes {
         }
     }
 
-    /// The bytes that hexadecimal digits encode, or `nil` if it is anything else.
+    /// The bytes that hexadecimal digits encode, or `nil` for any other text.
     func decodedHex() -> SecretBytes? {
         decoded(Hexadecimal.decode)
     }
 
-    /// The bytes that standard Base64 with padding encodes, or `nil` if it is anything else.
+    /// The bytes that standard Base64 with padding encodes, or `nil` for any other text.
     func decodedBase64() -> SecretBytes? {
         decoded(Base64.decodeSecret)
     }
@@ -35,17 +35,17 @@ extension SecretBytes {
     /// The bytes that one Base64 text encodes, which may be broken into lines.
     func decodedBase64Lines() -> SecretBytes? { withoutSpaces.decodedBase64() }
 
-    /// The bytes that Base32 encodes in any form that apps write, or `nil` if it is anything else.
+    /// The bytes that Base32 encodes in any form that apps write, or `nil` for any other text.
     func decodedBase32() -> (secret: SecretBytes, tolerances: [Base32Deviation])? {
         decoded { try Base32.decodeTolerantly($0) }
     }
 
-    /// The value that the text encodes, or `nil` if it is anything else.
+    /// The value that the text encodes, or `nil` for any other text.
     private func decoded<Value>(_ decode: (Span<UInt8>) throws -> Value) -> Value? {
         do { return try withBytes(decode) } catch { return nil }
     }
 
-    /// Lower-case hexadecimal digits.
+    /// The bytes as lower-case hexadecimal digits.
     func encodedHex() -> SecretBytes { Hexadecimal.encode(self) }
 
     /// A copy of part of the bytes.

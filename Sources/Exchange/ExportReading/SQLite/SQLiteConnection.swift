@@ -57,7 +57,7 @@ internal import WatchwordSystem
 
     /// Runs a statement and calls `body` for each row.
     ///
-    /// - Returns: Whether there is such a statement.
+    /// - Returns: Whether `sql` contains a statement.
     func query(
         _ sql: String, _ limits: SQLiteLimits,
         _ body: (borrowing SQLiteRowReader) throws(ContainerError) -> Void
@@ -227,7 +227,7 @@ enum SQLiteLibrary {
         unsafe methods.xInit = { _ in SQLITE_OK }
         unsafe methods.xShutdown = { _ in }
         // Refused if something else in the process already uses SQLite. Its memory is then not
-        // wiped, which happens in no program of Watchword.
+        // wiped; no program of Watchword does that.
         _ = unsafe watchword_use_memory(&methods)
         return sqlite3_initialize() == SQLITE_OK
     }()

@@ -79,8 +79,8 @@ public struct SQLiteTable: Hashable, Sendable {
 extension SQLiteConnection {
     /// The ordinary tables.
     ///
-    /// SQLite stores their definitions with the words CREATE TABLE in front,
-    /// so that those of virtual tables are left out.
+    /// SQLite stores their definitions with the words CREATE TABLE in front, so the definitions of
+    /// virtual tables are left out.
     fileprivate func tables(
         _ limits: SQLiteLimits
     ) throws(ContainerError) -> [SQLiteTable] {
@@ -139,13 +139,13 @@ private func quoted(_ name: String) -> String {
 public enum SQLiteValue: Sendable {
     /// No value, or no such column.
     case null
-    /// A whole number.
+    /// A whole number of at most 64 bits.
     case integer(Int64)
-    /// A floating-point number.
+    /// A floating-point number of 64 bits.
     case real(Double)
-    /// A text as UTF-8; an invalid one is returned as it is.
+    /// A text as UTF-8; invalid text is returned unchanged.
     case text(SecretBytes)
-    /// Bytes.
+    /// A blob: bytes without an encoding.
     case blob(SecretBytes)
     /// A text or a blob that exceeds the limit.
     case tooLong(length: Int)
@@ -173,14 +173,15 @@ public struct SQLiteLimits: Hashable, Sendable {
     public let tables: Int
     /// The maximum number of rows that are read from one table.
     public let rows: Int
-    /// The maximum length of one value in bytes; longer ones are ``SQLiteValue/tooLong(length:)``.
+    /// The maximum length of one value in bytes; longer values are
+    /// ``SQLiteValue/tooLong(length:)``.
     public let valueLength: Int
     /// The maximum length of all values that are read from one table, in bytes.
     public let totalLength: Int
     /// The maximum time for each table.
     public let time: Duration
 
-    /// Creates limits; the defaults are those for another app's export.
+    /// Combines the limits; the defaults are those for another app's export.
     public init(
         tables: Int = 1_000, rows: Int = 20_000, valueLength: Int = 1 << 20,
         totalLength: Int = 128 << 20, time: Duration = .seconds(10)

@@ -5,9 +5,9 @@ internal import WatchwordSystem
 
 /// Reads a small XML document in UTF-8.
 ///
-/// The parser opens no network connections and no files, and accepts no document type, so it knows
-/// only the five predefined entities. Comments and processing instructions are dropped. The
-/// library's own copies of the text are wiped when it frees them.
+/// The parser opens no network connections and no files, and accepts no document type, so it
+/// recognises only the five predefined entities. Comments and processing instructions are dropped.
+/// The library's own copies of the text are wiped when it frees them.
 ///
 /// - Throws: ``ContainerError``, never content.
 public func readXML(
@@ -102,10 +102,10 @@ public struct XMLLimits: Hashable, Sendable {
     public let elements: Int
     /// The maximum number of attributes, with namespace declarations, of one element.
     ///
-    /// The library compares each attribute with each other one.
+    /// The library compares each attribute with every other attribute.
     public let attributes = 256
 
-    /// Creates limits.
+    /// Combines the limits.
     ///
     /// The defaults are those for another app's export. The text of one element is limited only by
     /// the length of the whole.
@@ -196,6 +196,6 @@ struct MarkupCheck {
 }
 
 extension UInt8 {
-    /// Whether it is white space in XML.
+    /// Whether the byte is white space in XML.
     var isXMLSpace: Bool { [0x20, 0x09, 0x0A, 0x0D].contains(self) }
 }

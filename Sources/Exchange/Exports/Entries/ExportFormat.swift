@@ -56,12 +56,12 @@ public enum ExportFormat: String, CaseIterable, Hashable, Sendable {
 ///
 /// It names the format and the limit, never the content.
 public enum ExportError: Error, Hashable, Sendable {
-    /// The content is not that of a known format.
+    /// The content has no known format.
     case unknownFormat
     /// The file is encrypted, and no password was given.
     ///
-    /// The format is `nil` if only the password can tell it: andOTP, Authenticator Plus' database,
-    /// OTPClient 1.
+    /// The format is `nil` if only the password can reveal it: andOTP, Authenticator Plus'
+    /// database, OTPClient 1.
     case passwordNeeded(ExportFormat?)
     /// The password is wrong, or the file is damaged; these are indistinguishable.
     case wrongPassword(ExportFormat?)
@@ -85,7 +85,7 @@ public enum ExportError: Error, Hashable, Sendable {
     case outOfMemory
 }
 
-/// Why a file of a known format cannot be read by any program on this machine, or not by this one.
+/// Why a file of a known format cannot be read by this program, or by any program on this machine.
 public enum ExportObstacle: UInt8, CaseIterable, Hashable, Sendable {
     /// Bitwarden: the key is in the account; export again with "password protected".
     case accountRestricted
@@ -101,13 +101,13 @@ public enum ExportObstacle: UInt8, CaseIterable, Hashable, Sendable {
     case unsupportedAlgorithm
     /// KeePass: the key file is damaged.
     case badKeyFile
-    /// The file contains no entries, but is needed to read the files beside it.
+    /// The file contains no entries, but is needed to read the files next to it.
     case manifest
     /// A zip archive without members.
     case emptyArchive
-    /// A zip archive whose members are not those of a known export.
+    /// A zip archive whose members do not form a known export.
     case unknownMembers
-    /// Comma-separated values without a column for one-time passwords that Watchword knows.
+    /// Comma-separated values without a column for one-time passwords that Watchword recognises.
     case unknownColumns
 }
 
@@ -119,18 +119,18 @@ public enum ExportLimit: UInt8, CaseIterable, Hashable, Sendable {
 
 /// A file that may be another app's export, and what is needed to read it.
 public struct ExportSource: Sendable {
-    /// The content.
+    /// The content of the file, which may be encrypted.
     public let file: SecretBytes
     /// The file's name without its folder; empty if it has none.
     ///
     /// It is needed only to find the file in a manifest; formats are recognised by their content.
     public let name: String
-    /// The manifest beside the file, which Steam Desktop Authenticator needs to decrypt it.
+    /// The manifest next to the file, which Steam Desktop Authenticator needs to decrypt it.
     public let manifest: SecretBytes?
     /// The key file of a KeePass database.
     public let keyFile: SecretBytes?
 
-    /// Creates a source.
+    /// Combines a file and the files that belong to it.
     public init(
         _ file: SecretBytes, name: String = "", manifest: SecretBytes? = nil,
         keyFile: SecretBytes? = nil

@@ -2,7 +2,7 @@
 public struct ExportLimits: Hashable, Sendable {
     /// The maximum length in bytes of a file, and of a decrypted or decompressed document.
     public var bytes = 128 << 20
-    /// The factor by which the maximum number of rows exceeds the standard one.
+    /// The factor by which the maximum number of rows exceeds the standard number.
     public var rowFactor = 1
     /// The maximum number of values of a document.
     public var values = 2_000_000
@@ -67,7 +67,8 @@ public struct ExportLimits: Hashable, Sendable {
 extension ExportError {
     /// Whether ``ExportLimits/raised`` accepts what ``ExportLimits/standard`` refused.
     ///
-    /// Several limits have the same kind; the allowed number identifies the one that was exceeded.
+    /// Several limits have the same kind; the allowed number identifies the limit that was
+    /// exceeded.
     public var isWithinRaisedLimits: Bool {
         guard case .overLimit(_, let limit, let found, let allowed) = self else { return false }
         return limit.raisedMaximum(from: allowed).map { found <= $0 } ?? false

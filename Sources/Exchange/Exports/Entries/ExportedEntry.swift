@@ -2,20 +2,20 @@ public import OneTimePassword
 
 /// An entry of another app's export.
 public struct ExportedEntry: Sendable {
-    /// What the entry computes.
+    /// The codes that the entry computes.
     public enum Content: Sendable {
-        /// A one-time password.
+        /// A one-time password that Watchword computes.
         case oneTimePassword(Credential)
         /// A kind of code that Watchword does not compute; the entry is kept unchanged.
         case notComputed(UncomputedCode)
     }
 
-    /// Where the other app kept the entry.
+    /// The place where the other app kept the entry.
     public enum State: UInt8, CaseIterable, Hashable, Sendable {
         case active, archived, deleted
     }
 
-    /// The one-time password, or what replaces it.
+    /// The one-time password, or the kind of code that Watchword does not compute.
     public let content: Content
     /// Groups, folders, categories and tags, without duplicates, in their order.
     public let tags: [String]
@@ -23,9 +23,9 @@ public struct ExportedEntry: Sendable {
     public let note: String
     /// The name of an icon, which is not its image; may be empty.
     public let icon: String
-    /// Whether the other app marked it as a favourite.
+    /// Whether the other app marked the entry as a favourite.
     public let isFavourite: Bool
-    /// Where the other app kept it.
+    /// The place where the other app kept the entry.
     public var state = State.active
     /// Deviations that were accepted, in the order in which they were found.
     public var warnings: [ExportWarning] = []
@@ -36,7 +36,7 @@ public struct ExportedEntry: Sendable {
     /// it.
     public var lastUsedStep: UInt64?
 
-    /// Creates an active entry without deviations.
+    /// Combines the facts of an active entry without deviations.
     public init(
         content: Content, tags: [String] = [], note: String = "", icon: String = "",
         isFavourite: Bool = false
@@ -53,10 +53,11 @@ public struct ExportedEntry: Sendable {
 public enum ExportWarning: Hashable, Sendable {
     /// The last character of the Base32 secret completes no byte and was dropped.
     case incompleteSecret
-    /// The file states other digits, another period or another algorithm than Steam uses.
+    /// The number of digits, the period or the algorithm in the file is not the one that Steam
+    /// uses.
     case steamParameters
-    /// The counter may be that of the last code rather than that of the next, so the first code
-    /// may be refused: Google Authenticator.
+    /// The counter may belong to the last code rather than to the next code, so the first code may
+    /// be refused: Google Authenticator.
     case counterOfLastCode
     /// A deviation of the entry's key URI.
     case keyURI(KeyURIWarning)
@@ -66,7 +67,7 @@ public enum ExportWarning: Hashable, Sendable {
 
 /// Why a row of an export did not become an entry.
 public enum ExportRowRefusal: UInt8, Error, CaseIterable, Hashable, Sendable {
-    /// The row has no secret, or one that decodes to no bytes.
+    /// The row has no secret, or a secret that decodes to no bytes.
     case noSecret
     /// The secret is not in the format's encoding.
     case badSecret
@@ -112,7 +113,7 @@ public struct ExportRefusal: Hashable, Sendable {
     /// Why there is no entry.
     public let reason: ExportRowRefusal
 
-    /// Creates a refusal.
+    /// Combines the position, the names and the reason of a refusal.
     public init(
         row: Int, line: Int? = nil, issuer: String = "", account: String = "",
         reason: ExportRowRefusal
@@ -127,20 +128,20 @@ public struct ExportRefusal: Hashable, Sendable {
 
 /// The content of an export.
 public struct Export: Sendable {
-    /// The format.
+    /// The recognised format of the file.
     public let format: ExportFormat
     /// The entries, in the app's order.
     public let entries: [ExportedEntry]
-    /// The refused rows.
+    /// The rows that did not become entries.
     public let refusals: [ExportRefusal]
     /// The number of icons and attachments that were not read.
     public let iconCount: Int
-    /// The missing pictures of a Google Authenticator export, counted from one.
+    /// The missing images of a Google Authenticator export, counted from one.
     public var missingPictures: [Int] = []
     /// The number of emergency codes that were not read.
     public var emergencyCodeCount = 0
 
-    /// Creates the content.
+    /// Combines the results of reading an export.
     public init(
         format: ExportFormat, entries: [ExportedEntry], refusals: [ExportRefusal], iconCount: Int
     ) {

@@ -96,7 +96,7 @@ struct MigrationEntries {
         if let refusal { refusals.append(MigrationRefusal(entry: entry, reason: refusal)) }
     }
 
-    /// Adds the entry's credential, or returns why there is none.
+    /// Adds the entry's credential, or returns why the entry has none.
     private mutating func takeCredential(
         _ entry: Int, _ numbers: [MigrationEntryField: UInt64],
         _ ranges: [MigrationEntryField: Range<Int>], _ bytes: Span<UInt8>
@@ -106,7 +106,7 @@ struct MigrationEntries {
             return .unknownAlgorithm
         }
         guard let length = length(numbers[.digits] ?? 0, entry) else { return .unknownDigits }
-        // The counter is a signed number; a negative one is invalid.
+        // The counter is a signed number; a negative counter is invalid.
         let counter = Int64(bitPattern: numbers[.counter] ?? 0)
         guard let movingFactor = movingFactor(numbers[.type] ?? 0, counter, entry) else {
             return .unknownType
@@ -208,7 +208,6 @@ extension MigrationEntryField {
 
 /// A field of a Protocol Buffers message and the position of its value.
 enum ProtobufField {
-    /// A number.
     case varint(field: Int, value: UInt64)
     /// Bytes, text or a nested message.
     case bytes(field: Int, range: Range<Int>)

@@ -39,13 +39,13 @@ extension MigrationBatch {
         }
     }
 
-    /// Creates a part to be written.
+    /// Checks and combines the content of a part to be written.
     ///
     /// - Parameters:
     ///   - size: At most ``maximumSize``.
     ///   - index: Less than `size`.
     ///   - version: 1 or 2.
-    /// - Returns: `nil` for values that the format cannot represent: another number, or an entry
+    /// - Returns: `nil` for values that the format cannot represent: any other number, or an entry
     ///   with a number of digits other than six or eight, a period other than thirty seconds, a
     ///   start (T0) other than the epoch, Steam's alphabet, a counter above 2^63 - 1, or other
     ///   parameters.
@@ -73,9 +73,9 @@ extension MigrationBatch {
 ///
 /// It reports the position, never the content.
 public enum MigrationError: Error, Hashable, Sendable {
-    /// It does not begin with `otpauth-migration://offline`.
+    /// The text does not begin with `otpauth-migration://offline`.
     case notAMigrationURI
-    /// It is longer than ``MigrationBatch/maximumCount``.
+    /// The text is longer than ``MigrationBatch/maximumCount``.
     case tooLong
     /// The parameter `data` is missing.
     case missingData
@@ -132,7 +132,7 @@ public struct MigrationRefusal: Hashable, Sendable {
 
     /// The entry's index in its part, counted from zero.
     public let entry: Int
-    /// The reason.
+    /// Why the entry cannot be imported.
     public let reason: Reason
 }
 
@@ -171,7 +171,7 @@ public struct MigrationSet: Sendable {
         case added
         /// The part was already present, with the same content.
         case repeated
-        /// The part belongs to another export.
+        /// The part belongs to a different export.
         case foreign
     }
 
@@ -209,14 +209,14 @@ public struct MigrationCollection: Sendable {
         var sets: [Int] = []
         /// How many of these exports have a part with this index.
         ///
-        /// These are always the first ones, because each part is added to the first export that
+        /// These are always the first exports, because each part is added to the first export that
         /// lacks it.
         var counts: [Int: Int] = [:]
         /// The indexes in `sets` of the exports that have a part with this content.
         var holders: [Part: [Int]] = [:]
     }
 
-    /// Creates an empty collection.
+    /// Starts with an empty collection.
     public init() {}
 
     /// Adds a part to the first export that it belongs to, or starts a new export with it.

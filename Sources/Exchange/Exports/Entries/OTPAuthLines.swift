@@ -3,13 +3,13 @@ public import WatchwordCryptography
 
 /// A text file with one key URI or migration URI per line, as most apps can export it.
 ///
-/// Empty lines and lines that begin with `#` are skipped. Lines are independent: one that is
-/// refused does not affect the others. The text contains keys, so lines are lent, and only what
-/// ``KeyURI`` and ``MigrationBatch`` keep is copied.
+/// Empty lines and lines that begin with `#` are skipped. Lines are independent: a refused line
+/// does not affect other lines. The text contains keys, so lines are lent, and only what ``KeyURI``
+/// and ``MigrationBatch`` keep is copied.
 public struct OTPAuthLines: Sendable {
     /// The content of a line.
     public enum Content: Sendable {
-        /// A key URI.
+        /// A valid key URI.
         case key(KeyURI)
         /// A part of a Google Authenticator export.
         case migration(MigrationBatch)
@@ -21,7 +21,7 @@ public struct OTPAuthLines: Sendable {
     public struct Line: Sendable {
         /// The line number, counted from one, including empty lines and comments.
         public let number: Int
-        /// The line's content.
+        /// The URI in the line, or why the line was refused.
         public let content: Content
     }
 
@@ -76,7 +76,7 @@ public struct OTPAuthLines: Sendable {
 ///
 /// It never reveals the line's content.
 public enum OTPAuthLineError: Hashable, Sendable {
-    /// It is neither a key URI nor a migration URI.
+    /// The line is neither a key URI nor a migration URI.
     case notAURI
     /// An invalid key URI.
     case keyURI(OneTimePasswordError)

@@ -132,7 +132,7 @@ extension ExportError: Transferable {
     }
 }
 
-// By name, so that a new case does not change how the others are sent.
+// By name, so that a new case does not change the encoding of the other cases.
 extension ExportFormat: Transferable {
     package func write(to output: FrameWriter) { output.append(rawValue) }
 

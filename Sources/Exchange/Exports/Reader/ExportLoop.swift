@@ -10,8 +10,8 @@ public enum ExportLoop {
     /// Confines the process, reads one file, and reads it again for each password that follows.
     ///
     /// Before the call, load whatever `read` needs from the file system, and create a secret: the
-    /// first one makes a system call that a confined process must not make. If the process cannot
-    /// be confined, it reports this and ends without reading the file.
+    /// first secret makes a system call that a confined process must not make. If the process
+    /// cannot be confined, it reports this and ends without reading the file.
     public static func run(
         limits: ExportLimits = .standard,
         read: (ExportSource, _ password: SecretBytes?) throws(ExportError) -> Export

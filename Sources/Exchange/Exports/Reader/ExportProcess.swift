@@ -6,7 +6,7 @@ public import WatchwordSystem
 public enum ExportOutcome: Sendable {
     /// The file is an export.
     case export(Export)
-    /// The file is not an export, or is one that could not be read.
+    /// The file is not an export, or could not be read.
     case refused(ExportError)
     /// The process ended or its answer was rejected; other files can still be read.
     case lost(HelperLoss)
@@ -31,8 +31,8 @@ public final class ExportProcess {
     /// Starts a process.
     ///
     /// - Parameters:
-    ///   - path: The program; by default the one beside the running program or in the installation
-    ///     folder.
+    ///   - path: The program; by default the one next to the running program, or else in the
+    ///     installation folder.
     ///   - limits: ``ExportLimits/standard`` or ``ExportLimits/raised``.
     ///   - timeout: How long reading the file with one password may take; by default the time in
     ///     `limits`.
@@ -97,7 +97,8 @@ public final class ExportProcess {
 extension ExportProcess {
     /// Waits for the first frame.
     ///
-    /// A process that ends or misbehaves before it reads no other file either, so this throws.
+    /// A process that ends or misbehaves before its first frame could not read any other file
+    /// either, so this throws.
     private func awaitGreeting() throws(HelperFailure) {
         switch try receive() {
         case .greeting(let frame)?:
@@ -207,7 +208,7 @@ extension ExportProcess {
 //
 // With the argument "raised-limits" the program accepts larger files and costlier encryption.
 
-/// What is sent to the reader.
+/// The parts that are sent to the reader.
 enum ExportPart: UInt8 {
     case file, name, manifest, keyFile
 }

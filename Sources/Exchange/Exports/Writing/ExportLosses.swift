@@ -3,17 +3,17 @@ internal import WatchwordCryptography
 
 /// Why a format cannot hold an entry.
 ///
-/// An entry is left out rather than changed: an entry with wrong codes is worse than one that is
-/// reported as missing.
+/// An entry is left out rather than changed: an entry with wrong codes is worse than an entry that
+/// is reported as missing.
 public enum EntryOmission: String, CaseIterable, Hashable, Sendable {
     /// A plain secret, which has no codes.
     case plainSecret
-    /// A Yandex code.
+    /// A Yandex code, which the format cannot express.
     case yandex
     /// A Yandex secret that is not one of the two forms that the app accepts; it would refuse the
     /// whole file.
     case yandexSecret
-    /// A Mobile-OTP code.
+    /// A Mobile-OTP code, which the format cannot express.
     case motp
     /// A Mobile-OTP secret that is not in lower-case hexadecimal digits; its codes depend on the
     /// case.
@@ -24,11 +24,11 @@ public enum EntryOmission: String, CaseIterable, Hashable, Sendable {
     case period
     /// Periods that do not start at the Unix epoch.
     case start
-    /// A Steam code with a counter, another algorithm or another period.
+    /// A Steam code with a counter, or with an algorithm or a period that Steam does not use.
     case steam
     /// A counter above what the app supports.
     case counter
-    /// More than a QR code holds.
+    /// An entry that is too long for a QR code.
     case tooLong
 }
 
@@ -149,7 +149,7 @@ extension UncomputedCode {
         secret.withBytes { bytes in
             guard bytes.count == 26 else { return bytes.count == 16 }
             let stated = Int(bytes[24] & 0x0F) << 8 | Int(bytes[25])
-            // The remainder of the other bits, as a polynomial, divided by this one.
+            // The remainder of the other bits, as a polynomial, divided by this polynomial.
             let divisor = 0x18F3
             var remainder = 0
             for index in 0..<(26 * 8 - 12) {

@@ -56,7 +56,7 @@ private func documents(
 
 /// A format in which entries are written for other programs or for printing.
 public enum ExportTarget: String, CaseIterable, Hashable, Sendable {
-    /// Aegis' JSON.
+    /// Aegis' JSON, version 1 of the file and version 3 of the content.
     case aegis
     /// 2FAS' JSON, schema 4.
     case twoFAS = "2fas"

@@ -1,6 +1,6 @@
 internal import WatchwordCryptography
 
-// What the JSON files of several apps consist of.
+// Parts that the JSON files of several apps have in common.
 
 /// The tags of all entries, each with a random identifier.
 struct TagIdentifiers {

@@ -1,7 +1,7 @@
 public import Pictures
 public import QRDrawing
 
-/// A picture file whose header was read and is within the limits.
+/// An image file whose header was read and is within the limits.
 ///
 /// Decoding is a separate step, with the size and kind that the caller needs.
 public struct EncodedImage: Sendable {
@@ -11,7 +11,7 @@ public struct EncodedImage: Sendable {
     public let width: Int
     /// The height in pixels, from the header.
     public let height: Int
-    /// The number of frames; 1 unless the picture is animated.
+    /// The number of frames; 1 unless the image is animated.
     public let frameCount: Int
 
     private let file: ImageDecoder
@@ -20,7 +20,7 @@ public struct EncodedImage: Sendable {
     ///
     /// - Parameter library: the library for the format, if it needs one that must be loaded.
     /// - Throws: ``ImageFileError``. No memory has been allocated for pixels at that point, except
-    ///   for BMP and PNM pictures, which are decoded at once.
+    ///   for BMP and PNM images, which are decoded at once.
     public init(
         _ bytes: [UInt8], limits: ImageLimits = .standard, library: LoadedImageLibrary? = nil
     ) throws(ImageFileError) {
@@ -41,8 +41,8 @@ public struct EncodedImage: Sendable {
     ///
     /// - Parameters:
     ///   - index: less than ``frameCount``.
-    ///   - longerSide: the minimum length of the result's longer side, unless the picture is
-    ///     smaller. A larger picture may be reduced if that is cheaper; a WebP picture of more than
+    ///   - longerSide: the minimum length of the result's longer side, unless the image is
+    ///     smaller. A larger image may be reduced if that is cheaper; a WebP image of more than
     ///     2^24 pixels is always reduced.
     /// - Throws: ``ImageFileError/damaged(_:)`` if no pixel can be decoded.
     public func frame(
@@ -52,8 +52,8 @@ public struct EncodedImage: Sendable {
         return try file.frame(index, longerSide: longerSide)
     }
 
-    /// Decodes the colours of a frame, with transparent parts on white; `nil` for a gray picture,
-    /// or for a PNG picture that is too large to decode in colour.
+    /// Decodes the colours of a frame, with transparent parts on white; `nil` for a gray image,
+    /// or for a PNG image that is too large to decode in colour.
     ///
     /// - Parameters:
     ///   - index: less than ``frameCount``.
@@ -67,11 +67,11 @@ public struct EncodedImage: Sendable {
     }
 }
 
-/// One decoded frame of a picture file: its brightness, and its alpha channel if it has one.
+/// One decoded frame of an image file: its brightness, and its alpha channel if it has one.
 public struct ImageFrame: Hashable, Sendable {
     /// The brightness, with transparent parts on white.
     public let brightness: GrayImage
-    /// The opacity of each pixel, 255 for opaque; `nil` if the picture has no transparent pixel.
+    /// The opacity of each pixel, 255 for opaque; `nil` if the image has no transparent pixel.
     public let alpha: GrayImage?
     /// Whether the frame was complete.
     ///
@@ -79,7 +79,7 @@ public struct ImageFrame: Hashable, Sendable {
     /// white or gray, so a symbol above the damage can still be read.
     public let isWhole: Bool
 
-    /// Creates a frame from its parts.
+    /// Combines the parts of a decoded frame.
     public init(brightness: GrayImage, alpha: GrayImage?, isWhole: Bool) {
         self.brightness = brightness
         self.alpha = alpha
@@ -90,7 +90,7 @@ public struct ImageFrame: Hashable, Sendable {
 /// The reader for one format, after it has read the header.
 ///
 /// This is an enum, not a protocol: a conformance would link every reader and its library into
-/// programs that only write pictures, and slow down their start.
+/// programs that only write images, and slow down their start.
 enum ImageDecoder: Sendable {
     case png(PNGFile)
     case jpeg(JPEGFile)
@@ -196,7 +196,7 @@ enum ImageDecoder: Sendable {
     }
 }
 
-/// A loaded library, and the functions of it that are called.
+/// A loaded library, and those of its functions that are called.
 public struct LoadedImageLibrary: Sendable {
     enum Functions: Sendable {
         case gif(GIFLibrary)

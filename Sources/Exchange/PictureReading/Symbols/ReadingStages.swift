@@ -2,7 +2,7 @@ internal import Pictures
 import QRDrawing
 import WatchwordSystem
 
-/// Tries stages on one picture, from cheap ones that read most pictures to the last resorts.
+/// Tries stages on one image, from cheap stages that read most images to the last resorts.
 struct ReadingStages: ~Copyable {
     private let scanner: SymbolScanner
     private let deadline: ProcessorTime?
@@ -22,10 +22,9 @@ struct ReadingStages: ~Copyable {
         self.deadline = deadline
     }
 
-    /// Whether something was read.
     var hasRead: Bool { !texts.isEmpty }
 
-    /// Whether one symbol fills the picture, so that there is no space for another next to it.
+    /// Whether one symbol fills the image, so that there is no space for another next to it.
     func isFilled(_ picture: GrayImage) -> Bool {
         outlines.contains { outline in
             let across = outline.map(\.x)
@@ -37,8 +36,8 @@ struct ReadingStages: ~Copyable {
                 left, Double(picture.width) - right, top, Double(picture.height) - bottom,
             ]
             // The margin is a fifth of the side of the smallest symbol, and a smaller share of a
-            // larger one. No symbol has been seen with fewer than 40 pixels per side, about two per
-            // module.
+            // larger symbol. No symbol has been seen with fewer than 40 pixels per side, about two
+            // per module.
             let room = max(40, (right - left) / 5)
             return strips.allSatisfy { $0 < room }
         }
@@ -50,7 +49,7 @@ struct ReadingStages: ~Copyable {
         return !ranOutOfTime
     }
 
-    /// Scans a picture with zbar.
+    /// Scans an image with zbar.
     mutating func scan(_ stage: String, _ picture: GrayImage) throws(ImageFileError) {
         tried.append(stage)
         for symbol in try scanner.scan(picture) {
@@ -60,11 +59,11 @@ struct ReadingStages: ~Copyable {
         }
     }
 
-    /// Looks for finder patterns in a picture, and scans the area between them with zbar.
+    /// Looks for finder patterns in an image, and scans the area between them with zbar.
     ///
     /// - Parameters:
-    ///   - picture: a picture of the same content as those of the first stages.
-    ///   - binary: the same picture in black and white, for finding the patterns.
+    ///   - picture: an image of the same content as those of the first stages.
+    ///   - binary: the same image in black and white, for finding the patterns.
     ///   - scale: its size as a multiple of the size in the first stages.
     mutating func search(
         _ stage: String, _ picture: GrayImage, binary: GrayImage, scale: Double = 1
@@ -92,12 +91,12 @@ struct ReadingStages: ~Copyable {
 extension ReadingStages {
     /// Tries the stages until something is read, then looks for further symbols.
     ///
-    /// The stages and their order were measured on several thousand pictures: those that read the
+    /// The stages and their order were measured on several thousand images: stages that read the
     /// most for their time come first.
     mutating func climb(_ views: PictureViews) throws(ImageFileError) {
         let picture = views.brightness.inWorkingSize()
         // Finder patterns come first: the search takes a fraction of the time that zbar takes for
-        // the whole picture, and also finds inverted symbols.
+        // the whole image, and also finds inverted symbols.
         try search("finder patterns", picture, binary: picture.thresholdedCoarsely())
         if !hasRead { try scan("unchanged", picture) }
         if hasRead { return try climb(rest: views, picture) }
@@ -117,7 +116,7 @@ extension ReadingStages {
         guard !isFilled(picture), hasTime() else { return }
         let count = texts.count
         try searchFinely(picture)
-        // Most pictures contain one symbol, or only symbols that are easy to read.
+        // Most images contain one symbol, or only symbols that are easy to read.
         let mayHaveMore = missedSymbol || texts.count > count
         if mayHaveMore, !tried.contains("unchanged"), hasTime() {
             try scan("unchanged", picture)
@@ -132,7 +131,7 @@ extension ReadingStages {
         alpha: GrayImage, _ overWhite: GrayImage
     ) throws(ImageFileError) {
         let shape = alpha.inWorkingSize()
-        // Such pictures seldom have a margin, because it would be invisible without a background.
+        // Such images seldom have a margin, because it would be invisible without a background.
         let margin = max(shape.width, shape.height) / 10 + 8
         try attempt("alpha channel, inverted") {
             shape.framed(by: margin, brightness: 0).inverted()
@@ -144,7 +143,7 @@ extension ReadingStages {
         }
     }
 
-    /// Other ways to turn the picture into black and white.
+    /// Other ways to turn the image into black and white.
     private mutating func climbFinderPatterns(_ picture: GrayImage) throws(ImageFileError) {
         if mayContinue() {
             try search(
@@ -160,9 +159,9 @@ extension ReadingStages {
         }
     }
 
-    /// The whole picture, filtered.
+    /// The whole image, filtered.
     ///
-    /// A large picture is reduced first, because these stages are slow.
+    /// A large image is reduced first, because these stages are slow.
     private mutating func climbFilters(_ whole: GrayImage) throws(ImageFileError) {
         guard mayContinue() else { return }
         let picture = whole.reduced(longerSide: 1_000)
@@ -223,7 +222,7 @@ extension PictureViews {
 }
 
 extension GrayImage {
-    /// The picture at the size at which it is read.
+    /// The image at the size at which it is read.
     fileprivate func inWorkingSize() -> GrayImage {
         reduced(longerSide: PictureViews.workingSide(width: width, height: height))
     }

@@ -94,7 +94,6 @@ struct ContentDigest {
     let key: SecretBytes
     let bytes: [UInt8]
 
-    /// The digest of `content`.
     static func of(_ content: Span<UInt8>) -> ContentDigest {
         let key = Randomness.secret(count: keyCount)
         return ContentDigest(key: key, bytes: hmac(.sha256, key: key, message: content))

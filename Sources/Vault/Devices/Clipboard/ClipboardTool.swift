@@ -1,14 +1,14 @@
 import WatchwordCryptography
 package import WatchwordSystem
 
-/// A program that reads and writes the desktop's clipboard, and keeps it available in a process of
-/// its own.
+/// A program that reads and writes the desktop's clipboard, and keeps it available in its own
+/// process.
 ///
 /// A code is written to the program's standard input, never to its arguments.
 package enum ClipboardTool: UInt8, CaseIterable, Sendable {
-    // Wayland.
+    // wl-copy and wl-paste, for Wayland.
     case wlCopy = 1
-    // X11.
+    // xclip and xsel, for X11.
     case xclip = 2
     case xsel = 3
 
@@ -64,7 +64,6 @@ package enum ClipboardTool: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Puts `text` on the clipboard.
     package func write(_ text: Span<UInt8>) throws(ClipboardFailure) {
         for arguments in writing {
             if try run(arguments, input: text) == 0 { return }
@@ -82,7 +81,6 @@ package enum ClipboardTool: UInt8, CaseIterable, Sendable {
                 limit: ClipboardTool.contentLimit, timeout: ClipboardTool.timeout))
     }
 
-    /// Empties the clipboard.
     package func clear() throws(ClipboardFailure) {
         let nothing: [UInt8] = []
         guard try run(clearing, input: nothing.span) == 0 else { throw .refused(self) }
@@ -118,7 +116,6 @@ package enum ClipboardFailure: SystemCallError, Hashable, Sendable {
 /// Few terminals let a program read it, so Watchword cannot find out whether it still holds a code,
 /// and does not clear it.
 package enum TerminalClipboard {
-    /// Puts `text` on the clipboard.
     package static func write(_ text: Span<UInt8>) throws(ClipboardFailure) {
         let encoded = String(decoding: Base64.encode(text), as: UTF8.self)
         do throws(TerminalError) {
@@ -139,7 +136,7 @@ package enum ClipboardRoute: Hashable, Sendable {
     /// connection by SSH, to set the clipboard.
     case terminal
 
-    /// The words by which users choose one, apart from `auto`.
+    /// The words by which users choose a route, apart from `auto`.
     package static let words = ClipboardTool.allCases.map(\.program) + ["osc52"]
 
     /// The route that one of ``words`` names.
@@ -153,7 +150,6 @@ package enum ClipboardRoute: Hashable, Sendable {
         }
     }
 
-    /// The word that names the route.
     package var word: String {
         switch self {
         case .tool(let tool): tool.program
@@ -179,7 +175,7 @@ package enum ClipboardRoute: Hashable, Sendable {
     ) throws(ClipboardFailure) -> ClipboardRoute {
         let usable = ClipboardTool.allCases.filter { environment($0.display) != nil }
         if let tool = usable.first(where: { isInstalled($0.program) }) { return .tool(tool) }
-        // The display of a connection by SSH may be a forwarded one, without a program here.
+        // The display of a connection by SSH may be forwarded, without a program here.
         if ["SSH_TTY", "SSH_CONNECTION"].contains(where: { environment($0) != nil }) {
             return .terminal
         }

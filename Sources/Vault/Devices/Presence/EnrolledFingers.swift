@@ -8,7 +8,7 @@ package struct EnrolledFingers: Hashable, Sendable {
     package static let longestText = 64 * (longestName + 1)
     private static let longestName = 32
 
-    /// - Parameter names: as fprintd has them, such as `right-index-finger`.
+    /// - Parameter names: as fprintd spells them, such as `right-index-finger`.
     package init?(_ names: [Substring]) {
         let areValid = names.allSatisfy { name in
             (1...Self.longestName).contains(name.utf8.count)

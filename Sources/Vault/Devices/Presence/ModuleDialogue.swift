@@ -4,9 +4,8 @@ package import WatchwordSystem
 
 /// Interprets and limits the messages from the program that runs the modules.
 struct ModuleDialogue {
-    /// What to do next.
+    /// The next step of the conversation.
     enum Step {
-        /// Show a message.
         case show(String)
         /// Ask a question, and send the answer.
         case ask(String, isEchoed: Bool)
@@ -16,7 +15,7 @@ struct ModuleDialogue {
 
     /// Whether a question was answered, or a module reported an error.
     private(set) var mayHaveBeenAttempted = false
-    /// Whether the modules have an answer of the person.
+    /// Whether the modules have an answer from the person.
     private(set) var isAnswered = false
     private var remarkCount = 0
     private var remarkBytes = 0
@@ -64,8 +63,8 @@ struct ModuleDialogue {
         case .granted: return true
         case .denied: return false
         case .failed(.failed(let failure)) where isAnswered && failure.cause != .moduleNotLoaded:
-            // One module may have refused the answer, and another one failed: unless a module
-            // cannot run at all, a guess counts.
+            // One module may have refused the answer before another module failed, so the answer
+            // counts as a guess, unless a module could not run at all.
             return false
         case .failed(let reason):
             // The user was authenticated, so this was not an attempt to guess.
@@ -97,7 +96,8 @@ package final class ModuleRelay {
 
     /// The longest answer in bytes.
     package static let longestAnswer = ModuleFrame.longestAnswer
-    /// What an answer leaves to the modules for their verdict, which they may delay.
+    /// The time that the modules have for their verdict after an answer; they may delay the
+    /// verdict.
     static let timeForVerdict = Duration.seconds(5)
 
     /// - Parameter program: the connection to `watchword-presence`.
@@ -110,8 +110,9 @@ package final class ModuleRelay {
 
     /// Passes messages between the modules and the person until there is a verdict: yes or no.
     ///
-    /// Once the modules have an answer, they decide, whatever becomes of the person: nobody can
-    /// guess and leave before the refusal. Further questions then get an empty answer.
+    /// Once the modules have an answer, they decide, even if the person leaves: otherwise an
+    /// attacker could guess and leave before the refusal. Further questions then get an empty
+    /// answer.
     ///
     /// - Parameters:
     ///   - person: becomes ready when the person's program ends while nothing is asked; `nil` if

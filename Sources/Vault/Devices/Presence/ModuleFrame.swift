@@ -120,7 +120,7 @@ public struct ModuleAnswer {
         }
     }
 
-    /// Lends the answer.
+    /// Lends the bytes of the answer to `body`.
     public func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         frame.withBytes { body($0.extracting(text)) }
     }
@@ -182,14 +182,13 @@ public final class ModuleChannel {
         do throws(SystemCallFailure) {
             try report(verdict)
         } catch {
-            // There is nobody left to report to.
+            // The failure can no longer be reported.
             ProcessEnd.atOnce(with: 6)
         }
         // The modules' own exit handlers do not run: they could take forever.
         ProcessEnd.atOnce(with: 0)
     }
 
-    /// Reports the verdict.
     func report(_ verdict: ModuleVerdict) throws(SystemCallFailure) { try send(.verdict(verdict)) }
 
     private func send(_ frame: ModuleFrame) throws(SystemCallFailure) {

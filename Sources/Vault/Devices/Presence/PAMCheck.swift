@@ -21,8 +21,8 @@ public struct PAMCheck: PresenceCheck {
     /// Sets the program that runs the modules.
     ///
     /// - Parameters:
-    ///   - path: The program; by default the one beside the running program, or else where an
-    ///     installation puts it (`../libexec/watchword/`).
+    ///   - path: The program; by default the one next to the running program, or else in the
+    ///     installation folder (`../libexec/watchword/`).
     ///   - timeout: How long the whole check may take.
     public init(path: String? = nil, timeout: Duration = .seconds(60)) {
         self.path = path
@@ -55,7 +55,8 @@ public enum PAMService {
     /// The name of the service file with which users prove who they are before they enrol their
     /// first authenticator.
     ///
-    /// It must ask for the login password, and nothing that a program of the user can satisfy.
+    /// It must ask for the login password, and must not accept anything that a program of the user
+    /// can provide.
     public static let enrolment = "watchword-enrol"
     /// Where Linux-PAM looks for the service file: the administrator's folder, then the packages'
     /// folder.
@@ -202,7 +203,7 @@ package final class ModuleTerminal {
         self.deadline = deadline
     }
 
-    /// Shows a message; without a terminal there is nobody to read it.
+    /// Shows a message; without a terminal, the message is discarded.
     package func show(_ text: String) throws(PAMCheckFailure) {
         do throws(TerminalError) {
             let terminal = try Terminal()

@@ -2,7 +2,7 @@ public import WatchwordSystem
 
 /// Why the system's modules returned no verdict.
 public struct PAMCheckFailure: PresenceFailure, SystemCallError, Hashable {
-    /// The reason.
+    /// Why there is no verdict.
     public let reason: Reason
     /// Whether, before the failure, a question had been answered or a module had reported an error.
     public let mayConcealAttempt: Bool
@@ -15,7 +15,7 @@ public struct PAMCheckFailure: PresenceFailure, SystemCallError, Hashable {
 
     /// Why there is no verdict.
     public enum Reason: Hashable, Sendable {
-        /// The timeout expired.
+        /// The timeout for the whole check expired.
         case timedOut
         /// The person cancelled, or closed the terminal.
         case cancelled
@@ -25,7 +25,7 @@ public struct PAMCheckFailure: PresenceFailure, SystemCallError, Hashable {
         case noTerminal
         /// The answer is longer than PAM allows.
         case answerTooLong
-        /// The terminal failed.
+        /// Reading from the terminal or writing to it failed.
         case terminal(SystemCallFailure)
         /// The user of this process has no name.
         case noUserName
@@ -40,7 +40,7 @@ public struct PAMCheckFailure: PresenceFailure, SystemCallError, Hashable {
         case talksTooMuch
         /// The program that runs the modules broke the protocol.
         case nonsense
-        /// The program is neither beside the running one nor where an installation puts it.
+        /// The program is neither next to the running program nor in the installation folder.
         case programNotFound
         /// The program has a different version.
         case otherVersion
@@ -61,12 +61,12 @@ public struct PAMCallFailure: Hashable, Sendable {
         case validateAccount = "pam_acct_mgmt"
     }
 
-    /// The call.
+    /// The libpam call that failed.
     public let call: Call
     /// The return code, one of the `PAM_…` constants.
     public let code: UInt8
 
-    /// What the code means.
+    /// The meaning of the code.
     public enum Cause: Hashable, Sendable {
         case moduleNotLoaded
         case moduleFailed
@@ -136,8 +136,8 @@ extension PAMCheckFailure {
 }
 
 extension PAMCheckFailure.Reason {
-    /// Whether the program that runs the modules reports it; the others are found out in the
-    /// process that started it.
+    /// Whether the program that runs the modules reports this failure; the process that started the
+    /// program detects all other failures.
     var isReportedByModules: Bool {
         switch self {
         case .noServiceFile, .noUserName, .accountRefused, .failed: true

@@ -4,9 +4,9 @@ public import WatchwordSystem
 //
 // It passes the connection to a `watchword-presence` that the service manager has started as root,
 // and gets a verdict. The modules and the user's program exchange messages over the connection, so
-// the password does not pass through the server, and the kernel says who the user is.
+// the password does not pass through the server, and the kernel identifies the user.
 
-/// The server's side.
+/// The check, as the server starts it.
 package struct PeerCheck: Sendable {
     private let path: String
 
@@ -51,7 +51,7 @@ package struct PeerCheck: Sendable {
 public final class PeerRequest {
     /// The user at the other end of the connection.
     public let user: UInt32
-    /// The connection.
+    /// The connection to the user's program.
     public let channel: ModuleChannel
     private let server: FrameConnection
 

@@ -24,14 +24,16 @@ extension Never: PresenceFailure {
 }
 
 extension PresenceCheck {
-    /// Asks the user, and creates a proof if the user confirms; there is no other way to get one.
+    /// Asks the user, and creates a proof if the user passes the check.
+    ///
+    /// Nothing else creates a proof.
     ///
     /// - Parameters:
     ///   - purpose: the only purpose of the proof.
     ///   - lifetime: how long the proof is valid after the answer.
     ///   - now: the time of the answer, by a clock that cannot be set and that continues during
     ///     system sleep; evaluated after the answer.
-    /// - Returns: `nil` if the user does not confirm.
+    /// - Returns: `nil` if the user does not pass the check.
     public mutating func prove(
         for purpose: PresencePurpose, lasting lifetime: Duration = .seconds(30),
         now: @autoclosure () -> Duration
@@ -44,14 +46,14 @@ extension PresenceCheck {
 /// A proof that the user was recently present, created by a successful ``PresenceCheck`` and
 /// consumed by the call that it is passed to.
 ///
-/// It cannot be copied, stored in a collection or created directly, so one confirmation permits one
+/// It cannot be copied, stored in a collection or created directly, so one check permits one
 /// action. The compiler does not prevent storing it in an object, but that gains nothing, because
 /// it soon expires.
 public struct PresenceProof<Grade: PresenceGrade>: ~Copyable, Sendable {
     private let purpose: PresencePurpose
     private let expiry: Duration
 
-    // Only for ``PresenceCheck/prove(for:lasting:now:)``.
+    // Called only by ``PresenceCheck/prove(for:lasting:now:)``.
     init(of purpose: PresencePurpose, until expiry: Duration) {
         self.purpose = purpose
         self.expiry = expiry
@@ -75,7 +77,8 @@ public struct PresenceProof<Grade: PresenceGrade>: ~Copyable, Sendable {
 public enum PresenceProofRefusal: CaseIterable, Hashable, Sendable {
     /// The proof has expired.
     case expired
-    /// It was created for another purpose, or for an earlier check with the same purpose.
+    /// The proof was created for a different purpose, or for an earlier check with the same
+    /// purpose.
     case otherPurpose
 }
 
@@ -89,7 +92,7 @@ public final class PresencePurpose: Sendable {
     /// The purpose as shown to the user.
     public let words: String
 
-    /// Creates a purpose without any proofs.
+    /// Starts a purpose for which no proof exists yet.
     public init(_ words: String) { self.words = words }
 }
 

@@ -11,7 +11,7 @@ public struct FIDOCredential: Hashable, Sendable {
     public let relyingParty: String
     /// Whether the authenticator must verify its user by the PIN.
     ///
-    /// The authenticator derives another secret without verification.
+    /// Without verification, the authenticator derives a different secret.
     public let requiresPIN: Bool
 
     /// The number of bytes of the salt.
@@ -23,7 +23,7 @@ public struct FIDOCredential: Hashable, Sendable {
     /// The relying party of new credentials.
     package static let standardRelyingParty = "watchword.vault"
 
-    /// Combines the parts; `nil` if one is empty, too long or malformed.
+    /// Combines the parts; `nil` if a part is empty, too long or malformed.
     public init?(id: [UInt8], salt: [UInt8], relyingParty: String, requiresPIN: Bool) {
         guard (1...FIDOCredential.largestID).contains(id.count),
             salt.count == FIDOCredential.saltCount,

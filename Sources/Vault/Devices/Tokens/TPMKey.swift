@@ -2,7 +2,7 @@ internal import WatchwordCryptography
 package import WatchwordSystem
 
 /// A key pair on P-256 that a TPM has made, as the vault keeps it: only that TPM can load it, and
-/// it signs only for somebody who knows its authorization value and, if it has one, the PIN.
+/// it signs only for somebody who has its authorization value and, if the key has one, the PIN.
 public struct TPMKey: Hashable, Sendable {
     /// The TPM's structure `TPM2B_PUBLIC`.
     public let publicArea: [UInt8]
@@ -31,7 +31,7 @@ public struct TPMKey: Hashable, Sendable {
     /// The maximum size of a Name in bytes.
     package static let longestName = 66
 
-    /// Combines the parts; `nil` if one is empty or too large.
+    /// Combines the parts; `nil` if a part is empty or too large.
     public init?(
         publicArea: [UInt8], privateArea: [UInt8], parent: UInt32, parentName: [UInt8],
         requiresPIN: Bool
@@ -109,9 +109,9 @@ extension TPMObject: Transferable {
     }
 }
 
-/// Where a TPM is.
+/// The address of a TPM.
 ///
-/// It is never read from a vault file: the library loads code by this name.
+/// The address is never read from a vault file: the library loads code by this name.
 public struct TPMAddress: Hashable, Sendable {
     /// As in tpm2-tss: `device:PATH`, or `swtpm:host=…,port=…` for the emulator.
     public let text: String
@@ -141,7 +141,7 @@ public struct TPMAddress: Hashable, Sendable {
     public var emulatorPorts: [UInt16]? {
         guard devicePath == nil else { return nil }
         let named = text.split(separator: ",").last { $0.hasPrefix("port=") }
-        // tpm2-tss uses 2321 if none is named.
+        // tpm2-tss uses 2321 if no port is specified.
         let port = named.map { UInt16($0.dropFirst("port=".count)) } ?? 2321
         return port.map { [$0, $0 &+ 1] } ?? []
     }
@@ -160,8 +160,8 @@ extension TPMAddress: Transferable {
 
 /// The certificates in the content of indices of a TPM's memory, in DER.
 ///
-/// A certificate may begin in one index and end in the next one. What follows the last certificate
-/// in an index is ignored, because some makers fill the rest with other bytes.
+/// A certificate may begin in one index and end in the next index. What follows the last
+/// certificate in an index is ignored, because some makers fill the rest with other bytes.
 package func storedCertificates(in indices: [[UInt8]]) -> [[UInt8]] {
     let bytes = Array(indices.joined())
     var found: [[UInt8]] = []

@@ -15,9 +15,9 @@ public enum TokenFailure: SystemCallError, Hashable, Sendable {
     case noDevice
     /// This user may not open the device.
     case noPermission
-    /// Other programs use the device, or all the room in it.
+    /// Other programs use the device, or fill its memory.
     case busy
-    /// The secret or credential was made by another device, or the device was reset since then.
+    /// The secret or credential was made by a different device, or the device was reset since then.
     case otherDevice
     /// The PIN was wrong too often for one command; the device allows this many more attempts.
     case wrongPIN(left: UInt32?)
@@ -27,9 +27,9 @@ public enum TokenFailure: SystemCallError, Hashable, Sendable {
     case failed(call: String, code: UInt32)
     /// The helper could not give up its privileges, so it did nothing.
     case notConfined(SystemCallFailure)
-    /// The device's response makes no sense.
+    /// The device's response is malformed or inconsistent.
     case badDeviceResponse
-    /// What the vault file holds for the device is malformed.
+    /// The vault file's data for the device is malformed.
     case badRequest
 
     // A TPM.
@@ -51,7 +51,7 @@ public enum TokenFailure: SystemCallError, Hashable, Sendable {
     case needsReinsertion
     /// The authenticator has no PIN.
     case noPINSet
-    /// Nobody touched the authenticator in time.
+    /// The authenticator was not touched in time.
     case notTouched
     /// The authenticator, or its user, declined.
     case declined
@@ -62,7 +62,8 @@ public enum TokenFailure: SystemCallError, Hashable, Sendable {
 }
 
 extension TokenFailure {
-    /// Whether the helper can report it; the others are found out in the process that started it.
+    /// Whether the helper can report this failure; the process that started the helper detects all
+    /// other failures.
     package var isReportedByHelper: Bool {
         switch self {
         case .helper, .timedOut, .badHelperResponse: false

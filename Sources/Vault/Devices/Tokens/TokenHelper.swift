@@ -16,9 +16,9 @@ public protocol TokenRequestHandler: Sendable {
 /// Only this process loads the libraries for TPMs and authenticators and reads what the devices
 /// send. It learns the PIN and one slot's secret, and nothing else from the vault.
 public struct TokenHelper: TokenRequestHandler {
-    /// What the helper needs from the person.
+    /// The person, who enters the PIN and touches the device.
     public protocol Person {
-        /// Asks for the PIN, again after a wrong one; `nil` cancels.
+        /// Asks for the PIN, again after a wrong PIN; `nil` cancels.
         ///
         /// - Parameter left: how many more attempts the device allows, if it reports this.
         mutating func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes?
@@ -39,8 +39,8 @@ public struct TokenHelper: TokenRequestHandler {
     /// Sets the program to start.
     ///
     /// - Parameters:
-    ///   - path: the program; by default, the one beside the running program, or where an
-    ///     installation puts it (`../libexec/watchword/`).
+    ///   - path: the program; by default, the one next to the running program, or else in the
+    ///     installation folder (`../libexec/watchword/`).
     ///   - timeout: for each step of the device, not counting the time that a person takes to type.
     /// - Throws: ``HelperFailure/notFound`` if no path is given and the program is not found.
     public init(path: String? = nil, timeout: Duration = standardTimeout) throws(TokenFailure) {

@@ -11,19 +11,19 @@ package import WatchwordSystem
 // watchword → helper, each:  the PIN, or nothing to cancel
 // helper → watchword, last:  done or refused
 
-/// What a device has done.
+/// The result of a request to a device.
 public enum TokenResponse: Sendable {
-    /// The sealed secret.
+    /// The secret as the TPM sealed it.
     case sealed(TPMObject)
     /// The key, and its public key.
     case madeKey(TPMKey, point: [UInt8])
     /// The signature in DER.
     case signature([UInt8])
-    /// What the TPM says about the key.
+    /// The TPM's attestation of the key.
     case attested(KeyAttestation)
     /// The new credential and its secret.
     case made(FIDOCredential, SecretBytes)
-    /// The secret.
+    /// The secret that was requested.
     case secret(SecretBytes)
 }
 
@@ -115,7 +115,7 @@ extension FieldReader {
     }
 }
 
-/// A PIN, or none; an empty one counts as none.
+/// A PIN, or none; an empty PIN counts as none.
 package struct OptionalPIN: Transferable {
     package let pin: SecretBytes?
 

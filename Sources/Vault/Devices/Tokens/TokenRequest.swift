@@ -2,11 +2,11 @@ internal import WatchwordCoding
 public import WatchwordCryptography
 package import WatchwordSystem
 
-/// What a device is asked to do, in one run of the helper process.
+/// A request to a device, for one run of the helper process.
 public enum TokenRequest: Sendable {
     /// Seal a secret, and verify that it can be unsealed.
     case seal(SecretBytes, pin: SecretBytes?, isBoundToPCR7: Bool, in: TPMAddress)
-    /// Unseal a secret.
+    /// Unseal a secret that this TPM has sealed.
     case unseal(TPMObject, in: TPMAddress)
     /// Make a key pair in a TPM, which can be used with this authorization value, and the PIN if
     /// there is one.
@@ -17,15 +17,16 @@ public enum TokenRequest: Sendable {
     case attest(TPMKey, for: [UInt8], authorization: SecretBytes, in: TPMAddress)
     /// Reveal the secret that a server protected for an attested TPM.
     case activate(KeyActivation, in: TPMAddress)
-    /// Make a credential on the device at this path (by default, the only one), and get its secret.
+    /// Make a credential on the device at this path (by default, the only device), and get its
+    /// secret.
     case makeCredential(device: String?, salt: [UInt8], requiresPIN: Bool)
     /// Get the secret of a credential.
     case secret(of: FIDOCredential, device: String?)
 
     /// The number of bytes of a sealed secret.
     package static let secretCount = 32
-    /// The maximum size of a PIN in bytes: that of a TPM with SHA-256, and less than that of an
-    /// authenticator (63).
+    /// The maximum size of a PIN in bytes: the limit of a TPM with SHA-256, which is lower than the
+    /// limit of an authenticator (63).
     package static let longestPIN = 32
     /// The maximum size of an authenticator's PIN in bytes.
     package static let longestAuthenticatorPIN = 63

@@ -7,17 +7,17 @@ package import WatchwordSystem
 ///
 /// No call waits for the bus. It is used by one thread.
 @safe package final class LoginManager {
-    /// What it announces.
+    /// An announcement of the login manager.
     package enum Notice: Hashable, Sendable {
-        /// A session of the user with this ID is locked; `nil` if its user could not be found out.
+        /// A session of the user with this ID is locked; `nil` if its user could not be determined.
         case lock(user: UInt32?)
         /// The machine is about to sleep; ``allowSleep()`` lets it.
         case sleep
     }
 
-    /// Whether a user has an active session at this machine, and not only a remote one.
+    /// Whether a user has an active session at this machine, and not only a remote session.
     ///
-    /// Without the login manager, nobody is known to have one.
+    /// Without the login manager, no user is known to have an active session.
     package static func isAtMachine(_ user: UInt32) -> Bool { login_active_seats(user) > 0 }
 
     private let watch: OpaquePointer
@@ -51,7 +51,7 @@ package import WatchwordSystem
         }
     }
 
-    /// What it has announced since the last call.
+    /// The announcements since the last call.
     ///
     /// - Throws: if the connection to the bus is lost.
     package func notices() throws(SystemCallFailure) -> Set<Notice> {

@@ -27,15 +27,15 @@ internal import WatchwordCryptography
         guard unsafe fido_dev_has_pin(device) else { throw .noPINSet }
     }
 
-    /// How many more wrong PINs the authenticator accepts; `nil` if it does not tell.
+    /// How many more wrong PINs the authenticator accepts; `nil` if it does not report this.
     func attemptsLeft() -> UInt32? {
         var left: Int32 = 0
         guard unsafe fido_dev_get_retry_count(device, &left) == FIDO_OK else { return nil }
         return UInt32(exactly: left)
     }
 
-    /// Whether the authenticator knows the credential; `nil` if it does not tell without a touch or
-    /// a PIN.
+    /// Whether the authenticator recognises the credential; `nil` if it does not reveal this
+    /// without a touch or a PIN.
     func knows(_ credential: FIDOCredential) -> Bool? {
         do throws(TokenFailure) {
             let assertion = try Assertion(of: credential)

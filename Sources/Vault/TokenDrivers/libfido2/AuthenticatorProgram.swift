@@ -45,7 +45,7 @@ public enum AuthenticatorProgram {
         return devices
     }
 
-    /// The authenticator that knows the credential; no touch is needed to find it.
+    /// The authenticator that recognises the credential; no touch is needed to find it.
     private static func holder(
         of credential: FIDOCredential, among devices: [Authenticator]
     ) -> Authenticator? {
@@ -86,7 +86,7 @@ public enum AuthenticatorProgram {
             credential, try device.secret(of: credential, pin: requiresPIN ? made.pin : nil))
     }
 
-    /// Calls `body` with the PIN, again after a wrong one.
+    /// Calls `body` with the PIN, again after a wrong PIN.
     private static func withPIN<Result>(
         _ requiresPIN: Bool, on device: Authenticator, over channel: borrowing TokenChannel,
         _ body: (SecretBytes?) throws(TokenFailure) -> Result
@@ -108,7 +108,7 @@ public enum AuthenticatorProgram {
     }
 }
 
-/// Where authenticators are.
+/// The source of authenticators.
 public protocol AuthenticatorSource {
     /// Opens the authenticator at `path`, or all of them.
     func open(_ path: String?) throws(TokenFailure) -> [Authenticator]
@@ -145,7 +145,7 @@ public struct ConnectedAuthenticators: AuthenticatorSource {
             return nil
         }
         let authenticator = unsafe Authenticator(owning: device)
-        // One that supports only U2F has no `hmac-secret`.
+        // An authenticator that supports only U2F has no `hmac-secret`.
         return unsafe fido_dev_is_fido2(device) ? authenticator : nil
     }
 

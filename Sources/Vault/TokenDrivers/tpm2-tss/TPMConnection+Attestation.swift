@@ -2,9 +2,9 @@ internal import CTSS2
 internal import Devices
 internal import WatchwordCryptography
 
-// What a TPM says about its keys (TCG “TPM 2.0 Keys for Device Identity and Attestation”).
+// A TPM's attestation of its keys (TCG “TPM 2.0 Keys for Device Identity and Attestation”).
 extension TPMConnection {
-    /// A key that signs only what the TPM itself generates; the same one each time.
+    /// A key that signs only what the TPM itself generates; the same key each time.
     func attestationKey() throws(TokenFailure) -> PrimaryKey {
         var template = TPM2B_PUBLIC()
         template.publicArea.type = TPM2_ALG_ECC
@@ -78,7 +78,7 @@ extension TPMConnection {
         _ activation: KeyActivation, for attestationKey: TPMHandle, _ endorsementKey: TPMHandle
     ) throws(TokenFailure) -> SecretBytes {
         let session = try endorsementSession()
-        // This one only encrypts what is revealed.
+        // This session only encrypts the revealed secret.
         let encryption = try self.session(TPM2_SE(TPM2_SE_HMAC), under: endorsementKey)
         var (blob, seed) = (TPM2B_ID_OBJECT(), TPM2B_ENCRYPTED_SECRET())
         guard activation.blob.count <= MemoryLayout.size(ofValue: blob.credential),
@@ -94,7 +94,7 @@ extension TPMConnection {
                 session.number, encryption.number, &blob, &seed, &secret))
         guard let found = unsafe secret else { throw .badDeviceResponse }
         defer { unsafe Esys_Free(found) }
-        // The secret is good for one registration.
+        // The secret is valid for one registration.
         let bytes = try unsafe take(found.pointee.size, from: found.pointee.buffer)
         guard bytes.count == TokenRequest.secretCount else { throw .badDeviceResponse }
         return SecretBytes(copying: bytes.span)
@@ -111,7 +111,7 @@ extension TPMConnection {
                 context, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, nil,
                 TPM2_SE(TPM2_SE_POLICY), &algorithm, TPMI_ALG_HASH(TPM2_ALG_SHA256), &number))
         let session = TPMHandle(number, in: self)
-        // Otherwise the TPM ends it itself, after which it cannot be flushed.
+        // Otherwise the TPM ends the session itself, and the session can no longer be flushed.
         try check(
             "Esys_TRSess_SetAttributes",
             unsafe Esys_TRSess_SetAttributes(
@@ -129,7 +129,7 @@ extension TPMConnection {
 /// The endorsement keys that the makers of TPMs certify (TCG “EK Credential Profile”, section 2.2.1
 /// and annex B).
 ///
-/// The first one that has a certificate is used. P-256 comes first: the TPM derives the key twice
+/// The first key that has a certificate is used. P-256 comes first: the TPM derives the key twice
 /// for each enrolment, and must search for large primes to derive an RSA key.
 enum EndorsementKind: CaseIterable {
     /// Template L-2.
@@ -181,7 +181,7 @@ extension TPMConnection {
 
     /// The certificates of issuers that the TPM's maker wrote, in DER; at most seven.
     ///
-    /// The server may have them, too, so one that cannot be read is left out.
+    /// The server may have them, too, so a certificate that cannot be read is left out.
     func issuerCertificates() -> [[UInt8]] {
         var contents: [[UInt8]] = []
         var count = 0

@@ -7,7 +7,7 @@ extension TPMConnection {
     /// Where the TCG's “TPM v2.0 Provisioning Guidance”, section 7.8, puts the storage root key.
     private static let persistentRoot: TPM2_HANDLE = 0x8100_0001
 
-    /// The parent of new keys: the persistent storage root key, or else one that is derived anew.
+    /// The parent of new keys: the persistent storage root key, or else a key that is derived anew.
     ///
     /// - Returns: the parent, and its persistent handle or 0.
     func parentOfNewKeys() throws(TokenFailure) -> (TPMHandle, UInt32) {
@@ -17,8 +17,8 @@ extension TPMConnection {
         return (try storageRoot(), 0)
     }
 
-    /// The parent of a key; throws ``TokenFailure/otherDevice`` if it is not the one that the key
-    /// was made under.
+    /// The parent of a key; throws ``TokenFailure/otherDevice`` if the key was made under a
+    /// different parent.
     func parent(of key: TPMKey) throws(TokenFailure) -> TPMHandle {
         var parent: TPMHandle?
         if key.parent == 0 {
@@ -88,7 +88,6 @@ extension TPMConnection {
         return [UInt8](repeating: 0, count: 32 - bytes.count) + bytes
     }
 
-    /// Loads a key.
     func load(_ key: TPMKey, under parent: TPMHandle) throws(TokenFailure) -> TPMHandle {
         try load(key.publicArea, key.privateArea, of: TPM2_ALG_ECC, under: parent).0
     }

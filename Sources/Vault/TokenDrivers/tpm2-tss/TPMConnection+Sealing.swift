@@ -31,7 +31,7 @@ internal import WatchwordCryptography
 struct LoadedObject {
     let handle: TPMHandle
     let object: TPMObject
-    /// The policy that the TPM enforces; empty without one.
+    /// The policy that the TPM enforces; empty without a policy.
     let policy: [UInt8]
 }
 
@@ -103,7 +103,7 @@ extension TPMConnection {
         return object
     }
 
-    /// What a TPM has made.
+    /// A new object, as the TPM returns it.
     struct CreatedObject {
         /// `TPM2B_PUBLIC`.
         let publicArea: [UInt8]
@@ -141,7 +141,6 @@ extension TPMConnection {
             }, publicPart: unsafe found.pointee)
     }
 
-    /// Loads a sealed secret.
     func load(_ object: TPMObject, under root: TPMHandle) throws(TokenFailure) -> LoadedObject {
         let (handle, publicPart) = try load(
             object.publicArea, object.privateArea, of: TPM2_ALG_KEYEDHASH, under: root)

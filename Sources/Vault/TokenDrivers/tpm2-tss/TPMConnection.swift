@@ -24,7 +24,7 @@ internal import WatchwordCryptography
         try check("Esys_Initialize", result)
     }
 
-    /// Why a TPM could not be opened; the library does not say.
+    /// Why a TPM could not be opened; the library does not report it.
     private static func obstacle(at address: TPMAddress) -> TokenFailure {
         guard let path = address.devicePath else { return .noDevice }
         let file = unsafe open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
@@ -62,8 +62,8 @@ internal import WatchwordCryptography
         return first.value
     }
 
-    /// The handles in the TPM, beginning with `first`, of the same type; none if it does not report
-    /// them.
+    /// The handles in the TPM, beginning with `first`, of the same type; none if the TPM does not
+    /// report them.
     func handles(from first: TPM2_HANDLE) -> [TPM2_HANDLE] {
         guard let found = capability(TPM2_CAP_HANDLES, from: first, count: 64) else { return [] }
         let list = unsafe found.handles
@@ -85,7 +85,7 @@ internal import WatchwordCryptography
         return unsafe found.pointee.data
     }
 
-    /// How many more wrong PINs the TPM permits; `nil` if it does not report this.
+    /// How many more wrong PINs the TPM permits; `nil` if the TPM does not report this number.
     ///
     /// - Parameter spares: whether to leave a quarter of what the TPM permits to other objects.
     func attemptsLeft(sparing spares: Bool = false) -> UInt32? {
@@ -96,7 +96,7 @@ internal import WatchwordCryptography
         return usable > failed ? usable - failed : 0
     }
 
-    /// After how many seconds the TPM forgives one wrong PIN.
+    /// The number of seconds after which the TPM forgives one wrong PIN.
     func secondsPerAttempt() -> UInt32? { property(WATCHWORD_PT_LOCKOUT_INTERVAL) }
 }
 
@@ -131,7 +131,7 @@ struct TPMCode {
         case _ where isFormatOne && number == 0x1d, 0x128: .changedPCR7
         // TPM_RC_INTEGRITY: the private area was not encrypted by this TPM.
         case _ where isFormatOne && number == 0x1f && call == "Esys_Load": .otherDevice
-        // What the file holds is not what the TPM wrote.
+        // The file's content differs from what the TPM wrote.
         case _ where (isFormatOne || isFromLibrary) && call == "Esys_Load": .badRequest
         default: .failed(call: call, code: value)
         }

@@ -36,7 +36,7 @@ public enum TPMProgram {
         }
     }
 
-    /// Uses an object that needs a PIN, and asks for the PIN again after a wrong one.
+    /// Uses an object that needs a PIN, and asks for the PIN again after a wrong PIN.
     ///
     /// - Parameter spares: whether to leave a quarter of the attempts to other objects.
     private static func withPIN(
@@ -95,7 +95,8 @@ public enum TPMProgram {
         guard key.requiresPIN else {
             return .signature(try tpm.sign(message, with: loaded, authorization, under: parent))
         }
-        // Whoever has the key, and guesses, does not lock those whose vaults the TPM opens.
+        // Somebody who has the key and guesses the PIN does not lock out the users whose vaults the
+        // TPM opens.
         return try withPIN(for: tpm, sparing: true, over: channel) { pin throws(TokenFailure) in
             .signature(
                 try tpm.sign(message, with: loaded, value(authorization, pin), under: parent))
@@ -110,7 +111,7 @@ public enum TPMProgram {
         let tpm = try confinedConnection(to: address, over: channel)
         let (kind, certificate) = try tpm.endorsement()
         let certificates = [certificate] + tpm.issuerCertificates()
-        // A TPM may have room for three keys only, so this one does not stay loaded.
+        // A TPM may have room for three keys only, so this key does not stay loaded.
         let endorsementKey = try tpm.endorsementKey(kind).publicArea
         let parent = try tpm.parent(of: key)
         let loaded = try tpm.load(key, under: parent)

@@ -18,8 +18,8 @@ struct Denials {
     /// Measures `count` denials of each of `kinds`.
     func run(_ kinds: [Kind]) async throws {
         let store = try place.open()
-        // Only so many wrong codes per credential as cost no wait: the next one does more work, as
-        // it adds the event `locked`.
+        // Only as many wrong codes per credential as cause no wait: the next wrong code does more
+        // work, as it adds the event `locked`.
         let codes = Policy.standard.firstFailureWithWait - 1
         let population = Population(count: (count + codes - 1) / codes)
         try await population.fill(store, keys: place.keys)

@@ -4,7 +4,7 @@ import WatchwordCryptography
 
 /// Passkeys of one authenticator in software, and the browser in front of it.
 ///
-/// All passkeys share one key, which costs the server the same as keys of their own.
+/// All passkeys share one key, which costs the server the same as separate keys.
 struct PasskeyPopulation: Sendable {
     /// The number of passkeys; their subjects are `person-0` and so on.
     let count: Int
@@ -32,7 +32,6 @@ struct PasskeyPopulation: Sendable {
             for: try RelyingParty(ids: [relyingParty], name: "Mill", origins: [origin]))
     }
 
-    /// Registers all passkeys.
     func fill(_ store: any VerificationStore, keys: KeyRing, batch: Int) async throws {
         try await store.fill(count, keys: keys, batch: batch) { number, verifier in
             let passkeys = try Self.passkeys(verifier)
@@ -57,7 +56,7 @@ struct PasskeyPopulation: Sendable {
         try signed(id(number), challenge, by: signature(message(challenge)))
     }
 
-    /// The same with any id and any signature.
+    /// The JSON in the same form, with any id and any signature.
     func signed(
         _ id: [UInt8], _ challenge: [UInt8], by signature: [UInt8]
     ) throws -> [UInt8] {
@@ -73,7 +72,7 @@ struct PasskeyPopulation: Sendable {
             """.utf8)
     }
 
-    /// What the passkey signs.
+    /// The bytes that the passkey signs.
     func message(_ challenge: [UInt8]) throws -> [UInt8] {
         try authenticatorData(flags: 0x05) + digest(clientData("webauthn.get", challenge))
     }

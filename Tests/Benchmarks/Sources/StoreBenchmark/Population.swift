@@ -5,7 +5,8 @@ import WatchwordCryptography
 
 /// Credentials with known keys, so that each has a correct code at any time.
 struct Population: Sendable {
-    /// The number of credentials; their subjects are `subject-0` and so on, with another `prefix`.
+    /// The number of credentials; their subjects are `subject-0` and so on, or begin with a
+    /// different ``prefix``.
     let count: Int
     var prefix = "subject-"
 

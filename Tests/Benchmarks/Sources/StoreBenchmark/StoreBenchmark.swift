@@ -129,7 +129,7 @@ struct Place: Sendable {
         self.keys = keys
     }
 
-    /// Uses new keys.
+    /// Opens the store with new keys.
     init(_ address: String) throws { self.init(address, keys: try KeyRing.make()) }
 
     func open() throws -> any VerificationStore {

@@ -4,11 +4,12 @@ import Verification
 import WatchwordCoding
 import WatchwordCryptography
 
-/// Reads the bytes as what a browser states about a ceremony.
+/// Reads the bytes as a browser's description of a ceremony.
 func fuzzClientData(_ bytes: [UInt8]) {
     guard let read = clientData(bytes) else { return }
     precondition(bytes.count <= 4_096, "client data is bounded")
-    // The same values in plain JSON are read alike, but their digest is that of other bytes.
+    // The same values in plain JSON are read in the same way, but their digest is computed from
+    // other bytes.
     var members: [(String, JSONValue)] = [
         ("type", .text(read.type)), ("challenge", .text(read.challenge)),
         ("origin", .text(read.origin)), ("crossOrigin", .flag(read.isCrossOrigin)),

@@ -96,7 +96,7 @@ private func key(_ encoded: [UInt8]) -> VerificationKey? {
 private func verify(_ object: AttestationObject) {
     do {
         switch try object.verify(clientDataHash: hash) {
-        // Nobody could sign.
+        // The fuzzer cannot sign, so no statement can be valid.
         case .verified(.selfAttested): preconditionFailure("a signature was forged")
         case .verified(.certified), .verified(.weaklyCertified):
             preconditionFailure("a signature was forged")

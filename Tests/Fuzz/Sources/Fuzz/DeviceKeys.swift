@@ -21,7 +21,7 @@ func fuzzPublicKey(_ bytes: [UInt8]) {
     precondition(!isValid(signature, of: message, by: read), "a signature was forged")
 }
 
-/// Reads the bytes as what a device sends about its TPM: five fields, and certificates.
+/// Reads the bytes as the data that a device sends about its TPM: five fields, and certificates.
 func fuzzDeviceKeyEvidence(_ bytes: [UInt8]) {
     var fields = FuzzedFields(bytes)
     let (endorsementKey, attestationKey) = (fields.next(), fields.next())
@@ -75,7 +75,7 @@ func fuzzTranscript(_ bytes: [UInt8]) {
         "presence and expiry are last")
 }
 
-/// Fields that are preceded by their length in two bytes; the last one may be cut short.
+/// Fields that are preceded by their length in two bytes; the last field may be cut short.
 private struct FuzzedFields {
     private(set) var rest: [UInt8]
 

@@ -37,7 +37,7 @@ func fuzzExportAnswer(_ bytes: [UInt8], isSound: Bool = false) {
     precondition(isRead || !isSound, "an answer that we wrote was rejected")
 }
 
-/// Decompresses the bytes.
+/// Reads the bytes as a gzip member.
 func fuzzGzip(_ bytes: [UInt8]) {
     do {
         let content = try gunzip(bytes.span, limit: 1 << 20)

@@ -47,7 +47,6 @@ enum FuzzTarget: String, CaseIterable {
     case courier
     case devicekey
 
-    /// Runs the target with the bytes.
     func tryOut(_ bytes: [UInt8]) {
         switch self {
         case .uri: fuzzKeyURI(bytes)

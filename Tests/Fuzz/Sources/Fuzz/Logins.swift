@@ -10,8 +10,8 @@ func fuzzCourier(_ bytes: [UInt8]) {
     expectOneForm(ResponseFrame.self, bytes)
 }
 
-/// Parses the bytes as a device key that is stored in a vault; what is written for an accepted one
-/// must be accepted again, with the same content.
+/// Parses the bytes as a device key that is stored in a vault; the encoding of an accepted key must
+/// be accepted again, with the same content.
 func fuzzDeviceKey(_ bytes: [UInt8]) {
     // Refusing the input is correct.
     guard let key = EnrolledKey(reading: SecretBytes(copying: bytes.span)) else { return }

@@ -11,16 +11,16 @@ private let libraries = Dictionary(
         return (library, loaded)
     })
 
-/// Decodes the bytes as a picture file; an accepted picture must be within the limits.
+/// Decodes the bytes as an image file; an accepted image must be within the limits.
 ///
-/// - Parameter library: the library to load; without it, pictures in its formats are refused.
+/// - Parameter library: the library to load; without it, images in its formats are refused.
 func fuzzPicture(_ bytes: [UInt8], library: ImageLibrary? = nil) {
     // Small limits make more runs possible; larger limits would not reach other code.
     let limits = ImageLimits(bytes: 1 << 20, pixels: 1 << 18, side: 2048, frames: 3)
     do {
         let file = try EncodedImage(
             bytes, limits: limits, library: library.flatMap { libraries[$0] })
-        // Drawn pictures have no pixels of their own.
+        // Drawn images have no pixels until they are drawn.
         let isDrawn = library == .librsvg || library == .poppler
         precondition(
             isDrawn || file.width * file.height <= limits.pixels, "a picture is within its limits")

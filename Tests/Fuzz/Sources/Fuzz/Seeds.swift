@@ -25,7 +25,7 @@ func messageSeeds() throws -> [(target: FuzzTarget, bytes: [UInt8])] {
 }
 
 private enum InvalidSeed: Error {
-    /// The parts of a value do not form one.
+    /// The parts do not form a valid value.
     case noValue
     /// The type does not accept its own encoding.
     case refused(by: String)
@@ -135,7 +135,7 @@ private func enrolmentMessages() throws -> [[UInt8]] {
     return try requests.map { try encoded($0) } + responses.map { try encoded($0) }
 }
 
-/// What a vault contains, and how it is changed.
+/// The contents of a vault, and changes to a vault.
 private func vaultMessages() throws -> [[UInt8]] {
     let content = EntryContent.oneTimePassword(
         try Credential(issuer: "Acme", account: "ann", key: secret))

@@ -31,7 +31,7 @@ func fuzzTransfer(_ bytes: [UInt8]) {
     expectOneForm(EnrolmentResponse.self, bytes)
 }
 
-/// Parses the bytes as a value; an accepted one must be written back byte for byte.
+/// Parses the bytes as a value; an accepted value must be written back byte for byte.
 ///
 /// - Returns: whether the bytes are accepted.
 @discardableResult func expectOneForm<Value: Transferable>(

@@ -5,9 +5,10 @@ internal import WatchwordSystem
 
 /// KeePass' database, KDBX 3 and 4.
 ///
-/// If the key file is missing, the database looks like one with another password.
+/// Without its key file, a database cannot be distinguished from a database with a different
+/// password.
 enum KDBXContainer {
-    /// What a database contains.
+    /// The content of a database.
     struct Document {
         /// The XML document, whose protected values are still encrypted.
         let xml: SecretBytes
@@ -115,7 +116,7 @@ struct KDBXKeyFile {
             let root = try readXML(file, limits: XMLLimits(bytes: 1 << 20))
             return root.name == "KeyFile" ? root : nil
         } catch {
-            // It is not a key file of the XML format.
+            // The file is not a key file of the XML format.
             return nil
         }
     }
@@ -218,7 +219,7 @@ struct KDBXBlocks {
         return SecretBytes(joining: contents)
     }
 
-    /// A number, little-endian.
+    /// A number as `count` bytes, little-endian.
     private static func bytes(of number: UInt64, count: Int) -> SecretBytes {
         SecretBytes((0..<count).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) })
     }
@@ -314,7 +315,7 @@ final class KDBXProtection {
 
     /// Decrypts the next protected value, which is Base64.
     ///
-    /// A value that is not used must be decrypted as well, because the next one follows it in the
+    /// A value that is not used must be decrypted as well, because the next value follows it in the
     /// keystream.
     func next(_ value: SecretBytes) throws(ExportError) -> SecretBytes {
         guard let bytes = value.decodedBase64Lines() else { throw .damaged(.keePass) }

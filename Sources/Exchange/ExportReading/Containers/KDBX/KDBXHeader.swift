@@ -13,7 +13,6 @@ struct KDBXHeader {
     let count: Int
     /// The cipher of the content.
     let cipher: KDBXCipher
-    /// Whether the content is compressed.
     let isCompressed: Bool
     /// The seed of the key.
     let seed: SecretBytes
@@ -126,7 +125,6 @@ enum KDBXDerivation {
         self = .argon2(argon2, salt: salt)
     }
 
-    /// The transformed key.
     func transformed(_ composite: SecretBytes) throws(ExportError) -> SecretBytes {
         let decryption = Decryption(.keePass)
         switch self {

@@ -23,9 +23,9 @@ public enum Argon2Version: Hashable, Sendable {
 
 /// A derivation of a key with Argon2.
 public struct Argon2: Hashable, Sendable {
-    /// The variant.
+    /// The variant of Argon2 to compute.
     public let variant: Argon2Variant
-    /// The version.
+    /// The version of Argon2 to compute.
     public let version: Argon2Version
     /// The memory in KiB; RFC 9106, section 3.1 requires at least 8 KiB for each lane.
     public let kibibytes: UInt64

@@ -21,7 +21,7 @@ enum AegisWriting {
 
     // MARK: - Encryption
 
-    /// The length of a salt; it and the cost are those in Aegis' documentation.
+    /// The length of a salt; the length and the cost are taken from Aegis' documentation.
     private static let saltCount = 32
     private static let cost = ScryptCost(checkedLogN: 15, blockSize: 8, parallelism: 1)
 

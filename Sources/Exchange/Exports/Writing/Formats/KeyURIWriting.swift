@@ -47,7 +47,6 @@ enum KeyURIWriting {
 struct SecretText {
     private var parts: [SecretBytes] = []
 
-    /// The whole text.
     var bytes: SecretBytes { SecretBytes(joining: parts) }
 
     mutating func append(_ text: String) { append(SecretBytes(copying: Array(text.utf8).span)) }

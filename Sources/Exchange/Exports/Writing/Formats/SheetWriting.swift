@@ -99,7 +99,7 @@ enum SheetWriting {
         return names.isEmpty ? "(no name)" : names.joined(separator: ": ")
     }
 
-    /// What the codes depend on besides the key.
+    /// The parameters that the codes depend on, besides the key.
     private static func parameters(of content: ExportedEntry.Content) -> String {
         switch content {
         case .notComputed(let code):
@@ -122,7 +122,6 @@ enum SheetWriting {
     }
 }
 
-// Text in HTML.
 extension SheetWriting {
     /// The text for HTML, with control characters and invisible characters made visible.
     private static func escaped(_ text: String) -> String {
@@ -137,7 +136,7 @@ extension SheetWriting {
         return html
     }
 
-    /// The same for a text of several lines.
+    /// A text of several lines for HTML; each line is escaped separately.
     private static func escapedLines(_ text: String) -> String {
         text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             .map { escaped(String($0)) }.joined(separator: "\n")

@@ -26,8 +26,8 @@ internal import WatchwordSystem
 
     /// Discards the messages of all libraries that use GLib, once per process.
     ///
-    /// GLib would otherwise examine standard error before it writes one, which a confined process
-    /// must not do. A message could also contain parts of a picture.
+    /// GLib would otherwise examine standard error before it writes a message, which a confined
+    /// process must not do. A message could also contain parts of an image.
     private static let discardsMessages: Bool = {
         typealias Writer =
             @convention(c) (Int32, UnsafeRawPointer?, Int, UnsafeMutableRawPointer?) -> Int32
@@ -36,7 +36,7 @@ internal import WatchwordSystem
         guard let base = SharedLibrary("libglib-2.0.so.0"),
             let setWriter = unsafe base.function("g_log_set_writer_func", as: SetWriter.self)
         else { return false }
-        // 1: handled.
+        // The result 1 means that the message was handled.
         unsafe setWriter({ _, _, _, _ in 1 }, nil, nil)
         return true
     }()

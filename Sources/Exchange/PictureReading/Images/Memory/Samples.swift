@@ -26,7 +26,7 @@ struct Samples {
             isWhole: isWhole)
     }
 
-    /// The colours on white; `nil` for a gray picture.
+    /// The colours on white; `nil` for a gray image.
     func colours() -> ColourImage? {
         guard channels >= 3 else { return nil }
         guard hasAlpha else {
@@ -127,14 +127,14 @@ extension Samples {
         self.init(width: width, height: height, channels: channels, bytes: bytes)
     }
 
-    /// The same picture on white.
+    /// The same image on white.
     func onPaper() -> Samples {
         guard let flat = colours() else { return self }
         return Samples(
             width: width, height: height, channels: 3, bytes: flat.samples, isWhole: isWhole)
     }
 
-    /// The same picture with rows replaced by white.
+    /// The same image with rows replaced by white.
     func whitened(_ isWhite: (Int) -> Bool) -> Samples {
         var bytes = bytes
         for row in 0..<height where isWhite(row) {
@@ -194,7 +194,7 @@ struct WideSamples {
 
     var count: Int { bytes.count }
 
-    /// What the library passes to the callbacks.
+    /// The value that the library passes to the callbacks.
     var handle: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
 
     /// The file that has this handle; `nil` for a null pointer.
@@ -216,7 +216,7 @@ struct WideSamples {
         return available
     }
 
-    /// Moves the position; returns the new one, or `nil` if it would be outside the file.
+    /// Moves the position; returns the new position, or `nil` if it would be outside the file.
     func seek(to target: Int) -> Int? {
         guard (0...bytes.count).contains(target) else { return nil }
         position = target

@@ -33,7 +33,7 @@ internal import WatchwordSystem
         unsafe library.destroySurface(surface)
     }
 
-    /// What was drawn; `nil` if drawing failed.
+    /// The drawn image; `nil` if drawing failed.
     func samples() -> Samples? {
         unsafe library.flush(surface)
         guard unsafe library.surfaceStatus(surface) == 0,
@@ -52,17 +52,17 @@ internal import WatchwordSystem
 struct DrawnSize: Hashable {
     let width: Int
     let height: Int
-    /// Pixels per unit of the picture.
+    /// Pixels per unit of the image.
     let scale: Double
 
     /// The longer side is at least this long, so that the modules of a small symbol are large
     /// enough.
     private static let shortest = 1_000.0
-    /// The longer side is at most this long: the largest size at which a picture is read without
+    /// The longer side is at most this long: the largest size at which an image is read without
     /// reducing it.
     private static let longest = 2_400.0
 
-    /// - Parameter resolution: the pixels per unit at which the picture is drawn if it is neither
+    /// - Parameter resolution: the pixels per unit at which the image is drawn if it is neither
     ///   too small nor too large.
     /// - Returns: `nil` if a side is not a positive number.
     init?(width: Double, height: Double, resolution: Double) {

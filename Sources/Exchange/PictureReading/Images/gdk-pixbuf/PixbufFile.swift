@@ -39,14 +39,14 @@ struct PixbufFile {
     func samples(_ index: Int) throws(ImageFileError) -> Samples { decoded }
 }
 
-/// Decodes one BMP or PNM picture with gdk-pixbuf.
+/// Decodes one BMP or PNM image with gdk-pixbuf.
 @safe struct PixbufLoader: ~Copyable {
     private let library: PixbufLibrary
     private let format: ImageFormat
     private let loader: OpaquePointer
     private let progress: Progress
 
-    /// What the loader reports while it decodes.
+    /// The progress that the loader reports while it decodes.
     @safe private final class Progress {
         private let limits: ImageLimits
         private let format: ImageFormat
@@ -75,7 +75,7 @@ struct PixbufFile {
                 rows = Array(repeating: false, count: height)
             } catch {
                 refusal = error
-                // Tells the loader that the picture is not needed.
+                // Tells the loader that the image is not needed.
                 unsafe setSize(loader, 0, 0)
             }
         }
@@ -151,7 +151,7 @@ struct PixbufFile {
     }
 }
 
-/// The gdk-pixbuf functions that decode a picture of a known type.
+/// The gdk-pixbuf functions that decode an image of a known type.
 @safe struct PixbufLibrary: Sendable {
     typealias NewLoader =
         @convention(c) (UnsafePointer<CChar>?, UnsafeMutablePointer<OpaquePointer?>?) ->

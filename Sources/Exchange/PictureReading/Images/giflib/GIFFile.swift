@@ -5,7 +5,7 @@ internal import WatchwordSystem
 
 /// A GIF file, still or animated.
 ///
-/// Each frame is drawn over the previous ones, because the frames of an animation often contain
+/// Each frame is drawn over the previous frames, because the frames of an animation often contain
 /// only what changed.
 struct GIFFile {
     let width: Int
@@ -35,7 +35,7 @@ struct GIFFile {
         self.library = library
     }
 
-    /// Draws the frames up to this one.
+    /// Draws the frames up to this frame.
     func samples(_ index: Int) throws(ImageFileError) -> Samples {
         var decoder = try GIFDecoder(bytes, library: library)
         var canvas = GIFCanvas(width: width, height: height)
@@ -67,7 +67,7 @@ private struct GIFCanvas {
         pixels = [UInt8](repeating: 0, count: width * height * 4)
     }
 
-    /// Removes the last frame if its control says so.
+    /// Removes the last frame if its graphics control extension requires this.
     mutating func dispose() {
         switch lastDisposal {
         case .keep: break
@@ -143,7 +143,7 @@ private struct GIFCanvas {
         let isInterlaced: Bool
     }
 
-    /// What a graphics control extension says about the next frame.
+    /// The contents of a graphics control extension, which apply to the next frame.
     struct Control {
         /// What happens to the frame's area before the following frame is drawn.
         enum Disposal { case keep, clear, restore }

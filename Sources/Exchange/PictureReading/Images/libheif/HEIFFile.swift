@@ -3,7 +3,7 @@ internal import Pictures
 import QRDrawing
 internal import WatchwordSystem
 
-/// A HEIC or AVIF file with one or more pictures.
+/// A HEIC or AVIF file with one or more images.
 struct HEIFFile {
     let width: Int
     let height: Int
@@ -40,7 +40,7 @@ struct HEIFFile {
         height = found.height
     }
 
-    /// Decodes a picture.
+    /// Decodes the image with this index.
     func samples(_ index: Int) throws(ImageFileError) -> Samples {
         try Self.open(bytes, format, library) { decoder throws(ImageFileError) in
             try decoder.decode(pictures[index], limits: limits)
@@ -68,7 +68,7 @@ struct HEIFFile {
         reading bytes: UnsafeRawBufferPointer, format: ImageFormat, library: HEIFLibrary
     ) throws(ImageFileError) {
         guard let created = unsafe library.allocate() else { throw .outOfMemory }
-        // Decode the tiles of a picture one after the other, in this thread.
+        // Decode the tiles of an image one after the other, in this thread.
         unsafe library.limitThreads(created, 0)
         do throws(ImageFileError) {
             try unsafe Self.check(
@@ -84,7 +84,7 @@ struct HEIFFile {
 
     deinit { unsafe library.free(context) }
 
-    /// The identifiers of the file's pictures, without thumbnails.
+    /// The identifiers of the file's images, without thumbnails.
     func pictures() -> [heif_item_id] {
         let count = unsafe max(library.pictureCount(context), 0)
         var list = [heif_item_id](repeating: 0, count: Int(count))
@@ -92,7 +92,7 @@ struct HEIFFile {
         return Array(list.prefix(Int(max(found, 0))))
     }
 
-    /// The size of a picture, from its header.
+    /// The size of an image, from its header.
     func size(of picture: heif_item_id) throws(ImageFileError) -> (width: Int, height: Int) {
         try unsafe with(picture) { handle in
             unsafe (Int(library.width(handle)), Int(library.height(handle)))
@@ -139,7 +139,7 @@ struct HEIFFile {
     ) throws(ImageFileError) {
         switch unsafe result.code {
         case heif_error_Ok: return
-        // The library has limits of its own, higher than ours.
+        // The library has its own limits, which are higher than ours.
         case heif_error_Memory_allocation_error
         where unsafe result.subcode == heif_suberror_Security_limit_exceeded:
             throw .tooLarge(.pixels, found: .max, allowed: ImageLimits.standard.pixels)
@@ -149,7 +149,7 @@ struct HEIFFile {
     }
 }
 
-/// The libheif functions that decode the pictures of a file.
+/// The libheif functions that decode the images of a file.
 @safe struct HEIFLibrary: Sendable {
     typealias Initialise = @convention(c) (OpaquePointer?) -> heif_error
     typealias Allocate = @convention(c) () -> OpaquePointer?

@@ -145,9 +145,9 @@ struct InkSamples {
         return (width, height)
     }
 
-    /// Decodes into `pixels`, which must have room for a picture of `size` in `format`.
+    /// Decodes into `pixels`, which must have room for an image of `size` in `format`.
     ///
-    /// Returns whether the picture was complete.
+    /// Returns whether the image was complete.
     func decode(
         _ bytes: [UInt8], as format: TJPF, size: (width: Int, height: Int),
         into pixels: inout [UInt8]

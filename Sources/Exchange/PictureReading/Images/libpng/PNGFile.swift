@@ -4,7 +4,7 @@ import QRDrawing
 
 /// A PNG file of any bit depth and colour type.
 struct PNGFile {
-    /// Up to this many pixels are decoded in colour; libpng converts larger pictures to gray.
+    /// Up to this many pixels are decoded in colour; libpng converts larger images to gray.
     private static let colourPixels = 16 << 20
 
     private static let alphaFlag = PNG_FORMAT_FLAG_ALPHA
@@ -28,7 +28,7 @@ struct PNGFile {
         let contents = try contents()
         let alpha = contents & Self.alphaFlag
         if contents & Self.wideFlag != 0 {
-            // Gray: colour pictures with 16 bits are rare, and their colours are not worth the
+            // Gray: colour images with 16 bits are rare, and their colours are not worth the
             // memory.
             let (words, isWhole) = try decode(
                 Self.wideFlag | alpha, channels: alpha == 0 ? 1 : 2, fill: UInt16.max)
@@ -76,9 +76,9 @@ struct PNGFile {
     }
 }
 
-/// The first chunk of a PNG file, which contains the picture's size (PNG specification, 11.2.2).
+/// The first chunk of a PNG file, which contains the image's size (PNG specification, 11.2.2).
 ///
-/// It is parsed here, so that an oversized picture is refused before libpng sees any of it.
+/// It is parsed here, so that an oversized image is refused before libpng sees any of it.
 struct PNGHeader {
     let width: Int
     let height: Int
@@ -130,16 +130,16 @@ struct PNGHeader {
         unsafe image.deallocate()
     }
 
-    /// Decodes into `pixels`, which must hold the picture in `format`.
+    /// Decodes into `pixels`, which must hold the image in `format`.
     ///
-    /// Returns whether the picture was complete.
+    /// Returns whether the image was complete.
     ///
     /// Call this only once: libpng releases the file afterwards. Rows after the damage keep the
     /// content of `pixels`.
     func finish<Sample>(
         format: UInt32, into pixels: UnsafeMutableBufferPointer<Sample>
     ) -> Bool {
-        // A stride of 0 means that rows are as long as the picture is wide.
+        // A stride of 0 means that rows are as long as the image is wide.
         unsafe image.pointee.format = format
         return unsafe png_image_finish_read(image, nil, pixels.baseAddress, 0, nil) != 0
     }

@@ -2,7 +2,6 @@ internal import Pictures
 import QRDrawing
 internal import WatchwordSystem
 
-/// An SVG file.
 struct SVGFile {
     let frameCount = 1
     private let size: DrawnSize

@@ -37,7 +37,7 @@ struct TIFFFile {
         self.library = library
     }
 
-    /// Decodes a page.
+    /// Decodes the page with this index.
     func samples(_ index: Int) throws(ImageFileError) -> Samples {
         let (number, width, height) = pages[index]
         let decoder = try TIFFDecoder(bytes, library: library)

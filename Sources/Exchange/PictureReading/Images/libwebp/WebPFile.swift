@@ -4,8 +4,8 @@ import QRDrawing
 
 /// A WebP file: lossy or lossless, with or without alpha, still or animated.
 ///
-/// Each frame of an animation is decoded on its own, not composited on the previous one, because a
-/// symbol is complete in one frame.
+/// Each frame of an animation is decoded on its own, not composited on the previous frame, because
+/// a symbol is complete in one frame.
 struct WebPFile {
     let width: Int
     let height: Int
@@ -78,7 +78,7 @@ struct WebPFile {
         }
     }
 
-    /// The size to decode at: the picture's own size unless it is too large to hold in colour.
+    /// The size to decode at: the image's own size unless it is too large to hold in colour.
     private static func size(_ width: Int, _ height: Int) -> (width: Int, height: Int) {
         var shrunk = (width: width, height: height)
         while shrunk.width * shrunk.height > 16 << 20 {
@@ -109,10 +109,10 @@ struct WebPFile {
 
 /// The chunks of an animated WebP file (WebP container specification, “Extended file format”).
 ///
-/// libwebp's own decoder supports only still pictures. It accepts the content of a frame's chunk
+/// libwebp's own decoder supports only still images. It accepts the content of a frame's chunk
 /// unchanged, so only the frames have to be found here.
 struct WebPContainer {
-    /// The file ranges that contain the picture chunks of each frame.
+    /// The file ranges that contain the image chunks of each frame.
     let frames: [Range<Int>]
 
     /// - Parameter bytes: a file whose header libwebp has already read.

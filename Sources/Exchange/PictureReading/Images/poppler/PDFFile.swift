@@ -26,7 +26,7 @@ struct PDFFile {
         self.library = library
     }
 
-    /// Draws a page.
+    /// Draws the page with this index.
     func samples(_ index: Int) throws(ImageFileError) -> Samples {
         try PDFDocument(bytes, library: library).draw(index, sizes[index])
     }

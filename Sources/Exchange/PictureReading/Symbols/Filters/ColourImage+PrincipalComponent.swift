@@ -1,7 +1,7 @@
 import QRDrawing
 
 extension ColourImage {
-    /// The picture projected onto the axis along which its colours differ most, stretched to the
+    /// The image projected onto the axis along which its colours differ most, stretched to the
     /// full range.
     ///
     /// This separates two colours of equal brightness. Which end becomes light is arbitrary.
@@ -27,7 +27,7 @@ extension ColourImage {
     }
 }
 
-/// The mean and covariance of a picture's colours, from a few thousand of its pixels.
+/// The mean and covariance of an image's colours, from a few thousand of its pixels.
 private struct ColourStatistics {
     let mean: SIMD3<Float>
     private let rows: [SIMD3<Float>]

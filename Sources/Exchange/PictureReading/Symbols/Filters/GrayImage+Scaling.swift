@@ -2,10 +2,10 @@ import Glibc
 import QRDrawing
 
 extension GrayImage {
-    /// The picture reduced to `longerSide` pixels on the longer side; each pixel is the mean of its
+    /// The image reduced to `longerSide` pixels on the longer side; each pixel is the mean of its
     /// area.
     ///
-    /// A picture that is not larger is returned unchanged.
+    /// An image that is not larger is returned unchanged.
     func reduced(longerSide: Int) -> GrayImage {
         let longer = max(width, height)
         guard longer > longerSide else { return self }
@@ -61,7 +61,7 @@ private struct Cover {
 }
 
 extension GrayImage {
-    /// The picture enlarged `factor` times with Catmull–Rom interpolation.
+    /// The image enlarged `factor` times with Catmull–Rom interpolation.
     func enlarged(times factor: Int) -> GrayImage {
         let wide = width * factor
         let curves = (0..<factor).map { Curve(phase: $0, of: factor) }
@@ -116,7 +116,7 @@ private struct Curve {
 }
 
 extension GrayImage {
-    /// A picture of the given size; `fill` computes every pixel from this picture's.
+    /// An image of the given size; `fill` computes every pixel from this image's.
     ///
     /// The filters process millions of pixels, so they use raw buffers, whose bounds are checked
     /// only in debug builds.
@@ -134,14 +134,14 @@ extension GrayImage {
         return GrayImage(width: width, height: height, pixels: drawn)
     }
 
-    /// The picture with light and dark exchanged.
+    /// The image with light and dark exchanged.
     func inverted() -> GrayImage {
         unsafe drawn(width: width, height: height) { source, target in
             for index in source.indices { unsafe target[index] = ~source[index] }
         }
     }
 
-    /// The picture with a margin of one brightness.
+    /// The image with a margin of one brightness.
     func framed(by margin: Int, brightness: UInt8) -> GrayImage {
         let wide = width + 2 * margin
         return unsafe drawn(width: wide, height: height + 2 * margin) { source, target in
@@ -157,7 +157,7 @@ extension GrayImage {
 }
 
 extension GrayImage {
-    /// The picture with a Gaussian blur of the given width.
+    /// The image with a Gaussian blur of the given width.
     func blurred(sigma: Double) -> GrayImage {
         let radius = Int((sigma * 3).rounded(.up))
         let bell = (-radius...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
@@ -167,7 +167,7 @@ extension GrayImage {
         return convolvedDown(weights).transposed().convolvedDown(weights).transposed()
     }
 
-    /// Each pixel becomes the weighted mean of those above and below; edge rows are repeated.
+    /// Each pixel becomes the weighted mean of the pixels above and below; edge rows are repeated.
     private func convolvedDown(_ weights: [UInt32]) -> GrayImage {
         let radius = weights.count / 2
         return unsafe drawn(width: width, height: height) { source, target in
@@ -190,7 +190,7 @@ extension GrayImage {
         }
     }
 
-    /// The picture with rows and columns exchanged, in squares that fit the processor's cache.
+    /// The image with rows and columns exchanged, in squares that fit the processor's cache.
     private func transposed() -> GrayImage {
         let tile = 32
         return unsafe drawn(width: height, height: width) { source, target in

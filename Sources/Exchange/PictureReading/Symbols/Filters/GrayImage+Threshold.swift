@@ -24,7 +24,7 @@ extension GrayImage {
         }
     }
 
-    /// Black up to the brightness that best separates the picture's two groups, otherwise white
+    /// Black up to the brightness that best separates the image's two groups, otherwise white
     /// (Otsu 1979).
     func thresholdedByOtsu() -> GrayImage {
         let limit = otsuThreshold()

@@ -3,9 +3,9 @@ import QRDrawing
 
 /// Reverses the blur that mixes the brightness of neighbouring modules.
 ///
-/// The modules of the function patterns are known. The others are chosen between light and dark so
-/// that their blurred image comes as close as possible to what was seen. This restores most symbols
-/// even if blur hides nine tenths of the contrast between two modules.
+/// The modules of the function patterns are known. All other modules are chosen between light and
+/// dark so that their blurred image comes as close as possible to the image. This restores most
+/// symbols even if blur hides nine tenths of the contrast between two modules.
 struct Deblurring {
     private let patterns: FunctionPatterns
     private let seen: ModulePlane
@@ -39,7 +39,7 @@ struct Deblurring {
     /// This is a projected gradient descent with momentum (FISTA, Beck and Teboulle 2009).
     private func restored(width: Float) -> (grid: ModuleGrid, error: Float) {
         let blur = ModuleBlur(width: width)
-        // Dark is 1.
+        // A dark module is 1, a light module 0, and an unknown module 0.5.
         var dark = ModulePlane(
             patterns.known.map { known in known.map { $0 ? 1 : 0 } ?? 0.5 },
             modules: patterns.modules)
@@ -135,7 +135,7 @@ struct ModulePlane {
     }
 }
 
-/// A Gaussian blur of modules that are surrounded by light ones.
+/// A Gaussian blur of modules that are surrounded by light modules.
 struct ModuleBlur {
     private let near: Float
     private let far: Float

@@ -85,7 +85,7 @@ struct FinderTriplet {
 
     /// All triplets among the patterns, the most likely first.
     ///
-    /// The other two patterns of a symbol are among the nearest ones of similar size.
+    /// The other two patterns of a symbol are among the nearest patterns of similar size.
     static func all(among patterns: [FinderPattern]) -> [FinderTriplet] {
         var found: [FinderTriplet] = []
         for (index, corner) in patterns.enumerated() {
@@ -133,7 +133,7 @@ struct FinderPatternSearch {
         let fresh = found.filter { pattern in
             !outlines.contains { pattern.centre.isInside($0) }
         }
-        // Large ones first: a pattern that fills the page is more likely to be a symbol than
+        // Large patterns first: a pattern that fills the page is more likely to be a symbol than
         // texture.
         patterns = Array(fresh.sorted { $0.module > $1.module }.prefix(256))
     }
@@ -150,8 +150,8 @@ struct FinderPatternSearch {
         var failures = 0
         let triplets = FinderTriplet.all(among: patterns)
         for triplet in triplets where used.isDisjoint(with: triplet.rings) {
-            // A page of text can have thousands of triplets; those of a page with a hundred symbols
-            // are among the first.
+            // A page of text can have thousands of triplets; the true triplets of a page with a
+            // hundred symbols are among the first.
             guard measured < 600, failures < 24 else { break }
             measured += 1
             let frame = SymbolFrame(triplet, in: regions, of: binary)
@@ -175,7 +175,7 @@ struct FinderPatternSearch {
     }
 }
 
-/// What a search found.
+/// The result of a search.
 struct FinderPatternSearchOutcome {
     /// The outlines of the symbols that were read.
     var outlines: [[Point]] = []
@@ -191,7 +191,7 @@ enum ViewOutcome {
     case stopped
 }
 
-/// A possible symbol in a picture, and the views of it that a reader may be able to read.
+/// A possible symbol in an image, and the views of it that a reader may be able to read.
 struct SymbolCandidate {
     let frame: SymbolFrame
     let picture: GrayImage
@@ -200,7 +200,7 @@ struct SymbolCandidate {
 
     /// The result of reading a candidate.
     enum Outcome {
-        /// The symbol was read; its corners in the picture, in order.
+        /// The symbol was read; its corners in the image, in order.
         case read([Point])
         case notRead(looksLikeSymbol: Bool)
         /// The deadline has passed.
@@ -275,7 +275,7 @@ struct SymbolCandidate {
     }
 }
 
-/// A symbol whose modules were sampled in a picture.
+/// A symbol whose modules were sampled in an image.
 private struct SampledSymbol {
     let view: SymbolView
     let patterns: FunctionPatterns
@@ -292,9 +292,9 @@ private struct SampledSymbol {
         [ModuleGrid(brightness, patterns), ModuleGrid(brightness, patterns, radius: 5)]
     }
 
-    /// Pictures of the symbol.
+    /// Images of the symbol.
     ///
-    /// The first is nearly always enough; the others are drawn only when needed.
+    /// The first image is nearly always enough; the other images are drawn only when needed.
     func drawings() -> [() -> GrayImage] {
         let drawn = grids(view.modulesBrightness()).filter { $0.likeness > 0.75 }.map { grid in
             { grid.drawing() }
@@ -307,7 +307,7 @@ private struct SampledSymbol {
     }
 }
 
-/// A picture that is drawn when it is first needed.
+/// An image that is drawn when it is first needed.
 private final class LazyPicture {
     private(set) lazy var picture = draw()
     private let draw: () -> GrayImage

@@ -7,7 +7,7 @@ struct FunctionPatterns {
     let modules: Int
     /// Row by row: dark or light, or `nil` for a module that depends on the text.
     let known: [Bool?]
-    /// The centres of the alignment patterns, in modules, the lower right one first.
+    /// The centres of the alignment patterns, in modules, the lower right centre first.
     let alignments: [Point]
 
     /// - Parameter modules: 21 for version 1, 4 more for each version, up to 177.

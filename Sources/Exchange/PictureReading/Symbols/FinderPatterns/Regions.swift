@@ -1,6 +1,6 @@
 import QRDrawing
 
-/// The connected regions of a black-and-white picture, and their nesting.
+/// The connected regions of a black-and-white image, and their nesting.
 ///
 /// Pixels of one colour that share an edge belong to one region. The algorithm works on runs, which
 /// are stretches of one colour in a row: each is joined with runs of its colour in the row above.
@@ -45,16 +45,16 @@ struct Regions {
     /// The region with that number.
     subscript(number: Int) -> Region { regions[number] }
 
-    /// Whether the region is dark.
     func isDark(_ number: Int) -> Bool { runs[number].isDark }
 
-    /// The region around another: the one with the pixel above its topmost leftmost pixel.
+    /// The region around the given region: it contains the pixel above the given region's topmost
+    /// leftmost pixel.
     func surrounding(_ number: Int) -> Int? {
         let above = runs[number].above
         return above < 0 ? nil : Int(roots[Int(above)])
     }
 
-    /// The region of the pixel at a point in the picture.
+    /// The region of the pixel at a point in the image.
     func number(at place: Point) -> Int {
         Int(roots[run(at: Int32(place.x), inRow: Int(place.y))])
     }
@@ -116,13 +116,13 @@ struct Region {
         bottom = max(bottom, run.row)
     }
 
-    /// Whether the other's bounding box is inside this one's, without touching any side.
+    /// Whether the bounding box of `inner` is inside this region's, without touching any side.
     func surrounds(_ inner: Region) -> Bool {
         left < inner.left && right > inner.right && top < inner.top && bottom > inner.bottom
     }
 }
 
-/// Divides a black-and-white picture into runs and joins those that touch.
+/// Divides a black-and-white image into runs and joins those that touch.
 struct RunBuilder {
     private let picture: GrayImage
     private(set) var runs: [Regions.Run] = []

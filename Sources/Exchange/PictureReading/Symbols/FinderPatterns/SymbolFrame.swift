@@ -4,14 +4,14 @@ import QRDrawing
 struct SymbolFrame {
     /// The number of modules per side: 21 to 177.
     let modules: Int
-    /// The side of a module in the picture, in pixels.
+    /// The side of a module in the image, in pixels.
     let module: Double
     /// The colour changes in the timing patterns, as a share of the expected number.
     let timing: Double
     /// The rings of the finder patterns at the corner, across and down.
     private let rings: [Ring]
 
-    /// Measures the symbol of a triplet in the black-and-white picture in which it was found.
+    /// Measures the symbol of a triplet in the black-and-white image in which it was found.
     init(_ triplet: FinderTriplet, in regions: Regions, of binary: GrayImage) {
         let toAcross = triplet.across.centre - triplet.corner.centre
         let toDown = triplet.down.centre - triplet.corner.centre
@@ -46,12 +46,12 @@ struct SymbolFrame {
         self.rings = rings
     }
 
-    /// The same position with another number of modules.
+    /// The same position with a different number of modules.
     func with(modules: Int) -> SymbolFrame {
         SymbolFrame(modules: modules, module: module, timing: timing, rings: rings)
     }
 
-    /// From the symbol, 0 to 1 in each direction, to the picture; `nil` if the corners do not
+    /// From the symbol, 0 to 1 in each direction, to the image; `nil` if the corners do not
     /// determine it.
     func projection(isAffine: Bool) -> Projection? { Projection(pairs, isAffine: isAffine) }
 
@@ -69,7 +69,7 @@ struct SymbolFrame {
         return 17 + 4 * Int(version)
     }
 
-    /// Positions in the symbol, 0 to 1 in each direction, and in the picture.
+    /// Positions in the symbol, 0 to 1 in each direction, and in the image.
     var pairs: [(symbol: Point, picture: Point)] {
         let near = 3.5
         let far = Double(modules) - 3.5
@@ -91,12 +91,12 @@ private struct Ring {
         Point(x: -2.5, y: 2.5),
     ]
 
-    /// The four corners in the picture.
+    /// The four corners in the image.
     let places: [Point]
 
     init(_ places: [Point]) { self.places = places }
 
-    /// One module to the right, and one down, in the picture.
+    /// One module to the right, and one down, in the image.
     var moduleAcross: Point {
         (places[1] - places[0] + places[2] - places[3]) * 0.1
     }
@@ -165,7 +165,7 @@ extension SymbolView {
     /// The position of the alignment pattern with its expected centre at `expected`, in modules.
     ///
     /// The search uses steps of half a module with a quick check at each point, then finer steps
-    /// with a thorough check around the best one.
+    /// with a thorough check around the best point.
     fileprivate func alignment(near expected: Point, reach: Double) -> Point? {
         // Any area of data modules has some contrast; at least half of the finder pattern's
         // contrast counts as a match.
@@ -182,7 +182,7 @@ extension SymbolView {
 
 /// The brightness around the expected place of an alignment pattern, on a square grid.
 ///
-/// The modules of neighbouring positions fall on the same grid points, so each point of the picture
+/// The modules of neighbouring positions fall on the same grid points, so each point of the image
 /// is projected and sampled once.
 struct AlignmentPatch {
     private let centre: Point
@@ -198,8 +198,8 @@ struct AlignmentPatch {
     /// - Parameters:
     ///   - centre: the expected place in modules.
     ///   - reach: how far from the centre the pattern may be, in steps.
-    ///   - isAveraged: whether a module's brightness is the mean of nine points, not that of its
-    ///     centre.
+    ///   - isAveraged: whether a module's brightness is the mean of nine points, not the brightness
+    ///     of its centre.
     init(
         _ view: SymbolView, around centre: Point, stepsPerModule: Int, reach: Int,
         isAveraged: Bool = false
@@ -231,7 +231,7 @@ struct AlignmentPatch {
     }
 
     /// The contrast of an alignment pattern at this offset from the centre, in steps: the
-    /// brightness of its light ring minus that of its dark parts.
+    /// brightness of its light ring minus the brightness of its dark parts.
     func contrast(row: Int, column: Int) -> Float {
         var light: Float = 0
         var dark: Float = 0

@@ -1,6 +1,6 @@
 import QRDrawing
 
-/// A picture sampled through a symbol's projection.
+/// An image sampled through a symbol's projection.
 struct SymbolView {
     let picture: GrayImage
     let projection: Projection
@@ -9,12 +9,12 @@ struct SymbolView {
     /// Whether light and dark are exchanged.
     let isInverted: Bool
 
-    /// The corners in the picture, in order.
+    /// The corners in the image, in order.
     var outline: [Point] {
         [(0.0, 0.0), (1, 0), (1, 1), (0, 1)].map { projection(Point(x: $0, y: $1)) }
     }
 
-    /// The mean side of a module in the picture, in pixels.
+    /// The mean side of a module in the image, in pixels.
     var moduleSize: Double {
         let corners = outline
         let perimeter = corners.indices.map { (corners[$0] - corners[($0 + 1) % 4]).length }
@@ -59,7 +59,7 @@ struct SymbolView {
         return GrayImage(width: modules, height: modules, pixels: pixels)
     }
 
-    /// The picture's brightness at the points of a square grid, row by row.
+    /// The image's brightness at the points of a square grid, row by row.
     ///
     /// - Parameters:
     ///   - centre: the middle of the grid, in modules.
@@ -89,7 +89,7 @@ extension SymbolView {
         let inside = modules * scale
         let side = inside + 2 * margin * scale
         let flip: UInt8 = isInverted ? 255 : 0
-        // Modules that are larger in the picture than in the result are averaged, not sampled.
+        // Modules that are larger in the image than in the result are averaged, not sampled.
         let samples = min(max(Int((moduleSize / Double(scale)).rounded()), 1), 4)
         return unsafe picture.drawn(width: side, height: side) { source, target in
             unsafe target.update(repeating: 255)
@@ -113,7 +113,8 @@ extension SymbolView {
 }
 
 extension GrayImage {
-    /// The interpolated brightness between four pixel centres; beyond the edge, that of the edge.
+    /// The interpolated brightness between four pixel centres; beyond the edge, the brightness at
+    /// the edge.
     @inline(__always)
     func brightness(at place: Point, in source: UnsafeBufferPointer<UInt8>) -> Float {
         // A hostile triplet can project to infinity, or to no number at all; `max(0, x)`, in this
@@ -225,7 +226,7 @@ extension Projection {
     }
 }
 
-/// A perspective projection from positions in a symbol to positions in the picture.
+/// A perspective projection from positions in a symbol to positions in the image.
 struct Projection {
     /// A 3 × 3 matrix whose last element is 1; stored inline, because millions of points are
     /// projected.
@@ -234,7 +235,7 @@ struct Projection {
     /// The least-squares projection of the pairs; `nil` if they do not determine one.
     ///
     /// - Parameters:
-    ///   - pairs: positions in the symbol (ideally between 0 and 1) and in the picture.
+    ///   - pairs: positions in the symbol (ideally between 0 and 1) and in the image.
     ///   - isAffine: whether parallels stay parallel, which is more robust if the pairs are
     ///     inaccurate.
     init?(_ pairs: [(symbol: Point, picture: Point)], isAffine: Bool) {
@@ -252,7 +253,7 @@ struct Projection {
         h = [9 of Double] { $0 < unknowns ? solved[$0] : $0 == 8 ? 1 : 0 }
     }
 
-    /// The position in the picture of a position in the symbol.
+    /// The position in the image of a position in the symbol.
     @inline(__always)
     func callAsFunction(_ place: Point) -> Point {
         let depth = (h[6] * place.x + h[7] * place.y + h[8]) * 0.001
@@ -299,7 +300,7 @@ struct LinearSystem {
     }
 }
 
-/// A point in a picture, or a vector between two points: pixels to the right and down.
+/// A point in an image, or a vector between two points: pixels to the right and down.
 struct Point: Hashable {
     var x: Double
     var y: Double

@@ -4,13 +4,13 @@ public import Pictures
 public import QRDrawing
 public import WatchwordSystem
 
-/// Reads every QR symbol in a picture.
+/// Reads every QR symbol in an image.
 ///
 /// - Parameters:
-///   - views: the picture.
+///   - views: the image.
 ///   - deadline: when to stop, in processor time of this process. The current stage is finished,
 ///     and no other is started. `nil` means no deadline.
-/// - Throws: ``ImageFileError/outOfMemory`` if zbar itself fails; a picture without a symbol is not
+/// - Throws: ``ImageFileError/outOfMemory`` if zbar itself fails; an image without a symbol is not
 ///   an error.
 public func readSymbols(
     in views: PictureViews, until deadline: ProcessorTime? = nil
@@ -21,7 +21,7 @@ public func readSymbols(
         symbols: stages.texts, tried: stages.tried, ranOutOfTime: stages.ranOutOfTime)
 }
 
-/// The result of reading a picture: the texts of its symbols, and the stages that were tried.
+/// The result of reading an image: the texts of its symbols, and the stages that were tried.
 public struct SymbolReadingOutcome: Hashable, Sendable {
     /// The bytes of each symbol, each text once, in the order in which they were found.
     ///
@@ -38,7 +38,7 @@ public struct SymbolReadingOutcome: Hashable, Sendable {
 /// its first symbol.
 ///
 /// A process calls this before it gives up access to the file system. The C library keeps a
-/// converter loaded as long as one is open, so these are never closed.
+/// converter loaded as long as a descriptor for it is open, so these descriptors are never closed.
 public func prepareSymbolReading() {
     for name in converterNames {
         // If the system lacks a converter, it will not appear later either; zbar works without it.
@@ -46,8 +46,8 @@ public func prepareSymbolReading() {
     }
 }
 
-/// The character sets that zbar uses (qrdectxt.c): those that it guesses, and those that a symbol
-/// can declare (ECI 0 to 18, 20, 26).
+/// The character sets that zbar uses (qrdectxt.c): the sets that it guesses, and the sets that a
+/// symbol can declare (ECI 0 to 18, 20, 26).
 private let converterNames =
     ["UTF-8", "SJIS", "BIG5", "CP437"] + (1...16).map { "ISO8859-\($0)" }
 
@@ -92,7 +92,7 @@ private let converterNames =
     /// All symbols that zbar finds in `picture`.
     ///
     /// - Parameter lineStep: 1 to look for finder patterns in every row and column of pixels, 2 in
-    ///   every second one.
+    ///   every second row and column.
     func scan(
         _ picture: GrayImage, lineStep: Int32 = 1
     ) throws(ImageFileError) -> [ScannedSymbol] {
@@ -137,23 +137,23 @@ private let converterNames =
 /// A symbol as the scanner reports it.
 struct ScannedSymbol {
     let payload: [UInt8]
-    /// Its corners in the picture, in order around it; fewer than four if zbar does not report
+    /// Its corners in the image, in order around it; fewer than four if zbar does not report
     /// them.
     let corners: [Point]
 }
 
-/// A picture for the reader: its brightness, and other views that are computed when needed.
+/// An image for the reader: its brightness, and other views that are computed when needed.
 public struct PictureViews {
     /// The brightness, with transparent parts on white.
     let brightness: GrayImage
     /// The opacity of each pixel, unless all are opaque.
     let alpha: GrayImage?
-    /// The colours, if the picture has any.
+    /// The colours, if the image has any.
     let colours: () -> ColourImage?
     /// The brightness at full size, if `brightness` is smaller.
     let fullSize: () -> GrayImage?
 
-    /// Creates the views of a picture.
+    /// Creates the views of an image.
     ///
     /// - Parameters:
     ///   - brightness: should have at least ``workingSide(width:height:)`` pixels on the longer
@@ -172,10 +172,10 @@ public struct PictureViews {
         self.fullSize = fullSize
     }
 
-    /// The length of the longer side at which a picture of that size should be read.
+    /// The length of the longer side at which an image of that size should be read.
     ///
-    /// A picture with sides of at most 2,400 pixels, or with at most five megapixels (a tall
-    /// screenshot), is read at its own size. A larger one is a photo, which can be read equally
+    /// An image with sides of at most 2,400 pixels, or with at most five megapixels (a tall
+    /// screenshot), is read at its own size. A larger image is a photo, which can be read equally
     /// well at 1,600 pixels in a fraction of the time.
     public static func workingSide(width: Int, height: Int) -> Int {
         let longer = max(width, height)
