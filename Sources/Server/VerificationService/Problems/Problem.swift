@@ -199,7 +199,8 @@ extension Problem {
         case .refusedKey:
             "The key, its signature or the presence check was refused; the ticket is still valid."
         case .unknownRoute: "The route does not exist."
-        case .unknownCredential: "There is no such credential, or it cannot be used in this request."
+        case .unknownCredential:
+            "There is no such credential, or it cannot be used in this request."
         case .methodNotAllowed: "The route does not support this method."
         case .bodyTooLarge: "The body exceeds 64 KiB."
         case .notJSON: "The Content-Type must be application/json."
