@@ -35,6 +35,12 @@ package enum AgentResponse: Sendable {
     case status(AgentStatus)
     /// The outcome of an edit, and what to report about the save.
     case edited(EditOutcome, [VaultReport])
+    /// What undoing the last change does, or has done; and what to report about the save.
+    case undone(UndoOutline, [VaultReport])
+    /// What merging the other file does, or has done; and what to report about the save.
+    case merged(MergeOutline, [VaultReport])
+    /// The vault's key does not open the other file.
+    case otherKey
     /// The response to a request of `login` or `key`, in the encoding of `DeviceLogin`, and what to
     /// report about the save; it contains at most a login ticket.
     case login(SecretBytes, [VaultReport])
@@ -66,6 +72,26 @@ package enum AgentResponse: Sendable {
     case otherVersion
     /// Too many clients are connected.
     case tooManyClients
+}
+
+/// What undoing the last change does, as the owner is shown it.
+package struct UndoOutline: Hashable, Sendable {
+    package let changes: [UndoneChange]
+    /// Whether it only restores entries that have vanished.
+    package let restoresVanished: Bool
+
+    package init(_ changes: [UndoneChange], restoresVanished: Bool) {
+        self.changes = changes
+        self.restoresVanished = restoresVanished
+    }
+}
+
+extension UndoOutline: Transferable {
+    package func write(to output: FrameWriter) { output.append(changes, restoresVanished) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init, from: bytes)
+    }
 }
 
 /// A vault that the system agent keeps, as it is known without its key.
@@ -185,7 +211,7 @@ extension AgentResponse: Transferable {
         case done, notHeld, locked, outOfReach, listing, code, match, lockOut, check
         case status, failed, refused, noVerdict, noCode, says, asks, misunderstood, otherVersion
         case tooManyClients, edited, contents, moving, standing, login, parcel, found, asksPIN
-        case notLocked, fingersDiffer, moved
+        case notLocked, fingersDiffer, moved, undone, merged, otherKey
     }
 
     package func write(to output: FrameWriter) {
@@ -212,6 +238,9 @@ extension AgentResponse: Transferable {
         case .noVerdict(let failure): output.append(Kind.noVerdict, failure)
         case .fingersDiffer(let difference): output.append(Kind.fingersDiffer, difference)
         case .noCode: output.append(Kind.noCode)
+        case .undone(let outline, let reports): output.append(Kind.undone, outline, reports)
+        case .merged(let outline, let reports): output.append(Kind.merged, outline, reports)
+        case .otherKey: output.append(Kind.otherKey)
         case .login(let answer, let reports): output.append(Kind.login, answer, reports)
         case .contents(let contents): output.append(Kind.contents, contents)
         case .says(let text): output.append(Kind.says, text)
@@ -248,6 +277,9 @@ extension AgentResponse: Transferable {
             case .noVerdict: try fields.make(Self.noVerdict, from: bytes)
             case .fingersDiffer: try fields.make(Self.fingersDiffer, from: bytes)
             case .noCode: .noCode
+            case .undone: try fields.make(Self.undone, from: bytes)
+            case .merged: try fields.make(Self.merged, from: bytes)
+            case .otherKey: .otherKey
             case .login: try fields.make(Self.login, from: bytes)
             case .contents: try fields.make(Self.contents, from: bytes)
             case .says: try fields.make(Self.says, from: bytes)

@@ -33,6 +33,8 @@ public struct UndoneChange: Hashable, Sendable {
     /// Whether the entry requires a check at each use, and is removed, or changes in more than its
     /// details, or returns with an older secret.
     public let requiresCheck: Bool
+    /// Whether the key gives other codes afterwards, and the entry requires no check at each use.
+    public internal(set) var changesCodesOfKey = false
 
     /// Whether it only names what stays because it is closed here.
     public var isClosed: Bool { if case .closed = action { true } else { false } }
@@ -258,10 +260,12 @@ extension VaultChanges {
         } else {
             try state.change(record.line.id) { $0 = properties }
         }
+        let requiresCheck = record.summary.requiresCheckPerUse
         return UndoneChange(
             id: record.line.id, issuer: properties.issuer, account: properties.account,
             renamedFrom: names, action: .changedBack(parts),
-            requiresCheck: parts != [.details] && record.summary.requiresCheckPerUse)
+            requiresCheck: parts != [.details] && requiresCheck,
+            changesCodesOfKey: parts.contains(.secret) && record.hasKey(of: old) && !requiresCheck)
     }
 
     /// What `record` contained before the last change; `nil` if that is the same, or must not be
@@ -309,6 +313,13 @@ private struct UndoneEdits {
         let former = old.listed.properties.edited
         guard isMerge, keptBoth else { return isMerge ? former : edit }
         return EntryEdit(time: former.time, save: edit.save)
+    }
+}
+
+extension VaultState.Record {
+    /// Whether both have the same key, perhaps with other parameters or another counter.
+    func hasKey(of other: VaultState.Record) -> Bool {
+        listed.fingerprint != nil && listed.fingerprint == other.listed.fingerprint
     }
 }
 
@@ -386,7 +397,7 @@ extension UnlockedVault {
 
     /// The previous generation.
     private func previousState(of changes: VaultChanges) throws(VaultError) -> VaultState {
-        guard let bytes = try location.previousGeneration(upTo: .max) else {
+        guard let bytes = try location.previousGeneration(upTo: largestFile) else {
             throw .nothingToUndo(.noPrevious)
         }
         let document = try VaultDocument(parsing: bytes)
