@@ -60,26 +60,6 @@ public enum OlderSecret: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// An issuer and an account.
-public struct EntryNames: Hashable, Sendable {
-    /// The issuer; may be empty.
-    public let issuer: String
-    /// The account; may be empty.
-    public let account: String
-}
-
-/// A part of an entry that an edit changes.
-public enum EntryPart: String, CaseIterable, Hashable, Sendable {
-    /// The issuer and the account.
-    case name
-    /// The key or secret, and the parameters of its codes.
-    case secret
-    /// When presence is checked, what happens after failures, and the device that it is bound to.
-    case accessControl = "access-control"
-    /// The tags, the note, the icon and the favourite mark.
-    case details
-}
-
 extension VaultChanges {
     /// Gives each entry the state that it has in `previous`, the generation that the last change
     /// replaced.
@@ -313,13 +293,6 @@ private struct UndoneEdits {
         let former = old.listed.properties.edited
         guard isMerge, keptBoth else { return isMerge ? former : edit }
         return EntryEdit(time: former.time, save: edit.save)
-    }
-}
-
-extension VaultState.Record {
-    /// Whether both have the same key, perhaps with other parameters or another counter.
-    func hasKey(of other: VaultState.Record) -> Bool {
-        listed.fingerprint != nil && listed.fingerprint == other.listed.fingerprint
     }
 }
 

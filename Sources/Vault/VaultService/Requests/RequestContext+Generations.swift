@@ -138,13 +138,7 @@ private final class ForkedEnrolments {
         return order
     }
 
-    func markStale(in vault: UnlockedVault) throws(VaultError) {
-        for state in states {
-            do throws(DeviceLoginError) { try EnrolledSecret.markStale(state, in: vault) } catch {
-                // It was read when the two copies were compared.
-                guard case .vault(let cause) = error else { throw .otherKind }
-                throw cause
-            }
-        }
+    func markStale(in vault: UnlockedVault) throws {
+        for state in states { try EnrolledSecret.markStale(state, in: vault) }
     }
 }

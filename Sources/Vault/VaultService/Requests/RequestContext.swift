@@ -175,6 +175,7 @@ extension AgentResponse {
         switch failure {
         case let refusal as RequestRefusal: self = refusal.response
         case let error as VaultError: self = .failed(error)
+        case DeviceLoginError.vault(let error): self = .failed(error)
         case let failure as SystemCallFailure: self = .failed(.system(failure))
         case let failure as OpenerCheck.Failure: self = .failed(failure.reason)
         case let failure as PAMCheckFailure: self = .noVerdict(failure)
