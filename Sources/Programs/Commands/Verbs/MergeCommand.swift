@@ -43,7 +43,9 @@ enum MergeCommand {
             }
             let asking = Set(plan.changes.filter(\.requiresCheck).map(\.id))
             try session.askToReplace(entries.filter { asking.contains($0.id) }, in: vault)
-            if plan.changes.contains(where: \.changesCodesOfKey) { try session.proveAgain(vault) }
+            if takesOld || plan.changes.contains(where: \.changesCodesOfKey) {
+                try session.proveAgain(vault)
+            }
             let (_, reports) = try response(
                 accepting: accepted, takingOldEdits: takesOld, seen: plan.changes)
             session.printReports(reports, of: entries)

@@ -54,7 +54,9 @@ extension RequestContext {
         try expectHeld()
         guard let seen = request.seen else { return .merged(plan.outline, []) }
         guard seen == plan.changes else { throw VaultError.busy }
-        try expectProof(if: plan.changes.contains(where: \.changesCodesOfKey))
+        // An old file may bring back what was removed long ago.
+        try expectProof(
+            if: request.takesOldEdits || plan.changes.contains(where: \.changesCodesOfKey))
         guard plan.changes.allSatisfy({ !$0.requiresCheck || checked.contains($0.id) }) else {
             throw VaultError.presenceNeeded
         }
@@ -86,9 +88,9 @@ extension RequestContext {
             }.map(\.id))
     }
 
-    /// Codes of the future require this proof, and so does a key that gives other codes.
-    private func expectProof(if changesCodes: Bool) throws {
-        guard !changesCodes || isProved else { throw VaultError.presenceNeeded }
+    /// Requires the proof that codes of the future require: also if a key gives other codes.
+    private func expectProof(if isNeeded: Bool) throws {
+        guard !isNeeded || isProved else { throw VaultError.presenceNeeded }
     }
 
     /// Loads all keys of this device for the vault: in the other generation, other entries may be
