@@ -212,7 +212,7 @@ struct AgentMessagesTests {
                     process: 7, limitsFiles: true, locksKeys: false, folders: ["/f"],
                     vaults: [held])),
             .edited(.renamed, reports), .edited(.refused(.period), []), .failed(.noSuchEntry),
-            .undone(UndoOutline(sampleUndo(id), restoresVanished: true), reports),
+            .undone(sampleUndo(id), onlyRestores: true, reports),
             .merged(outline, reports), .refused(.wait(seconds: 60)), .login(secret, reports),
             .contents([]),
             .contents([.plainSecret(issuer: "a", account: "b", value: secret)]),

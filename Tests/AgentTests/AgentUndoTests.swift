@@ -18,10 +18,10 @@ struct AgentUndoTests {
     }
 
     private func plan(_ client: AgentClient, _ place: VaultPlace) throws -> [UndoneChange] {
-        guard case .undone(let outline, _) = try client.send(.undo(place, nil)) else {
+        guard case .undone(let changes, _, _) = try client.send(.undo(place, nil)) else {
             throw AgentFailure.malformed
         }
-        return outline.changes
+        return changes
     }
 
     /// Undoes the last change, which must need no check.

@@ -36,7 +36,9 @@ package enum AgentResponse: Sendable {
     /// The outcome of an edit, and what to report about the save.
     case edited(EditOutcome, [VaultReport])
     /// What undoing the last change does, or has done; and what to report about the save.
-    case undone(UndoOutline, [VaultReport])
+    ///
+    /// - Parameter onlyRestores: whether it only restores entries that have vanished.
+    case undone([UndoneChange], onlyRestores: Bool, [VaultReport])
     /// What merging the other file does, or has done; and what to report about the save.
     case merged(MergeOutline, [VaultReport])
     /// The vault's key does not open the other file.
@@ -72,26 +74,6 @@ package enum AgentResponse: Sendable {
     case otherVersion
     /// Too many clients are connected.
     case tooManyClients
-}
-
-/// What undoing the last change does, as the owner is shown it.
-package struct UndoOutline: Hashable, Sendable {
-    package let changes: [UndoneChange]
-    /// Whether it only restores entries that have vanished.
-    package let restoresVanished: Bool
-
-    package init(_ changes: [UndoneChange], restoresVanished: Bool) {
-        self.changes = changes
-        self.restoresVanished = restoresVanished
-    }
-}
-
-extension UndoOutline: Transferable {
-    package func write(to output: FrameWriter) { output.append(changes, restoresVanished) }
-
-    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
-        self = try fields.make(Self.init, from: bytes)
-    }
 }
 
 /// A vault that the system agent keeps, as it is known without its key.
@@ -238,7 +220,8 @@ extension AgentResponse: Transferable {
         case .noVerdict(let failure): output.append(Kind.noVerdict, failure)
         case .fingersDiffer(let difference): output.append(Kind.fingersDiffer, difference)
         case .noCode: output.append(Kind.noCode)
-        case .undone(let outline, let reports): output.append(Kind.undone, outline, reports)
+        case .undone(let changes, let onlyRestores, let reports):
+            output.append(Kind.undone, changes, onlyRestores, reports)
         case .merged(let outline, let reports): output.append(Kind.merged, outline, reports)
         case .otherKey: output.append(Kind.otherKey)
         case .login(let answer, let reports): output.append(Kind.login, answer, reports)

@@ -11,8 +11,7 @@ enum UndoCommand {
 
     static func run(_ session: Session) throws -> ExitCode {
         let vault = try session.openVault()
-        let (outline, _) = try response(to: nil, in: vault, session)
-        let (plan, restores) = (outline.changes, outline.restoresVanished)
+        let (plan, restores, _) = try response(to: nil, in: vault, session)
         guard !plan.allSatisfy(\.isClosed) else {
             let names = plan.prefix(listed).map(\.name.visible).joined(separator: ", ")
             throw CommandFailure.at(names, VaultError.nothingToUndo(.closed))
@@ -30,7 +29,7 @@ enum UndoCommand {
         try session.askToReplace(vault.entries.filter { asking.contains($0.id) }, in: vault)
         if plan.contains(where: \.changesCodesOfKey) { try session.proveAgain(vault) }
         let former = vault.entries
-        let (_, reports) = try response(to: plan, in: vault, session)
+        let reports = try response(to: plan, in: vault, session).reports
         session.printReports(reports, of: former)
         try session.warnOfBindings(since: former, in: vault)
         try report(plan, session)
@@ -44,12 +43,12 @@ enum UndoCommand {
     /// What undoing does, if `plan` is `nil`, or has done; and what to report about the save.
     private static func response(
         to plan: [UndoneChange]?, in vault: any OpenVault, _ session: Session
-    ) throws -> (UndoOutline, [VaultReport]) {
+    ) throws -> (changes: [UndoneChange], onlyRestores: Bool, reports: [VaultReport]) {
         let response = try session.expected(vault.send(.undo(vault.place, plan)), by: vault)
-        guard case .undone(let outline, let reports) = response else {
+        guard case .undone(let changes, let onlyRestores, let reports) = response else {
             throw AgentFailure.malformed
         }
-        return (outline, reports)
+        return (changes, onlyRestores, reports)
     }
 
     private static func report(_ plan: [UndoneChange], _ session: Session) throws {

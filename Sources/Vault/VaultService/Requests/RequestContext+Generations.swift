@@ -30,13 +30,12 @@ extension RequestContext {
         let plan = try vault.planOfUndo(now: now)
         // What was found out is told only while the vault is held.
         try expectHeld()
-        let outline = UndoOutline(plan, restoresVanished: restores)
-        guard let seen else { return .undone(outline, []) }
+        guard let seen else { return .undone(plan, onlyRestores: restores, []) }
         guard seen == plan else { throw VaultError.busy }
         try expectProof(if: plan.contains(where: \.changesCodesOfKey))
         try vault.undo(plan, confirmed: checked, now: now)
         countUse()
-        return .undone(outline, vault.saveReports)
+        return .undone(plan, onlyRestores: restores, vault.saveReports)
     }
 
     /// Merges another file of the vault.
