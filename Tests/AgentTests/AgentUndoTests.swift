@@ -185,7 +185,7 @@ struct AgentUndoTests {
         let entries = try agent.listing(client, of: place).entries.map(\.summary)
         let bank = try #require(entries.first { $0.issuer == "Bank" }).id
         let safe = try #require(entries.first { $0.issuer == "Safe" }).id
-        guard case .code(let code) = try client.send(.code(place, bank, .counter, .none)) else {
+        guard case .code = try client.send(.code(place, bank, .counter, .none)) else {
             Issue.record("no code")
             return
         }
@@ -198,7 +198,7 @@ struct AgentUndoTests {
         let wrong = AgentPresence.opener(.passphrase(SecretBytes(text: "wrong")))
         for _ in 1...2 { _ = try client.send(.confirm(place, safe, wrong)) }
         let counted = try failures()
-        #expect(counted != 0)
+        #expect((counted ?? 0) >= 2)
         try agent.run("edit Site:me --tag work")
         try undo(client, place)
         #expect(try failures() == counted)
@@ -208,7 +208,6 @@ struct AgentUndoTests {
         let listed = try agent.listing(client, of: place).entries
         #expect(listed.first { $0.summary.id == safe }?.summary.tombstone?.reason == .failures)
         #expect(listed.first { $0.summary.id == bank }?.counter == 6)
-        #expect(code.counter != 6)
     }
 
     @Test("a plan that the owner did not see is refused, also if it was right a moment ago")
@@ -256,10 +255,18 @@ struct AgentUndoTests {
             return
         }
         #expect(refusal(try answer(try agent.folder.bytes(of: "other"))) == .otherVault)
-        #expect(refusal(try answer([])) == .notAVault)
+        #expect(refusal(try answer(Array("no vault\n".utf8))) == .notAVault)
         var damaged = before
         damaged[damaged.count - 3] ^= 1
         #expect(refusal(try answer(damaged)) == .copyDamaged(.checksum))
+        // Whoever changes the file can also correct its checksum.
+        let text = String(decoding: before.dropLast(VaultEnvelope.lastLineCount), as: UTF8.self)
+        let lines = text.split(separator: "\n").map { line in
+            (line.hasPrefix("generation ") ? "generation 99" : line) + "\n"
+        }
+        let body = Array(lines.joined().utf8)
+        let forged = body + VaultEnvelope.lastLine(for: body[...])
+        #expect(refusal(try answer(forged)) == .copyDamaged(.header))
         #expect(try vault(agent) == before)
     }
 
