@@ -230,6 +230,26 @@ struct AgentBindingTests {
         }
     }
 
+    @Test("a vault that did not arrive in the system agent leaves no device key there")
+    func notArrived() throws {
+        let harness = try Harness(isSystem: true)
+        let account = SystemAccount(stateFolder: harness.folder.path, user: 5)
+        let identity = try Vault.identity(at: account.path)
+        try Vault.purge(account.path, in: identity)
+        let discard = VaultMove.discard(.passphrase(Harness.passphrase), identity, ceiling: 20)
+        // Once the copy has arrived, its keys may be the only ones.
+        for (state, remaining) in [(SystemAccount.MoveState.confirmed, 1), (.arriving, 0)] {
+            try account.setMoving(state)
+            let response = try harness.service.carryOut(discard, for: account, harness.person)
+            guard case .done = response else {
+                Issue.record("\(response)")
+                continue
+            }
+            let keys = try Folder.names(at: harness.folder.file("5/device-keys"))
+            #expect(keys.count == remaining)
+        }
+    }
+
     @Test("the user's agent makes a key in its sandbox, and other commands use the same key")
     func sandbox() throws {
         let agent = try AgentFixture([])

@@ -105,6 +105,12 @@ struct AgentMessagesTests {
             .rehearse(place, .remove(id, purge: false)), .prove(place, opener, ceiling: 20),
             .contents(place, [], .none, isUse: false),
             .contents(place, [id, other], presences[2], isUse: true), .answer(secret),
+            .undo(place, nil), .undo(place, sampleUndo(id)), .merge(place, MergeRequest([])),
+            .merge(
+                place,
+                MergeRequest(
+                    [1, 2, 3], acceptedWipes: [id, other], takesOldEdits: true,
+                    seen: sampleMerge(id))),
         ]
         return requests + moves.map(AgentRequest.move)
             + times.map { .code(place, id, $0, .none) }
@@ -115,6 +121,28 @@ struct AgentMessagesTests {
                     .login(place, secret, presence),
                 ]
             }
+    }
+
+    private func sampleUndo(_ id: RecordID) -> [UndoneChange] {
+        let former = EntryNames(issuer: "", account: "é")
+        return [
+            UndoneChange(
+                id: id, issuer: "i", account: "a", renamedFrom: former,
+                action: .changedBack([.name, .secret]), requiresCheck: true,
+                changesCodesOfKey: false),
+            UndoneChange(
+                id: id, issuer: "", account: "", renamedFrom: nil, action: .removed,
+                requiresCheck: false, changesCodesOfKey: true),
+        ]
+    }
+
+    private func sampleMerge(_ id: RecordID) -> [MergeChange] {
+        let copy = EntryNames(issuer: "i", account: "a (conflict)")
+        return [
+            MergeChange(
+                id: id, issuer: "i", account: "a", action: .keptBoth(copy: copy),
+                requiresCheck: true, changesCodesOfKey: false)
+        ]
     }
 
     private func sampleIdentity() throws -> VaultIdentity {
@@ -148,7 +176,7 @@ struct AgentMessagesTests {
         for byte in samples.joined() { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
         // If the digest differs because an encoding has changed, and not because of a new sample,
         // change the version; then record both numbers here.
-        #expect(AgentProtocol.version == 11)
+        #expect(AgentProtocol.version == 12)
         #expect(String(digest, radix: 16) == "2804785b624af3e3")
     }
 
@@ -169,6 +197,10 @@ struct AgentMessagesTests {
         let check = VaultCheck(
             opened: 3, closed: 0, damages: [.record(id)], reports: reports, hasRecoveryKey: true,
             previous: .whole(generation: 4))
+        let outline = MergeOutline(
+            changes: sampleMerge(id), isIncluded: false, declinedWipes: [id], unmerged: [],
+            leftToHome: [], leftToOwner: [], oldEdits: [], takesOldEdits: true, keys: .older,
+            foreignSlots: slots, alarms: reports)
         let held = AgentStatus.Vault(path: "/v", idle: .seconds(1), total: .seconds(2))
         let responses: [AgentResponse] = [
             .standing(standing), .listing(listing),
@@ -180,7 +212,9 @@ struct AgentMessagesTests {
                     process: 7, limitsFiles: true, locksKeys: false, folders: ["/f"],
                     vaults: [held])),
             .edited(.renamed, reports), .edited(.refused(.period), []), .failed(.noSuchEntry),
-            .refused(.wait(seconds: 60)), .login(secret, reports), .contents([]),
+            .undone(sampleUndo(id), onlyRestores: true, reports),
+            .merged(outline, reports), .refused(.wait(seconds: 60)), .login(secret, reports),
+            .contents([]),
             .contents([.plainSecret(issuer: "a", account: "b", value: secret)]),
             .says("touch it"), .asks("Password: ", isEchoed: true),
             .asks("Password: ", isEchoed: false), .asksPIN(isRepeated: false, left: nil),

@@ -105,6 +105,17 @@ struct RequestMemoryTests {
         }
     }
 
+    /// A folder with a copy of the vault, which belongs to this test.
+    private static func copy(of agent: Agent) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        try SystemAgentFixture.root(
+            """
+            cp '\(agent.fixture.folder.path)/state/0/vault' '\(folder.path)/vault'
+            chown 0 '\(folder.path)/vault'; chmod 600 '\(folder.path)/vault'
+            """)
+        return folder
+    }
+
     /// The largest requests of a kind; a new kind needs a sample here.
     private static func largest(
         of kind: AgentRequest.Kind, _ agent: Agent
@@ -142,6 +153,17 @@ struct RequestMemoryTests {
         case .confirm: return [.confirm(.ofSystem, first, .opener(opener))]
         case .rehearse: return edits.map { .rehearse(.ofSystem, $0) }
         case .prove: return [prove]
+        case .undo: return [.undo(.ofSystem, nil)]
+        case .merge:
+            let folder = try copy(of: agent)
+            let copy = try Vault.unlock(at: folder.file("vault"), with: opener)
+            // Each of these entries differs.
+            try copy.update { changes throws(VaultError) in
+                for id in ids {
+                    try changes.setDetails(of: id, to: EntryDetails(tags: ["x"]), now: 9)
+                }
+            }
+            return [.merge(.ofSystem, MergeRequest(try folder.bytes(of: "vault")))]
         case .contents:
             let most = Array(ids[1...AgentRequest.mostContents])
             return [prove, .contents(.ofSystem, most, .none, isUse: false)]
@@ -154,12 +176,7 @@ struct RequestMemoryTests {
                     }, .none)
             ]
         case .move:
-            let folder = try TemporaryFolder()
-            try SystemAgentFixture.root(
-                """
-                cp '\(agent.fixture.folder.path)/state/0/vault' '\(folder.path)/vault'
-                chown 0 '\(folder.path)/vault'; chmod 600 '\(folder.path)/vault'
-                """)
+            let folder = try copy(of: agent)
             let parcel = try Vault.pack(folder.file("vault"))
             return [
                 .move(.receive(parcel, opener, ceiling: 20)),

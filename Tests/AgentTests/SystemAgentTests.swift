@@ -98,7 +98,7 @@ struct SystemAgentTests {
     func files() throws {
         let agent = try SystemAgentFixture()
         try agent.keep()
-        for verb in ["slot list", "passphrase", "rekey", "undo", "init"] {
+        for verb in ["slot remove 1", "passphrase", "rekey", "init"] {
             let refused = try agent.run("\(verb) --passphrase-file pass.txt", status: 3)
             #expect(AgentFixture.errors(refused).contains("the system agent keeps the vault"))
         }
@@ -108,6 +108,28 @@ struct SystemAgentTests {
         try agent.run(
             "init -q --vault own --scrypt-log-n 10 --passphrase-file pass.txt --no-recovery-key")
         #expect(try agent.run("list --vault own --passphrase-file pass.txt").text.isEmpty)
+    }
+
+    @Test("undo, merge and slot list work in a vault that the system agent keeps")
+    func undoing() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep()
+        try SystemAgentFixture.root(
+            """
+            cd '\(agent.folder.path)'; cp state/5/vault games/copy; chown games games/copy
+            chmod 600 games/copy
+            """)
+        let passphrase = "--passphrase-file pass.txt"
+        try agent.run("add -q New:n --vault copy --secret-file key.txt \(passphrase)")
+        // Each command opens the vault for itself, and then the agent holds it.
+        #expect(try agent.run("slot list \(passphrase)").text.contains("passphrase  scrypt 2^10"))
+        #expect(try agent.run("merge copy \(passphrase)").text == "added: New:n\n")
+        try agent.run("unlock \(passphrase)")
+        #expect(try agent.run("undo --yes").text == "removed: New:n\n")
+        #expect(try agent.run("list --names").text == "Site:me\n")
+        #expect(try agent.run("merge copy").text == "added: New:n\n")
+        let refused = try agent.run("merge copy --into copy \(passphrase)", status: 3)
+        #expect(AgentFixture.errors(refused).contains("the system agent keeps the vault"))
     }
 
     @Test("PAM checks the client's user, in a process of the system agent's user")

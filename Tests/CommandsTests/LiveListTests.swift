@@ -72,11 +72,13 @@ struct LiveListTests {
         #expect(list.selection == 0)
     }
 
-    @Test("Escape clears the filter first, and then leaves")
+    @Test("Escape leaves at once where typing always filters, and Ctrl-U clears the filter")
     func escape() {
         var list = list(3)
         _ = type("odd", into: &list)
-        #expect(list.press(.escape) == .none)
+        #expect(list.press(.escape) == .leave)
+        #expect(list.shown.count < 3)
+        #expect(list.press(.control("u")) == .none)
         #expect(list.shown.count == 3)
         #expect(list.press(.escape) == .leave)
         #expect(list.press(.enter) == .choose)

@@ -48,13 +48,17 @@ struct PickTests {
     }
 
     @Test(
-        "Escape and Ctrl-C end pick without a code, and restore the terminal",
-        arguments: ["\u{1B}", "\u{3}"])
-    func leaving(_ key: String) throws {
+        "Escape and Ctrl-C end pick without a code, whatever was typed, and restore the terminal",
+        arguments: ["\u{1B}", "\u{3}"], ["", "ban"])
+    func leaving(_ key: String, _ filter: String) throws {
         let fixture = try fixture()
         let terminal = try fixture.terminal(
             "exec watchword pick --passphrase-file pass.txt >code.txt")
         try terminal.waitFor("Escape ends")
+        if !filter.isEmpty {
+            try terminal.type(filter)
+            try terminal.waitFor("(1 of 4)")
+        }
         try terminal.type(key)
         #expect(try terminal.end() == 1)
         #expect(try fixture.folder.bytes(of: "code.txt") == [])

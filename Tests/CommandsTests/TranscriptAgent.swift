@@ -57,9 +57,10 @@ final class TranscriptAgent {
                 [ "$argument" = --passphrase-file ] || set -- "$@" "$argument"
             done
             [ "${file:--}" != - ] || return
-            case $verb in init | merge | undo | passphrase | rekey | slot | export) return ;; esac
+            case $verb in init | passphrase | rekey | slot | export) return ;; esac
             case " $* " in
             *' --read-only '* | *' --recovery-key-file '*) return ;;
+            *' --into '* | *' --copy-passphrase-file '*) return ;;
             *' --uri '* | *' --reveal '* | *' --qr '* | *' --qr-png '*) return ;;
             esac
             export XDG_RUNTIME_DIR='\#(runtime)'

@@ -1,5 +1,7 @@
+import OneTimePassword
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import SecretVault
 
@@ -24,6 +26,30 @@ extension MergeTests {
         let secrets = try open.entries.map { try Facts(open.open($0.id)) }
         #expect(secrets.contains { $0.secret == Facts(old).secret })
         #expect(secrets.contains { $0.secret == changed.secret })
+    }
+
+    @Test("a merge tells where a kept key gives other codes", arguments: [false, true])
+    func otherCodes(isNewKey: Bool) throws {
+        let copies = try Copies()
+        let id = copies.ids[0]
+        guard case .oneTimePassword(let old) = try copies.vault.unlock().open(id) else {
+            Issue.record("no code")
+            return
+        }
+        let step = try #require(TimeStep(period: 90, start: 0))
+        let new = try Credential(
+            issuer: old.issuer, account: old.account, key: isNewKey ? secret("new") : old.key,
+            algorithm: old.algorithm, style: old.style, movingFactor: .time(step),
+            otherParameters: old.otherParameters)
+        try copies.there { try $0.replace(id, with: .oneTimePassword(new), now: 100) }
+        let replacing = try copies.plan().2.changes
+        #expect(replacing.map(\.action) == [.replaced([.secret])])
+        #expect(replacing.map(\.changesCodesOfKey) == [!isNewKey])
+        // An edit on both sides keeps both.
+        try copies.here {
+            try $0.setDetails(of: id, to: EntryDetails(tags: ["later"]), now: 5000)
+        }
+        #expect(try copies.plan().2.changes.map(\.changesCodesOfKey) == [!isNewKey])
     }
 
     @Test("a wipe without the key is merged only if the owner accepts it")

@@ -180,6 +180,31 @@ struct TransferTests {
         try MessageForm.check(try open.check())
     }
 
+    @Test("what undoing and merging do is read back as it was, and nothing else is")
+    func changes() throws {
+        let undone: [UndoneChange.Action] =
+            OlderSecret.allCases.map { .restoredOlder($0) } + [
+                .changedBack([]), .changedBack(EntryPart.allCases), .closed(device: "laptop é"),
+            ]
+        try MessageForm.check(undone, of: UndoneChange.Action.Kind.allCases)
+        let merged: [MergeChange.Action] =
+            OlderSecret.allCases.map { .restoredOlder($0) } + [
+                .replaced([.details]), .keptBoth(copy: EntryNames(issuer: "i", account: "a")),
+            ]
+        try MessageForm.check(merged, of: MergeChange.Action.Kind.allCases)
+        let vault = try TestVault()
+        _ = try vault.fill()
+        let open = try vault.unlock()
+        for keys in VaultKeyOrder.allCases {
+            try MessageForm.check(
+                MergeOutline(
+                    changes: [], isIncluded: true, declinedWipes: [Self.id],
+                    unmerged: open.entries, leftToHome: [], leftToOwner: [open.entries[0]],
+                    oldEdits: [open.entries[1]], takesOldEdits: false, keys: keys,
+                    foreignSlots: open.slots, alarms: []))
+        }
+    }
+
     @Test("the device of an entry, its key and a choice of a binding are read back")
     func devices() throws {
         let bound = try BoundVault()

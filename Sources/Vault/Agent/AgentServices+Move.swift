@@ -68,8 +68,10 @@ extension AgentServices {
             return .parcel(try given(vault, with: keys, for: account))
         case .discard(let opener, let identity, let ceiling):
             guard exists else {
-                // An earlier request may have been interrupted while it erased the copy.
-                guard account.moveState() == .leaving else { break }
+                // An earlier request may have been interrupted while it erased the copy, or when
+                // the device keys had arrived, but not the vault.
+                let state = account.moveState()
+                guard state == .leaving || state == .arriving else { break }
                 try erase(identity, of: account)
                 break
             }

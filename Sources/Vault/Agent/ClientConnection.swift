@@ -218,7 +218,7 @@ extension ClientConnection {
         case .code(let place, _, _, _), .verify(let place, _, _, _), .lockOut(let place, _),
             .check(let place), .edit(let place, _, _), .confirm(let place, _, _),
             .rehearse(let place, _), .prove(let place, _, _), .contents(let place, _, _, _),
-            .login(let place, _, _):
+            .login(let place, _, _), .undo(let place, _), .merge(let place, _):
             let place = own(place)
             return try service.using(place) { use in
                 context(of: request, use, place, proofs: proofs).response(to: request)

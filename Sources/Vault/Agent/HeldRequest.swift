@@ -120,6 +120,9 @@ extension HeldRequest {
             address, through: try service.token(at: address, relay, asking: asks ? person : nil))
     }
 
+    // The agent opens no file that a client names.
+    var mergeFiles: MergeFiles { MergeFiles() }
+
     var deviceKeys: DeviceKeyStore { service.deviceKeys }
 
     func tokens(at address: TPMAddress) throws(VaultError) -> any TokenRequestHandler {

@@ -13,7 +13,7 @@ package enum AgentProtocol {
     /// The version, which is the first byte of each request.
     ///
     /// It changes whenever an encoding does; a test compares a digest of samples.
-    package static let version: UInt8 = 11
+    package static let version: UInt8 = 12
     /// The maximum size of a request in bytes, unless it contains a change of the vault.
     package static let largestRequest = 64 << 10
     /// The maximum size of a request that contains a change of the vault, or a vault.

@@ -47,6 +47,11 @@ package enum AgentRequest: Sendable {
     ///
     /// - Parameter isUse: whether to record that the entries were used.
     case contents(VaultPlace, [RecordID], AgentPresence, isUse: Bool)
+    /// Undoes the last change as planned, after ``confirm(_:_:_:)`` for each entry that requires a
+    /// check; `nil` asks for the plan, and changes nothing.
+    case undo(VaultPlace, [UndoneChange]?)
+    /// Merges another file of the vault, in the same way.
+    case merge(VaultPlace, MergeRequest)
     /// Performs a request of `login` or `key`, in the encoding of `DeviceLogin`;
     /// ``confirm(_:_:_:)`` confirms the entries that an enrolment replaces.
     case login(VaultPlace, SecretBytes, AgentPresence)
@@ -105,6 +110,8 @@ extension AgentRequest {
         case .prove(_, let opener, let ceiling): .prove(place, opener, ceiling: ceiling)
         case .contents(_, let ids, let presence, let isUse):
             .contents(place, ids, presence, isUse: isUse)
+        case .undo(_, let plan): .undo(place, plan)
+        case .merge(_, let request): .merge(place, request)
         case .login(_, let request, let presence): .login(place, request, presence)
         case .lockAll, .status, .stop, .move, .answer, .cancel: self
         }
@@ -178,6 +185,7 @@ extension AgentRequest: Transferable {
     enum Kind: UInt8, CaseIterable, Transferable {
         case unlock, lock, lockAll, status, stop, list, code, verify, lockOut, check, answer
         case cancel, edit, confirm, rehearse, prove, contents, open, standing, login, move, find
+        case undo, merge
     }
 
     package func write(to output: FrameWriter) {
@@ -204,6 +212,8 @@ extension AgentRequest: Transferable {
         case .rehearse(let place, let edit): output.append(Kind.rehearse, place, edit)
         case .edit(let place, let edit, let presence):
             output.append(Kind.edit, place, edit, presence)
+        case .undo(let place, let plan): output.append(Kind.undo, place, plan)
+        case .merge(let place, let request): output.append(Kind.merge, place, request)
         case .move(let move): output.append(Kind.move, move)
         case .answer(let answer): output.append(Kind.answer, answer)
         case .cancel: output.append(Kind.cancel)
@@ -238,6 +248,8 @@ extension AgentRequest: Transferable {
             case .confirm: try fields.make(Self.confirm, from: bytes)
             case .rehearse: try fields.make(Self.rehearse, from: bytes)
             case .edit: try fields.make(Self.edit, from: bytes)
+            case .undo: try fields.make(Self.undo, from: bytes)
+            case .merge: try fields.make(Self.merge, from: bytes)
             case .move: try fields.make(Self.move, from: bytes)
             case .answer: try fields.make(Self.answer, from: bytes)
             case .cancel: .cancel
@@ -254,7 +266,7 @@ extension AgentRequest: Transferable {
 
     /// Whether a frame that begins with these bytes contains a change of the vault.
     static func isEdit(_ frame: Span<UInt8>) -> Bool {
-        let edits = [Kind.edit, .rehearse, .login, .move].map(\.rawValue)
+        let edits = [Kind.edit, .rehearse, .undo, .merge, .login, .move].map(\.rawValue)
         return frame.count > 1 && edits.contains(frame[1])
     }
 
@@ -267,6 +279,44 @@ extension AgentRequest: Transferable {
     static func isUniversal(_ request: Span<UInt8>) -> Bool {
         request.count == 1
             && [Kind.stop.rawValue, Kind.lockAll.rawValue].contains(request[0])
+    }
+}
+
+/// Another file of the vault, and what its owner has decided about it.
+package struct MergeRequest: Sendable {
+    /// The bytes of the file; empty if this process has opened it (``MergeFiles/copy``).
+    package let file: [UInt8]
+    /// The entries that may be wiped.
+    package let acceptedWipes: [RecordID]
+    package let takesOldEdits: Bool
+    /// What the merge does, as the owner has seen it; `nil` asks for it, and changes nothing.
+    package let seen: [MergeChange]?
+
+    /// The size of the largest file that fits into a request, together with the decisions.
+    package static let largestFile = AgentProtocol.largestEdit - (6 << 20)
+
+    package init(
+        _ file: [UInt8], acceptedWipes: [RecordID] = [], takesOldEdits: Bool = false,
+        seen: [MergeChange]? = nil
+    ) {
+        self.file = file
+        self.acceptedWipes = acceptedWipes
+        self.takesOldEdits = takesOldEdits
+        self.seen = seen
+    }
+}
+
+extension MergeRequest: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(string: file.span)
+        output.append(acceptedWipes, takesOldEdits, seen)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self.init(
+            try fields.data(bytes, limit: MergeRequest.largestFile),
+            acceptedWipes: try fields.value(bytes), takesOldEdits: try fields.value(bytes),
+            seen: try fields.value(bytes))
     }
 }
 

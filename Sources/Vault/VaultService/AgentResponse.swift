@@ -35,6 +35,14 @@ package enum AgentResponse: Sendable {
     case status(AgentStatus)
     /// The outcome of an edit, and what to report about the save.
     case edited(EditOutcome, [VaultReport])
+    /// What undoing the last change does, or has done; and what to report about the save.
+    ///
+    /// - Parameter onlyRestores: whether it only restores entries that have vanished.
+    case undone([UndoneChange], onlyRestores: Bool, [VaultReport])
+    /// What merging the other file does, or has done; and what to report about the save.
+    case merged(MergeOutline, [VaultReport])
+    /// The vault's key does not open the other file.
+    case otherKey
     /// The response to a request of `login` or `key`, in the encoding of `DeviceLogin`, and what to
     /// report about the save; it contains at most a login ticket.
     case login(SecretBytes, [VaultReport])
@@ -185,7 +193,7 @@ extension AgentResponse: Transferable {
         case done, notHeld, locked, outOfReach, listing, code, match, lockOut, check
         case status, failed, refused, noVerdict, noCode, says, asks, misunderstood, otherVersion
         case tooManyClients, edited, contents, moving, standing, login, parcel, found, asksPIN
-        case notLocked, fingersDiffer, moved
+        case notLocked, fingersDiffer, moved, undone, merged, otherKey
     }
 
     package func write(to output: FrameWriter) {
@@ -212,6 +220,10 @@ extension AgentResponse: Transferable {
         case .noVerdict(let failure): output.append(Kind.noVerdict, failure)
         case .fingersDiffer(let difference): output.append(Kind.fingersDiffer, difference)
         case .noCode: output.append(Kind.noCode)
+        case .undone(let changes, let onlyRestores, let reports):
+            output.append(Kind.undone, changes, onlyRestores, reports)
+        case .merged(let outline, let reports): output.append(Kind.merged, outline, reports)
+        case .otherKey: output.append(Kind.otherKey)
         case .login(let answer, let reports): output.append(Kind.login, answer, reports)
         case .contents(let contents): output.append(Kind.contents, contents)
         case .says(let text): output.append(Kind.says, text)
@@ -248,6 +260,9 @@ extension AgentResponse: Transferable {
             case .noVerdict: try fields.make(Self.noVerdict, from: bytes)
             case .fingersDiffer: try fields.make(Self.fingersDiffer, from: bytes)
             case .noCode: .noCode
+            case .undone: try fields.make(Self.undone, from: bytes)
+            case .merged: try fields.make(Self.merged, from: bytes)
+            case .otherKey: .otherKey
             case .login: try fields.make(Self.login, from: bytes)
             case .contents: try fields.make(Self.contents, from: bytes)
             case .says: try fields.make(Self.says, from: bytes)

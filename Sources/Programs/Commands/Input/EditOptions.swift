@@ -134,8 +134,8 @@ extension Session {
     /// the previous generation.
     ///
     /// - Parameter former: the entries before.
-    func warnOfBindings(since former: [EntrySummary], in vault: UnlockedVault) {
-        let bound = vault.entries.filter { $0.binding != nil }
+    func warnOfBindings(since former: [EntrySummary], in vault: any OpenVault) throws {
+        let bound = try currentEntries(of: vault).filter { $0.binding != nil }
         guard !bound.isEmpty else { return }
         warnOfFormat(of: former)
         let unbound = Set(former.filter { $0.binding == nil }.map(\.id))

@@ -24,13 +24,22 @@ extension Session {
         for search: NameSearch? = nil, despite others: [Option] = [],
         enrollingUnder choice: CheckChoice? = nil
     ) throws -> any OpenVault {
-        if let vault = try heldVault(for: search, despite: others) { return vault }
-        if let vault = try openSystemVault(for: search) { return vault }
+        if let vault = try agentsVault(for: search, despite: others) { return vault }
         let vault = try unlock()
         return OwnVault(vault, at: try vaultPath(), deviceKeys: deviceKeyStore) { access in
             choice?.keyPresence(
                 under: access, unlockingProvesPresence: vault.unlockingProvesPresence) ?? .none
         }
+    }
+
+    /// The vault, if an agent holds it or keeps it, after printing its reports.
+    ///
+    /// - Parameter inMerge: as for ``unlock(inMerge:)``.
+    func agentsVault(
+        for search: NameSearch? = nil, despite others: [Option] = [], inMerge: Bool = false
+    ) throws -> AgentVault? {
+        try heldVault(for: search, despite: others, inMerge: inMerge)
+            ?? openSystemVault(for: search, inMerge: inMerge)
     }
 
     /// The vault for a verb that shows secrets: this always asks for what opens the vault.
@@ -56,16 +65,6 @@ extension Session {
         DeviceKeyStore(folder: Session.deviceKeyFolder ?? "/dev/null", bindings: [.tpm, .file])
     }
 
-    /// Loads all device keys of a vault, before its entries are compared with those of another
-    /// file, in which other entries may be bound.
-    func loadDeviceKeys(of vault: UnlockedVault) {
-        for key in deviceKeyStore.homes(of: vault) {
-            // The vault records the reason.
-            _ = ifPossible(
-                try deviceKeyStore.load(key, for: vault) { _ in StartedTokenHelper() })
-        }
-    }
-
     /// Whether agents may be used at all.
     var allowsAgent: Bool {
         let isOff = Environment.value("WATCHWORD_AGENT")?.lowercased() == "off"
@@ -89,7 +88,7 @@ extension Session {
 
     /// The vault, if the agent holds it and may be used, after printing its reports.
     func heldVault(
-        for search: NameSearch? = nil, despite others: [Option] = []
+        for search: NameSearch? = nil, despite others: [Option] = [], inMerge: Bool = false
     ) throws -> AgentVault? {
         guard usesAgent(despite: others) else { return nil }
         func warn(of failure: AgentFailure) {
@@ -121,7 +120,7 @@ extension Session {
             let vault = AgentVault(client, place, listing)
             vault.path = path
             vault.keepCode(from: response, at: search?.time)
-            printReports(listing.reports, of: vault.entries)
+            printReports(listing.reports, of: vault.entries, inMerge: inMerge)
             return vault
         case .locked(let reason):
             printer.alarm(Messages.sentence(for: reason))
@@ -132,6 +131,14 @@ extension Session {
         // Opening the vault here reports what is wrong with it.
         default: return nil
         }
+    }
+
+    /// The entries after a change.
+    func currentEntries(of vault: any OpenVault) throws -> [EntrySummary] {
+        guard vault.isHeldByAgent else { return vault.entries }
+        guard case .listing(let listing) = try expected(vault.send(.list(vault.place)), by: vault)
+        else { throw AgentFailure.malformed }
+        return listing.entries.map(\.summary)
     }
 
     /// Asks for the entries that a search finds; for all if there is none.

@@ -226,13 +226,8 @@ extension Session {
         _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result
     ) throws -> Result {
         let result = try vault.update(body)
-        printSaveReports(of: vault)
-        return result
-    }
-
-    /// Prints what is reported about the saves.
-    func printSaveReports(of vault: UnlockedVault) {
         printReports(vault.saveReports, of: vault.entries)
+        return result
     }
 }
 

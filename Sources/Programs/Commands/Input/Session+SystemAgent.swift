@@ -90,7 +90,10 @@ extension Session {
     /// - Parameters:
     ///   - search: the only entries that the command needs; `nil` for all.
     ///   - asks: whether to ask for the passphrase; if not, the result may be `nil`.
-    func openSystemVault(for search: NameSearch? = nil, asks: Bool = true) throws -> AgentVault? {
+    ///   - inMerge: as for ``unlock(inMerge:)``.
+    func openSystemVault(
+        for search: NameSearch? = nil, asks: Bool = true, inMerge: Bool = false
+    ) throws -> AgentVault? {
         guard allowsAgent, !arguments.has(.readOnly), let vault = try systemVault() else {
             return nil
         }
@@ -118,7 +121,7 @@ extension Session {
         let opened = AgentVault(
             vault.client, vault.place, listing, openedBy: used, identity: vault.standing.identity)
         if let response { opened.keepCode(from: response, at: search?.time) }
-        printReports(listing.reports, of: opened.entries)
+        printReports(listing.reports, of: opened.entries, inMerge: inMerge)
         return opened
     }
 

@@ -91,7 +91,7 @@ extension Session {
     func restoring(_ reports: [VaultReport]) -> Messages.Restoring {
         let isOlder = reports.contains { if case .olderFile = $0 { true } else { false } }
         if isOlder { return .newerFile }
-        // The user cannot undo in a vault that the system agent keeps.
+        // Only the system agent knows whether its vault has a previous generation.
         do { return Vault.holdsPrevious(at: try vaultPath()) ? .undo : .merge } catch _ {
             return .merge
         }

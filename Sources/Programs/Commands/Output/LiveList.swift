@@ -11,7 +11,7 @@ struct LiveList {
         case none
         /// Enter.
         case choose
-        /// Escape with nothing to clear.
+        /// Escape, where typing always filters or there is no filter to end.
         case leave
         /// Another key; the list does not use it.
         case other(TerminalKey)
@@ -64,8 +64,8 @@ struct LiveList {
         case .end: move(by: shown.count)
         case .enter: return .choose
         case .escape:
-            guard !filter.isEmpty || isFiltering != alwaysFilters else { return .leave }
-            isFiltering = alwaysFilters
+            guard !alwaysFilters, !filter.isEmpty || isFiltering else { return .leave }
+            isFiltering = false
             setFilter("")
         case .backspace where isFiltering: setFilter(String(filter.dropLast()))
         case .control("u") where isFiltering: setFilter("")

@@ -116,10 +116,8 @@ enum RenameCommand {
         let name = entry.name.visible
         let purges = session.arguments.has(.purge)
         if !session.arguments.has(.yes) {
-            // The system agent cannot undo.
-            let isFinal = purges || vault.isKeptBySystem
             let outlook =
-                isFinal ? "Its key cannot be recovered." : "Only watchword undo can restore it."
+                purges ? "Its key cannot be recovered." : "Only watchword undo can restore it."
             try Question.confirm("Remove \(name)? \(outlook)")
         }
         try session.confirmIfRequired(entry, in: vault, for: .remove)

@@ -1,5 +1,4 @@
 import CommandLineInterface
-import DeviceLogin
 import SecretVault
 import VaultService
 import WatchwordCoding
@@ -14,56 +13,78 @@ enum MergeCommand {
         if let target = session.arguments[.into], FileStamp(of: target) == FileStamp(of: path) {
             throw UsageError.badValue(Option.into.name, expected: "a copy of the vault")
         }
-        let vault = try session.unlock(inMerge: true)
-        session.loadDeviceKeys(of: vault)
-        let former = vault.entries
-        try session.correctPermissions(of: other)
-        let copy = try session.copy(at: other, of: vault)
-        try printAlarms(of: vault, merging: copy, session)
-        let now = SystemClock.unixTime()
-        let forks = ForkedEnrolments()
-        func planned(
-            accepting accepted: Set<RecordID>, takingOldEdits takesOld: Bool
-        ) throws -> MergePlan {
-            try inFiles(other, session) {
-                try vault.planOfMerge(
-                    with: copy, accepting: accepted, takingOldEdits: takesOld,
-                    comparing: forks.order, now: now)
+        let (vault, file) = try open(other, session)
+        func response(
+            accepting accepted: Set<RecordID> = [], takingOldEdits takesOld: Bool = false,
+            seen: [MergeChange]? = nil
+        ) throws -> (outline: MergeOutline, reports: [VaultReport]) {
+            let request = MergeRequest(
+                file, acceptedWipes: Array(accepted), takesOldEdits: takesOld, seen: seen)
+            let response = try expected(
+                vault.send(.merge(vault.place, request)), other, of: vault, session)
+            guard case .merged(let outline, let reports) = response else {
+                throw AgentFailure.malformed
             }
+            return (outline, reports)
         }
-        let isDry = session.arguments.has(.dryRun)
-        var plan = try planned(accepting: [], takingOldEdits: false)
+        var plan = try response().outline
+        printAlarms(plan.alarms, of: vault.entries, session)
         let takesOld = try takesOldEdits(of: plan, other, session)
-        let accepted = try acceptedWipes(of: plan, in: vault, other, session)
+        let accepted = try acceptedWipes(of: plan, in: vault.entries, other, session)
         if takesOld || !accepted.isEmpty {
-            plan = try planned(accepting: accepted, takingOldEdits: takesOld)
+            plan = try response(accepting: accepted, takingOldEdits: takesOld).outline
         }
-        if !plan.isMerged, !isDry {
-            let target = session.arguments[.into]
-            if target != nil, let wiped = plan.changes.first(where: { $0.action == .wiped }) {
+        var entries = vault.entries
+        if !plan.isMerged, !session.arguments.has(.dryRun) {
+            if session.arguments.has(.into),
+                let wiped = plan.changes.first(where: { $0.action == .wiped })
+            {
                 throw CommandFailure.wipesInMerge(wiped.name.visible)
             }
             let asking = Set(plan.changes.filter(\.requiresCheck).map(\.id))
-            let confirmed = try session.askToReplace(
-                vault.entries.filter { asking.contains($0.id) },
-                in: OwnVault(vault, at: path, deviceKeys: session.deviceKeyStore))
-            // A secret that two devices have presented must not be presented again, even if the
-            // merge fails.
-            try forks.markStale(in: vault)
-            try inFiles(other, session) {
-                if let target {
-                    try vault.merge(
-                        plan, confirmed: confirmed, into: target, comparing: forks.order, now: now)
-                } else {
-                    try vault.merge(
-                        plan, confirmed: confirmed, comparing: forks.order, now: now)
-                }
+            try session.askToReplace(entries.filter { asking.contains($0.id) }, in: vault)
+            if takesOld || plan.changes.contains(where: \.changesCodesOfKey) {
+                try session.proveAgain(vault)
             }
-            session.printSaveReports(of: vault)
-            session.warnOfBindings(since: former, in: vault)
+            let (_, reports) = try response(
+                accepting: accepted, takingOldEdits: takesOld, seen: plan.changes)
+            session.printReports(reports, of: entries)
+            try session.warnOfBindings(since: entries, in: vault)
+            entries = try session.currentEntries(of: vault)
         }
-        try report(plan, in: vault, other, session)
+        try report(plan, of: entries, other, session)
         return plan.unmerged.isEmpty ? .done : .no
+    }
+
+    /// Opens the vault, with the agent if it holds the vault and its key opens the other file.
+    ///
+    /// - Returns: the vault, and the bytes of the other file if the agent merges it.
+    private static func open(
+        _ other: String, _ session: Session
+    ) throws -> (any OpenVault, [UInt8]) {
+        // The agent writes only to the vault's folder.
+        let target = session.arguments[.into]
+        if target == nil, let vault = try session.agentsVault(inMerge: true) {
+            try session.correctPermissions(of: other)
+            let file = try CommandFailure.naming(other) {
+                let file = try Vault.file(at: other)
+                guard try vault.isSameVault(file) else { throw VaultError.otherVault }
+                return file
+            }
+            let isTooLarge = file.count > MergeRequest.largestFile
+            let planned =
+                isTooLarge ? .otherKey : try vault.send(.merge(vault.place, MergeRequest(file)))
+            guard case .otherKey = planned else { return (vault, file) }
+            session.printer.note(
+                "The agent cannot merge \(VisibleText.of(other)), because the file "
+                    + (isTooLarge ? "is too large." : "has a different key."))
+        }
+        let vault = try session.unlock(inMerge: true)
+        try session.correctPermissions(of: other)
+        let own = OwnVault(
+            vault, at: try session.vaultPath(), deviceKeys: session.deviceKeyStore)
+        own.mergeFiles = MergeFiles(copy: try session.copy(at: other, of: vault), target: target)
+        return (own, [])
     }
 
     /// Prints the alarms about the vault that the merge does not end.
@@ -71,11 +92,10 @@ enum MergeCommand {
     /// During a rebase, git puts one commit's file after the other in the vault's place. A merge
     /// into git's file uses no code and saves nothing, so it raises no alarm; the next unlock does.
     private static func printAlarms(
-        of vault: UnlockedVault, merging copy: VaultCopy, _ session: Session
-    ) throws {
-        let reports = try vault.alarms(merging: copy)
+        _ reports: [VaultReport], of entries: [EntrySummary], _ session: Session
+    ) {
         if !session.arguments.has(.into) {
-            session.printReports(reports, of: vault.entries)
+            session.printReports(reports, of: entries)
         } else if !reports.isEmpty {
             session.printer.note(
                 "The vault is not the file that was last saved here; git replaces it during a rebase. It "
@@ -86,7 +106,7 @@ enum MergeCommand {
     /// Whether to take the entries of the copy of which the vault's history cannot tell whether
     /// they are newer.
     private static func takesOldEdits(
-        of plan: MergePlan, _ other: String, _ session: Session
+        of plan: MergeOutline, _ other: String, _ session: Session
     ) throws -> Bool {
         let word = try session.arguments.choice(.oldEdits)
         guard !plan.oldEdits.isEmpty else { return false }
@@ -107,11 +127,11 @@ enum MergeCommand {
 
     /// The entries to wipe, of those that were wiped in the copy without the vault's key.
     private static func acceptedWipes(
-        of plan: MergePlan, in vault: UnlockedVault, _ other: String, _ session: Session
+        of plan: MergeOutline, in entries: [EntrySummary], _ other: String, _ session: Session
     ) throws -> Set<RecordID> {
         let path = VisibleText.of(other)
         var accepted: Set<RecordID> = []
-        for entry in vault.entries where plan.declinedWipes.contains(entry.id) {
+        for entry in entries where plan.declinedWipes.contains(entry.id) {
             let name = entry.name.visible
             let found =
                 "\(path) has lost the secret of \(name): it was wiped after failures, or somebody who "
@@ -132,16 +152,16 @@ enum MergeCommand {
     }
 
     /// Names the other file in an error that concerns it.
-    private static func inFiles<Result>(
-        _ other: String, _ session: Session, _ body: () throws -> Result
-    ) throws -> Result {
-        do {
-            return try body()
-        } catch VaultError.copyDamaged(let part) {
+    private static func expected(
+        _ response: AgentResponse, _ other: String, of vault: any OpenVault, _ session: Session
+    ) throws -> AgentResponse {
+        switch response {
+        case .failed(.copyDamaged(let part)):
             throw CommandFailure.at(VisibleText.of(other), VaultError.damaged(part))
-        } catch VaultError.copyHasNewerKey {
+        case .failed(.copyHasNewerKey):
             throw CommandFailure.newerKeyInMerge(
                 VisibleText.of(other), advice: try adviceToExchange(other, session))
+        default: return try session.expected(response, by: vault)
         }
     }
 
@@ -167,7 +187,7 @@ enum MergeCommand {
     }
 
     private static func report(
-        _ plan: MergePlan, in vault: UnlockedVault, _ other: String, _ session: Session
+        _ plan: MergeOutline, of entries: [EntrySummary], _ other: String, _ session: Session
     ) throws {
         let isDry = session.arguments.has(.dryRun)
         if session.wantsJSON {
@@ -177,7 +197,7 @@ enum MergeCommand {
                     (
                         "declined_wipes",
                         .list(
-                            vault.entries.filter { plan.declinedWipes.contains($0.id) }
+                            entries.filter { plan.declinedWipes.contains($0.id) }
                                 .map { .text($0.name.text) })
                     ),
                     (
@@ -201,7 +221,7 @@ enum MergeCommand {
             }
         }
         let path = VisibleText.of(other)
-        let wiped = Set(vault.entries.filter { $0.tombstone != nil && !$0.hasVanished }.map(\.id))
+        let wiped = Set(entries.filter { $0.tombstone != nil && !$0.hasVanished }.map(\.id))
         let owned = Set(plan.leftToOwner.map(\.id))
         let left = owned.union(plan.leftToHome.map(\.id))
         for entry in plan.leftToHome + plan.leftToOwner {
@@ -309,23 +329,6 @@ enum MergeCommand {
         members.append(("result", .text(change.word)))
         let all: Record = [("copy", .null), ("older", .null), ("parts", .list([]))]
         return .object(members.filling(all).byName)
-    }
-}
-
-/// The enrolled secrets that were presented from both copies, found by comparing them.
-private final class ForkedEnrolments {
-    private var states: [SecretBytes] = []
-
-    func order(_ first: SecretBytes, _ second: SecretBytes) -> EnrolledOrder {
-        let order = EnrolledSecret.order(of: first, second)
-        if order == .forked { states.append(first) }
-        return order
-    }
-
-    func markStale(in vault: UnlockedVault) throws {
-        for state in states {
-            try CommandFailure.naming("login") { try EnrolledSecret.markStale(state, in: vault) }
-        }
     }
 }
 

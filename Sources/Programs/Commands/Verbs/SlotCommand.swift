@@ -1,6 +1,7 @@
 import CommandLineInterface
 import Devices
 import SecretVault
+import VaultService
 import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
@@ -8,7 +9,7 @@ import WatchwordSystem
 /// `slot list`, `slot add`, `slot remove`, `passphrase` and `rekey`.
 enum SlotCommand {
     static func list(_ session: Session) throws -> ExitCode {
-        let vault = try session.unlock()
+        let vault = try session.openVault()
         for slot in vault.slots {
             let created = Timestamp(unixTime: slot.created).text
             var record: Record = [

@@ -10,12 +10,8 @@ enum UndoCommand {
     private static let listed = 20
 
     static func run(_ session: Session) throws -> ExitCode {
-        let vault = try session.unlock()
-        session.loadDeviceKeys(of: vault)
-        // Then undoing only restores the entries that have vanished.
-        let restores = vault.reports.contains { if case .vanished = $0 { true } else { false } }
-        let now = SystemClock.unixTime()
-        let plan = try vault.planOfUndo(now: now)
+        let vault = try session.openVault()
+        let (plan, restores, _) = try response(to: nil, in: vault, session)
         guard !plan.allSatisfy(\.isClosed) else {
             let names = plan.prefix(listed).map(\.name.visible).joined(separator: ", ")
             throw CommandFailure.at(names, VaultError.nothingToUndo(.closed))
@@ -30,20 +26,29 @@ enum UndoCommand {
                 restores ? "Restore these entries?" : "Undo the last change in this way?")
         }
         let asking = Set(plan.filter(\.requiresCheck).map(\.id))
-        let confirmed = try session.askToReplace(
-            vault.entries.filter { asking.contains($0.id) },
-            in: OwnVault(
-                vault, at: session.vaultPath(), deviceKeys: session.deviceKeyStore))
+        try session.askToReplace(vault.entries.filter { asking.contains($0.id) }, in: vault)
+        if plan.contains(where: \.changesCodesOfKey) { try session.proveAgain(vault) }
         let former = vault.entries
-        try vault.undo(plan, confirmed: confirmed, now: now)
-        session.printSaveReports(of: vault)
-        session.warnOfBindings(since: former, in: vault)
+        let reports = try response(to: plan, in: vault, session).reports
+        session.printReports(reports, of: former)
+        try session.warnOfBindings(since: former, in: vault)
         try report(plan, session)
         session.printer.note(
             restores
                 ? "Restored the entries that had lost their secrets; no other change was undone."
                 : "Undid the last change; watchword undo brings it back.")
         return .done
+    }
+
+    /// What undoing does, if `plan` is `nil`, or has done; and what to report about the save.
+    private static func response(
+        to plan: [UndoneChange]?, in vault: any OpenVault, _ session: Session
+    ) throws -> (changes: [UndoneChange], onlyRestores: Bool, reports: [VaultReport]) {
+        let response = try session.expected(vault.send(.undo(vault.place, plan)), by: vault)
+        guard case .undone(let changes, let onlyRestores, let reports) = response else {
+            throw AgentFailure.malformed
+        }
+        return (changes, onlyRestores, reports)
     }
 
     private static func report(_ plan: [UndoneChange], _ session: Session) throws {

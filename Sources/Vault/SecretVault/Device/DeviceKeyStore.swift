@@ -28,7 +28,18 @@ package struct DeviceKeyStore: Sendable {
     ///
     /// If the folder cannot be read, every key may be here, and loading one reports why it is not.
     package func homes(of vault: UnlockedVault) -> Set<DeviceID> {
-        Set(ids(of: vault.key.vaultID) ?? vault.state.records.compactMap(\.device))
+        let (seen, possible) = findHomes(of: vault)
+        return seen.union(possible)
+    }
+
+    /// The keys that were seen here, and those that may be here, because the folder cannot be read.
+    fileprivate func findHomes(
+        of vault: UnlockedVault
+    ) -> (seen: Set<DeviceID>, possible: Set<DeviceID>) {
+        guard let ids = ids(of: vault.key.vaultID) else {
+            return ([], Set(vault.state.records.compactMap(\.device)))
+        }
+        return (Set(ids), [])
     }
 
     /// `nil` if the folder cannot be read.
@@ -352,11 +363,8 @@ extension UnlockedVault {
     /// Tells the vault which keys this device has.
     package func openDevices(_ store: DeviceKeyStore) {
         guard state.records.contains(where: { $0.device != nil }) else { return }
-        if let ids = store.ids(of: key.vaultID) {
-            key.devices.addHomes(Set(ids))
-        } else {
-            key.devices.addHomes([], orPerhaps: Set(state.records.compactMap(\.device)))
-        }
+        let (seen, possible) = store.findHomes(of: self)
+        key.devices.addHomes(seen, orPerhaps: possible)
     }
 
     /// Whether opening an entry needs no key of a device, or the key was loaded.

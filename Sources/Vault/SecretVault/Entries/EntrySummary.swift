@@ -189,3 +189,23 @@ public enum EntryKind: String, CaseIterable, Hashable, Sendable {
     /// Whether Watchword stores codes of this kind, but does not compute them.
     public var isUncomputed: Bool { self == .motp || self == .yandex }
 }
+
+/// An issuer and an account.
+public struct EntryNames: Hashable, Sendable {
+    /// The issuer; may be empty.
+    public let issuer: String
+    /// The account; may be empty.
+    public let account: String
+}
+
+/// A part of an entry that an edit changes.
+public enum EntryPart: String, CaseIterable, Hashable, Sendable {
+    /// The issuer and the account.
+    case name
+    /// The key or secret, and the parameters of its codes.
+    case secret
+    /// When presence is checked, what happens after failures, and the device that it is bound to.
+    case accessControl = "access-control"
+    /// The tags, the note, the icon and the favourite mark.
+    case details
+}

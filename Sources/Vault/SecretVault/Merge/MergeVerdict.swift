@@ -90,7 +90,7 @@ struct MergeHistories {
 }
 
 /// Which of the keys of two files of a vault is newer.
-public enum VaultKeyOrder: Hashable, Sendable {
+public enum VaultKeyOrder: CaseIterable, Hashable, Sendable {
     /// They are the same.
     case same
     /// The vault's key is newer: it was rekeyed after the other file was saved.

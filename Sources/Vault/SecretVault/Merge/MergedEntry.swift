@@ -242,3 +242,10 @@ extension AccessControl.Presence {
         }
     }
 }
+
+extension VaultState.Record {
+    /// Whether both have the same key, perhaps with other parameters or another counter.
+    func hasKey(of other: VaultState.Record) -> Bool {
+        listed.fingerprint != nil && listed.fingerprint == other.listed.fingerprint
+    }
+}

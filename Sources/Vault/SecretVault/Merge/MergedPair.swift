@@ -146,7 +146,9 @@ struct MergedPair {
         } else if wipesOurs {
             note(.wiped, entry, requiresCheck: our.requiresCheck)
         } else if !parts.isEmpty {
-            note(.replaced(parts), entry, requiresCheck: isReplaced && our.requiresCheck)
+            note(
+                .replaced(parts), entry, requiresCheck: isReplaced && our.requiresCheck,
+                changesCodesOfKey: parts.contains(.secret) && hasSameKey && !our.requiresCheck)
         } else if let loser, verdict.isIndependent,
             try !loser.parts(differingFrom: winner).isEmpty
         {
@@ -161,6 +163,12 @@ struct MergedPair {
 
     /// Whether replacing our copy, which does not keep the ID, requires a check.
     private var needsCheck = false
+
+    /// Whether the copies have the same key, perhaps with other parameters.
+    private var hasSameKey: Bool {
+        guard let ours, let theirs else { return false }
+        return ours.hasKey(of: theirs)
+    }
 
     /// Keeps our copy as it is.
     private mutating func leave(_ copies: MergedEntry...) {
@@ -237,15 +245,21 @@ struct MergedPair {
         second = try entry.sealed(like: nil, in: generation, under: key)
         let names = EntryNames(
             issuer: entry.properties.issuer, account: entry.properties.account)
-        note(.keptBoth(copy: names), winner, requiresCheck: needsCheck)
+        let changesCodes = try loser.parts(differingFrom: winner).contains(.secret) && hasSameKey
+        let isChecked = try opened(ours, with: key)?.requiresCheck == true
+        note(
+            .keptBoth(copy: names), winner, requiresCheck: needsCheck,
+            changesCodesOfKey: changesCodes && !isChecked)
     }
 
     private mutating func note(
-        _ action: MergeChange.Action, _ entry: MergedEntry, requiresCheck: Bool = false
+        _ action: MergeChange.Action, _ entry: MergedEntry, requiresCheck: Bool = false,
+        changesCodesOfKey: Bool = false
     ) {
         merged.append(
             MergeChange(
                 id: entry.id, issuer: entry.properties.issuer, account: entry.properties.account,
-                action: action, requiresCheck: requiresCheck))
+                action: action, requiresCheck: requiresCheck,
+                changesCodesOfKey: changesCodesOfKey))
     }
 }

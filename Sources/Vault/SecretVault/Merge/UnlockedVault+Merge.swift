@@ -6,7 +6,12 @@ extension UnlockedVault {
     ///
     /// - Throws: ``VaultError/otherVault`` if it is a file of another vault.
     public func copy(at path: String) throws(VaultError) -> VaultCopy? {
-        let document = try VaultDocument(parsing: VaultLocation(path).read())
+        try copy(of: VaultLocation(path).read())
+    }
+
+    /// The same for the bytes of another file.
+    package func copy(of file: [UInt8]) throws(VaultError) -> VaultCopy? {
+        let document = try VaultDocument(parsing: file)
         guard document.vaultID == key.vaultID else { throw .otherVault }
         return try state.verified(document, with: key).map { VaultCopy(state: $0, key: key) }
     }
@@ -32,7 +37,7 @@ extension UnlockedVault {
     /// What to report about an older or a diverged file, and about its key, if `copy` is merged.
     ///
     /// If that has everything that was last saved here, nothing is missing after the merge.
-    package func alarms(merging copy: VaultCopy) throws(VaultError) -> [VaultReport] {
+    private func alarms(merging copy: VaultCopy) throws(VaultError) -> [VaultReport] {
         let mark = try GenerationRecord.read(of: location, vaultID: state.vaultID)
         let isIncluded = mark?.isIncluded(in: copy.state) == true
         return reports.filter { $0.isAlarm && !(isIncluded && $0 == generationReport) }
@@ -67,13 +72,14 @@ extension UnlockedVault {
                 copy, accepting: accepted, takingOldEdits: takesOld, comparing: order, now: now)
         }
         let known = Set(state.slots.map(\.slot.head.publicKey))
-        return MergePlan(
-            copy: copy, changes: changes, isIncluded: state.history.includes(copy.state.history),
+        let outline = MergeOutline(
+            changes: changes, isIncluded: state.history.includes(copy.state.history),
             declinedWipes: declined, unmerged: unmerged, leftToHome: toHome,
-            leftToOwner: toOwner, acceptedWipes: accepted,
-            oldEdits: oldEdits, takesOldEdits: takesOld, keys: keys,
+            leftToOwner: toOwner, oldEdits: oldEdits, takesOldEdits: takesOld, keys: keys,
             foreignSlots: copy.state.slots.map(\.slot)
-                .filter { !known.contains($0.head.publicKey) }.map(SlotSummary.init))
+                .filter { !known.contains($0.head.publicKey) }.map(SlotSummary.init),
+            alarms: try alarms(merging: copy))
+        return MergePlan(copy: copy, acceptedWipes: accepted, outline: outline)
     }
 
     /// Merges the entries of another file of this vault into this one, in one save.
@@ -182,6 +188,8 @@ public struct MergeChange: Hashable, Sendable {
     /// Whether the entry requires a check at each use, and is removed or wiped, or changes in more
     /// than its details.
     public let requiresCheck: Bool
+    /// Whether the key gives other codes afterwards, and the entry requires no check at each use.
+    public internal(set) var changesCodesOfKey = false
 }
 
 extension MergeChange {
@@ -206,10 +214,23 @@ extension MergeChange {
     }
 }
 
-/// What a merge does.
-public struct MergePlan: Sendable {
+/// What a merge does, and the file that it merges.
+@dynamicMemberLookup public struct MergePlan: Sendable {
     /// The other file.
     let copy: VaultCopy
+    /// The entries that the owner accepts to be wiped.
+    let acceptedWipes: Set<RecordID>
+    /// What the owner is shown.
+    package let outline: MergeOutline
+
+    /// A property of the outline.
+    public subscript<Value>(dynamicMember path: KeyPath<MergeOutline, Value>) -> Value {
+        outline[keyPath: path]
+    }
+}
+
+/// What a merge does, as the owner is shown it.
+public struct MergeOutline: Hashable, Sendable {
     /// What happens to the entries, in list order; entries that are not listed do not change.
     public let changes: [MergeChange]
     /// Whether this file already contains everything that was saved in the other one.
@@ -230,17 +251,17 @@ public struct MergePlan: Sendable {
     /// Those of them that are bound to another device than in this file: the owner has to remove
     /// one of the two copies, or to end its binding.
     public let leftToOwner: [EntrySummary]
-    /// The entries that the owner accepts to be wiped.
-    let acceptedWipes: Set<RecordID>
     /// The entries of the other file that differ here, and whose edits are older than the saves
     /// that this vault records: they may have been replaced or removed here since.
     public let oldEdits: [EntrySummary]
     /// Whether such edits are merged like others; if not, they count as replaced here.
-    let takesOldEdits: Bool
+    package let takesOldEdits: Bool
     /// Whether the other file's key is older than this vault's; it is never newer.
     public let keys: VaultKeyOrder
     /// The slots that open only the other file; they are not added.
     public let foreignSlots: [SlotSummary]
+    /// What to report about the vault's file, although the other file is merged.
+    package let alarms: [VaultReport]
 
     /// Those of them that stay in the other file only.
     public var declinedOldEdits: [EntrySummary] { takesOldEdits ? [] : oldEdits }

@@ -104,6 +104,13 @@ extension Vault {
 }
 
 extension Vault {
+    /// The bytes of the vault file at `path`.
+    ///
+    /// - Throws: the errors of a file that is not a complete vault.
+    package static func file(at path: String) throws(VaultError) -> [UInt8] {
+        try VaultDocument(parsing: VaultLocation(path).read()).bytes
+    }
+
     /// Whether `file` is a copy or another generation of the vault at `path`.
     ///
     /// - Throws: the errors of files that are not complete vaults.

@@ -33,6 +33,8 @@ public struct UndoneChange: Hashable, Sendable {
     /// Whether the entry requires a check at each use, and is removed, or changes in more than its
     /// details, or returns with an older secret.
     public let requiresCheck: Bool
+    /// Whether the key gives other codes afterwards, and the entry requires no check at each use.
+    public internal(set) var changesCodesOfKey = false
 
     /// Whether it only names what stays because it is closed here.
     public var isClosed: Bool { if case .closed = action { true } else { false } }
@@ -56,26 +58,6 @@ public enum OlderSecret: String, CaseIterable, Hashable, Sendable {
             return nil
         }
     }
-}
-
-/// An issuer and an account.
-public struct EntryNames: Hashable, Sendable {
-    /// The issuer; may be empty.
-    public let issuer: String
-    /// The account; may be empty.
-    public let account: String
-}
-
-/// A part of an entry that an edit changes.
-public enum EntryPart: String, CaseIterable, Hashable, Sendable {
-    /// The issuer and the account.
-    case name
-    /// The key or secret, and the parameters of its codes.
-    case secret
-    /// When presence is checked, what happens after failures, and the device that it is bound to.
-    case accessControl = "access-control"
-    /// The tags, the note, the icon and the favourite mark.
-    case details
 }
 
 extension VaultChanges {
@@ -258,10 +240,12 @@ extension VaultChanges {
         } else {
             try state.change(record.line.id) { $0 = properties }
         }
+        let requiresCheck = record.summary.requiresCheckPerUse
         return UndoneChange(
             id: record.line.id, issuer: properties.issuer, account: properties.account,
             renamedFrom: names, action: .changedBack(parts),
-            requiresCheck: parts != [.details] && record.summary.requiresCheckPerUse)
+            requiresCheck: parts != [.details] && requiresCheck,
+            changesCodesOfKey: parts.contains(.secret) && record.hasKey(of: old) && !requiresCheck)
     }
 
     /// What `record` contained before the last change; `nil` if that is the same, or must not be
@@ -386,7 +370,7 @@ extension UnlockedVault {
 
     /// The previous generation.
     private func previousState(of changes: VaultChanges) throws(VaultError) -> VaultState {
-        guard let bytes = try location.previousGeneration(upTo: .max) else {
+        guard let bytes = try location.previousGeneration(upTo: largestFile) else {
             throw .nothingToUndo(.noPrevious)
         }
         let document = try VaultDocument(parsing: bytes)

@@ -13,6 +13,8 @@ package final class OwnVault: OpenVault {
     fileprivate let deviceKeys: DeviceKeyStore
     // Unlocking proves presence without it.
     package var opener: VaultOpener?
+    /// What the next merge uses.
+    package var mergeFiles = MergeFiles()
     /// How presence was checked for a new key with this access control, after the vault was
     /// unlocked by a person or a check of the entries that the key replaces.
     fileprivate let checkForNewKey: (AccessControl) -> DeviceKeyTranscript.Presence
@@ -117,6 +119,8 @@ private struct OwnRequest: RequestContext {
     func keepShown(_ credential: Credential, of entry: EntrySummary) {
         own.shown[entry.id] = credential
     }
+
+    var mergeFiles: MergeFiles { own.mergeFiles }
 
     var deviceKeys: DeviceKeyStore { own.deviceKeys }
     func tokens(at address: TPMAddress) -> any TokenRequestHandler { StartedTokenHelper() }

@@ -66,6 +66,9 @@ package protocol RequestContext {
     /// Keeps the credential of an entry whose codes the client will show.
     func keepShown(_ credential: Credential, of entry: EntrySummary) throws
 
+    /// What a merge uses besides its request.
+    var mergeFiles: MergeFiles { get }
+
     /// The keys of this device.
     var deviceKeys: DeviceKeyStore { get }
     /// The handler of requests to the TPM at this address, for a key of this device.
@@ -142,6 +145,8 @@ extension RequestContext {
             case .prove(_, let opener, let ceiling): return try prove(opener, ceiling: ceiling)
             case .contents(_, let ids, _, let isUse):
                 return .contents(try contents(of: ids, isUse: isUse))
+            case .undo(_, let seen): return try undo(seen)
+            case .merge(_, let request): return try merge(request)
             case .login(_, let encoded, _): return try response(toLogin: encoded)
             // These are about the vault as a whole, or about no vault.
             case .unlock, .open, .standing, .lock, .lockAll, .status, .stop, .list, .find, .move,
@@ -170,6 +175,7 @@ extension AgentResponse {
         switch failure {
         case let refusal as RequestRefusal: self = refusal.response
         case let error as VaultError: self = .failed(error)
+        case DeviceLoginError.vault(let error): self = .failed(error)
         case let failure as SystemCallFailure: self = .failed(.system(failure))
         case let failure as OpenerCheck.Failure: self = .failed(failure.reason)
         case let failure as PAMCheckFailure: self = .noVerdict(failure)
