@@ -134,7 +134,7 @@ struct ExportFileTests {
         try fixture.run(
             "head -c 900 all.vault >cut.vault; cp .local/share/watchword/vault same.vault")
         let cut = try fixture.run("\(importing) cut.vault", status: 1)
-        #expect(cut.text.contains("cut.vault: refused: a Watchword vault, but "))
+        #expect(cut.text.contains("cut.vault: not read: a Watchword vault, but "))
         let same = try fixture.run("\(importing) same.vault", status: 1)
         #expect(same.text.contains("a copy of this vault"))
         try fixture.folder.write(Array("wrong\n".utf8), to: "word.txt")

@@ -27,11 +27,11 @@ struct PromptAttemptTests {
         let failures = LockOutPolicy.firstFailureWithWait
         for left in [failures - 1, failures - 2] {
             try terminal.answer([("To export B:b (2 of 2), enter the passphrase again: ", "guess")])
-            try terminal.waitFor("locked out after \(left) more failures")
+            try terminal.waitFor("locked out of it after \(left) more failures")
         }
         try terminal.answer([("the passphrase again: ", "guess")])
         #expect(try terminal.end() == 4)
-        #expect(terminal.screen.contains("locked out after \(failures - 3) more failures"))
+        #expect(terminal.screen.contains("locked out of it after \(failures - 3) more failures"))
         #expect(!terminal.screen.contains("otpauth://"))
     }
 
@@ -42,7 +42,7 @@ struct PromptAttemptTests {
         let terminal = try fixture.terminal("watchword list --passphrase-file wrong.txt")
         #expect(try terminal.end() == 4)
         let left = LockOutPolicy.firstFailureWithWait - 1
-        #expect(terminal.screen.contains("locked out after \(left) more failures"))
+        #expect(terminal.screen.contains("locked out of it after \(left) more failures"))
     }
 
     @Test(
