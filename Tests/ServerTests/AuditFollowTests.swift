@@ -213,7 +213,7 @@ struct AuditFollowTests {
             let outcome = try await state.run(
                 "audit", "follow", record, "--store", "sqlite:\(other.database)")
             #expect(outcome.status == 3 && outcome.output == [], "\(count) events")
-            #expect(String(decoding: outcome.errors, as: UTF8.self).contains("another database"))
+            #expect(String(decoding: outcome.errors, as: UTF8.self).contains("a different database"))
             let name = "b\(count)"
             #expect(try await other.run("client", "add", name, "--scope", "verify").status == 0)
         }
@@ -223,7 +223,7 @@ struct AuditFollowTests {
             "audit", "follow", other.folder.file("position"), "--output", file, "--store",
             "sqlite:\(other.database)")
         #expect(mixed.status == 3)
-        #expect(String(decoding: mixed.errors, as: UTF8.self).contains("another database"))
+        #expect(String(decoding: mixed.errors, as: UTF8.self).contains("a different database"))
         #expect(try state.folder.bytes(of: "events.json") == before)
     }
 

@@ -76,7 +76,7 @@ import Testing
 
     @Test(
         "the device sends nothing to a server with a wrong certificate",
-        arguments: [("other-host", "another host"), ("self-made", "unknown authority")])
+        arguments: [("other-host", "a different host"), ("self-made", "unknown authority")])
     func wrongCertificate(certificate: String, words: String) async throws {
         let harness = try await LoginHarness()
         let server = try await harness.server(certificate)

@@ -39,7 +39,7 @@ enum Serve {
         let room = try ConnectionLimit(local: settings.sockets.connections)
         var endpoints = try settings.sockets.open()
         let notices = ServiceNotices(log: log)
-        let context = try await openContext(session, settings.policy, log)
+        let context = try openContext(session, settings.policy, log)
         var dependencies = ServiceDependencies(
             now: ServerContext.now, clockState: ClockState.current,
             log: { log.write($0.rendered()) })
@@ -108,14 +108,17 @@ enum Serve {
     }
 
     /// Opens the database and the keys, or creates them in memory for an application's tests.
+    ///
+    /// It does not suspend: afterwards, the main thread would no longer be the one that waits for
+    /// signals.
     private static func openContext(
         _ session: ServerSession, _ policy: Policy, _ log: ServerLog
-    ) async throws -> ServerContext {
+    ) throws -> ServerContext {
         let places = try ServerPaths(session.arguments)
         guard try TestClock.install(session.arguments) else {
             return try ServerContext.open(places, policy: policy, making: true)
         }
-        let (context, key) = try await ServerContext.inMemory(places, policy: policy)
+        let (context, key) = try ServerContext.inMemory(places, policy: policy)
         try session.printer.line(key)
         try session.printer.flush()
         log.say("test-clock", [("advice", ServerMessages.testClock)])

@@ -64,13 +64,15 @@ extension ServerContext {
     /// - Returns: also the client's API key, which has all scopes.
     static func inMemory(
         _ places: ServerPaths, policy: Policy
-    ) async throws -> (context: ServerContext, key: SecretBytes) {
+    ) throws -> (context: ServerContext, key: SecretBytes) {
         try SystemInstallation.becomeServer()
         let ring = try KeyRing.make()
         let store = MemoryStore(node: Randomness.bytes(count: 16), key: ring.auditKey)
         let verifier = Verifier(store: store, keys: ring, policy: policy, clock: now)
-        let added = try await verifier.addClient(
-            named: "tests", scopes: Scope.allCases.map(\.rawValue), limitedTo: nil)
+        let added = try waitForTask {
+            try await verifier.addClient(
+                named: "tests", scopes: Scope.allCases.map(\.rawValue), limitedTo: nil)
+        }
         guard let added else { throw ServerFailure.clientNameTaken }
         let context = ServerContext(
             keys: KeyFile(inMemory: ring), store: store, verifier: verifier, places: places)
