@@ -211,7 +211,7 @@ package enum ArgumentParser<Verb: ProgramVerb> {
     package enum Request: Sendable {
         case run(Verb, ParsedArguments)
         case version
-        /// The page of a verb, or of the program.
+        /// The help page of a verb; without one, that of the program.
         case help(Verb?)
         /// The lines to print for a completion script.
         case completions([String])
@@ -219,7 +219,7 @@ package enum ArgumentParser<Verb: ProgramVerb> {
 
     /// Whether `arguments`, which may be invalid, ask for JSON.
     package static func wantsJSON(_ arguments: [String]) -> Bool {
-        // A completion script would offer it.
+        // A completion script would offer the error object as a candidate.
         guard arguments.first != CompletionRequest.verb else { return false }
         return arguments.prefix { $0 != "--" }.contains("--" + Option.json.name)
     }

@@ -26,7 +26,7 @@ extension Option {
         .pinFile, .tpm, .noAgent, .json, .quiet, .noClockWarning, .help, .version,
     ]
 
-    /// For verbs that save nothing.
+    /// Options of verbs that save nothing.
     static let readOnly = Option("read-only")
 
     // Sources of secrets.

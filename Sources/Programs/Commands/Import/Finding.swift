@@ -18,7 +18,7 @@ struct Finding {
     /// The item's name, if it is known.
     let name: EntryName?
     let content: Content
-    /// What a backup states about the entry besides its content; `nil` for other files.
+    /// The facts in a backup about the entry besides its content; `nil` for other files.
     var origin: ImportItem.Origin?
 
     enum Content {
@@ -73,7 +73,8 @@ struct Finding {
         /// The number of further exports with missing parts.
         case incompleteExports(Int)
 
-        /// Whether a file or a part of an export was not read; what was read is refused otherwise.
+        /// Whether a file or a part of an export was not read; if `false`, the item was read and
+        /// refused.
         var leavesUnread: Bool {
             switch self {
             case .file, .picture, .export, .reader, .vault, .missingPictures, .missingParts,
@@ -106,7 +107,7 @@ struct Finding {
         return ImportItem(entry, details: details, origin: origin)
     }
 
-    /// Where the item was found, safe for a terminal.
+    /// The location of the item, safe for a terminal.
     var place: String {
         let file = Finding.visibleName(of: file)
         if let line { return "\(file), line \(line)" }
@@ -123,7 +124,7 @@ struct Finding {
     }
 }
 
-/// The details of an entry of another app's export, as far as the vault can store them.
+/// The details of an entry of another app's export, limited to those that the vault can store.
 ///
 /// A detail that is too long is left out with a warning, because the key is more important.
 struct ImportedDetails {
@@ -153,7 +154,7 @@ struct ImportedDetails {
     }
 }
 
-/// A deviation of an imported item that was accepted.
+/// A tolerated deviation of an imported item.
 enum ImportWarning: Hashable {
     case keyURI(KeyURIWarning)
     case credential(CredentialWarning)

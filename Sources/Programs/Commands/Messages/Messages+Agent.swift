@@ -46,7 +46,7 @@ extension Messages {
         }
     }
 
-    /// How to find out why nobody can connect to the system agent.
+    /// The advice for finding the reason why the system agent cannot be reached.
     static let reasonForStop =
         "for the reason, run systemctl status watchword-agent.socket watchword-agent or, as an "
         + "administrator, journalctl -u watchword-agent"
@@ -105,7 +105,7 @@ extension Messages {
         hasSystem ? "Your own agent is not running." : "The agent is not running."
     }
 
-    /// What the system agent holds for this user, as lines.
+    /// The vaults that the system agent holds for this user, as lines.
     static func lines(ofSystem status: AgentStatus) -> [String] {
         guard !status.vaults.isEmpty else {
             return ["The system agent is running; no vault is unlocked."]
@@ -113,19 +113,19 @@ extension Messages {
         return lines(for: status, grade: "system agent: checks by PAM are enforced")
     }
 
-    /// What an agent was started without, as lines.
+    /// The protections that an agent was started without, as lines.
     private static func weaknesses(of status: AgentStatus) -> [String] {
         (status.locksKeys ? [] : ["The agent's keys may be written to swap."])
             + (status.folders.contains("/") ? ["The agent was started for all folders."] : [])
     }
 
-    /// The warning about a running agent that can use more than a vault's folder.
+    /// The warning about a running agent that can access more than a vault's folder.
     static func sentence(forWideAgent folder: String) -> String {
         "the running agent was started for \(VisibleText.of(folder)), which contains the vault's "
             + "folder; if you did not do that, run watchword agent stop"
     }
 
-    /// What the user's own agent holds, as lines.
+    /// The vaults that the user's own agent holds, as lines.
     static func lines(for status: AgentStatus) -> [String] {
         lines(for: status, grade: "checks by PAM are advisory")
     }

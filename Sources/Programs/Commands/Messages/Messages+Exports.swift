@@ -79,7 +79,7 @@ extension Messages {
     }
 }
 
-// What an export's format cannot hold.
+// Data that an export's format cannot hold.
 extension Messages {
     /// “1 wiped entry”, “2 wiped entries”.
     static func entries(_ count: Int, _ adjective: String = "") -> String {

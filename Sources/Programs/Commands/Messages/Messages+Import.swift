@@ -38,7 +38,7 @@ extension Messages {
         }
     }
 
-    /// The same in a summary.
+    /// The same reason in a summary.
     static func word(for reason: Finding.SkipReason) -> String {
         switch reason {
         case .symbolicLink: "symbolic link"

@@ -6,7 +6,7 @@ import WatchwordSystem
 
 // The vault.
 extension Messages {
-    /// What to do with a new vault.
+    /// The next steps after a vault was created.
     static func nextSteps(_ program: String) -> String {
         "To add an entry, run: \(program) add NAME. To move from another app, run: \(program) import FILE"
     }
@@ -136,7 +136,7 @@ extension Messages {
         }
     }
 
-    /// What other users can access, as a noun phrase.
+    /// The files and folders that other users can access, as a noun phrase.
     private static func description(of exposure: VaultExposure) -> String {
         let files = exposure.includesOwnFiles ? "Watchword's files in .watchword" : ""
         guard let mode = exposure.mode else { return files }
@@ -144,7 +144,7 @@ extension Messages {
         return files.isEmpty ? vault : vault + " and " + files
     }
 
-    /// The question whether to correct permissions.
+    /// The question before permissions are corrected.
     static func question(of exposure: VaultExposure, at path: String) -> String {
         let (folder, _) = OutputFile.split(path)
         return "\(VisibleText.of(path)): other users can access \(description(of: exposure))"
@@ -152,7 +152,7 @@ extension Messages {
             + ". Correct the permissions?"
     }
 
-    /// Permissions that cannot be corrected without asking, and the commands that correct them.
+    /// The message about permissions that were not corrected, with the commands that correct them.
     static func sentence(for exposure: VaultExposure, at path: String) -> String {
         let (folder, _) = OutputFile.split(path)
         var commands: [String] = []
@@ -166,7 +166,7 @@ extension Messages {
             + commands.joined(separator: " && ")
     }
 
-    /// Where to find an earlier generation of a vault that cannot be opened or is gone.
+    /// The path of an earlier generation of a vault that cannot be opened or is missing.
     static func recoveryAdvice(from error: VaultError, at path: String) -> String {
         // A kept generation does not itself have a previous generation.
         guard !path.contains(".watchword/"), Vault.holdsPrevious(at: path) else { return "" }

@@ -2,7 +2,6 @@ import CommandLineInterface
 import SecretVault
 import WatchwordSystem
 
-// What opening or checking a vault found.
 extension Messages {
     /// The damaged part, as a noun phrase.
     static func description(of part: VaultPart, in entries: [EntrySummary]) -> String {
@@ -25,14 +24,13 @@ extension Messages {
         entries.first { $0.id == id }?.name.visible ?? id.text
     }
 
-    /// How entries that have vanished can be restored.
+    /// The way to restore entries that have vanished.
     enum Restoring {
-        /// From the previous generation.
         case undo
-        /// Only from a copy: there is no previous generation.
+        /// Only a copy can restore them, because there is no previous generation.
         case merge
-        /// The file is older than the last one used here, so the failures that wiped them may have
-        /// been counted here.
+        /// The file is older than the last one used here, so failures that were counted here may
+        /// have wiped the entries.
         case newerFile
     }
 
@@ -121,7 +119,7 @@ extension Messages {
             + "\(program) merge \(ShellWord.quoted(path))"
     }
 
-    /// Why a secret was wiped.
+    /// The reason why a secret was wiped.
     static func sentence(for reason: Tombstone.Reason) -> String {
         switch reason {
         case .failures: "after too many failures"
@@ -152,7 +150,7 @@ extension Messages {
 }
 
 extension VaultCheck {
-    /// Which entries of this device did not open, and why.
+    /// The entries of this device that did not open, and the reasons.
     var unusable: [VaultReport] {
         reports.filter { if case .deviceKeyUnusable = $0 { true } else { false } }
     }
@@ -179,7 +177,7 @@ extension Messages.Restoring {
 
 // Vaults that git or Syncthing keeps.
 extension Messages {
-    /// How to have git merge the vault at `path`; `nil` if it is not in a git work tree.
+    /// The commands that let git merge the vault at `path`; `nil` outside a git work tree.
     static func gitAdvice(for path: String) -> String? {
         let (folder, name) = OutputFile.split(path)
         guard top(of: folder, with: ".git") != nil else { return nil }
@@ -196,7 +194,7 @@ extension Messages {
             """
     }
 
-    /// How to resolve a conflict that git has left in the vault at `path`.
+    /// The commands that resolve a conflict that git has left in the vault at `path`.
     ///
     /// - Parameter reversed: whether our version is merged into the other one.
     static func mergeAdvice(at path: String, reversed: Bool = false) -> String {
@@ -213,8 +211,8 @@ extension Messages {
             """
     }
 
-    /// How to keep Watchword's own files out of the folders that Syncthing synchronises; `nil` if
-    /// the vault at `path` is not in one.
+    /// The command that excludes Watchword's own files from the folders that Syncthing
+    /// synchronises; `nil` if the vault at `path` is in no such folder.
     static func syncthingAdvice(for path: String) -> String? {
         guard let top = top(of: OutputFile.split(path).folder, with: ".stfolder") else {
             return nil
@@ -226,12 +224,12 @@ extension Messages {
             """
     }
 
-    /// The folder or one above it that contains a file or folder with this name, such as the top of
-    /// a git work tree.
+    /// The innermost folder, from `folder` upwards, that contains a file or folder with this name,
+    /// such as the top of a git work tree.
     private static func top(of folder: String, with name: String) -> String? {
         var parts = Folder.parts(of: Folder.resolvedPath(folder))
         repeat {
-            // `.git` is a file in a further work tree, and in a submodule.
+            // `.git` is a file in an additional work tree, and in a submodule.
             do throws(SystemCallFailure) {
                 let path = "/" + (parts + [name]).joined(separator: "/")
                 if [.file, .folder].contains(try FileKind(at: path, following: true)) {

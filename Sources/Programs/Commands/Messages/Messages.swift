@@ -9,7 +9,7 @@ import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
-/// The sentences for errors, warnings and results; no other type makes them.
+/// The sentences for errors, warnings and results, all of which this type makes.
 ///
 /// An error message says what is wrong, where, and what to do next. No message contains a secret.
 enum Messages {
@@ -21,7 +21,7 @@ enum Messages {
         case .at(let program, let failure as HelperFailure):
             HelperMessages.sentence(forReader: failure, program, startedBy: Verb.program)
         case .at(let place, let error): "\(place): " + FailureReport(error).sentence
-        // These sentences name the entry.
+        // These sentences already name the entry.
         case .inEntry(_, CommandFailure.presence(let refusal)): sentence(for: refusal)
         case .inEntry(_, CommandFailure.closed(let entry, let error)),
             .closed(let entry, let error):
@@ -177,8 +177,8 @@ extension Messages {
         withoutSecret(error).sentence(program: Verb.program)
     }
 
-    /// A secret in the place of the command is an error of its own, because the message for an
-    /// unknown command repeats its words.
+    /// A secret in place of the command has a separate error, because the message for an unknown
+    /// command repeats the words.
     private static func withoutSecret(_ error: UsageError) -> UsageError {
         guard case .unknownVerb(let text, _) = error else { return error }
         let words = [text] + text.split(separator: " ").map(String.init)
