@@ -7,7 +7,7 @@ import WatchwordSystem
 enum EnrolFailure: ProgramFailure {
     /// The socket at this path cannot be used.
     case socket(String, SystemCallFailure)
-    /// Others than root could have made the socket at this path.
+    /// Users other than root could have made the socket at this path.
     case notTheServer(String)
     case refused(TaskRefusal)
     case terminal(TerminalError)

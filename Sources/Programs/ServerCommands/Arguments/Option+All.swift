@@ -21,7 +21,7 @@ extension Option {
     static let trustedProxy = Option("trusted-proxy", .text("PROXY,…")).settableByEnvironment
     static let noClockCheck = Option("no-clock-check").settableByEnvironment
     static let keepEvents = Option("keep-events", .text("DAYS|all")).settableByEnvironment
-    // Programs on this machine.
+    // Sockets for programs on this machine.
     static let realm = Option("realm", .text("NAME")).settableByEnvironment
     static let pamSocket = Option("pam-socket", .file, placeholder: "PATH").settableByEnvironment
     static let selfSocket = Option("self-socket", .file, placeholder: "PATH").settableByEnvironment
@@ -47,7 +47,7 @@ extension Option {
     static let returnTo = Option("return-to", .text("URL,…")).settableByEnvironment
     static let relatedOrigin = Option("related-origin", .text("ORIGIN,…")).settableByEnvironment
 
-    // An application's tests; no setting of a service.
+    // Options for an application's tests, which are not settings of a service.
     static let testClock = Option("test-clock", .file)
 
     // The other commands.

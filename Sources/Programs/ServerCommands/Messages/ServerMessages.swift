@@ -10,7 +10,8 @@ import WatchwordSystem
 
 /// The error messages; none contains a secret.
 enum ServerMessages {
-    /// Where the document for administrators is: in this installation, or where the package has it.
+    /// The path of the document for administrators: in this installation, or where the package puts
+    /// it.
     static var operations: String {
         let folder = RunningProgram.folder() ?? ""
         let prefix = folder.hasSuffix("/bin") ? String(folder.dropLast(4)) : "/usr"
@@ -194,7 +195,7 @@ enum ServerMessages {
         }
     }
 
-    /// The sentence for a file that an option names.
+    /// The sentence for a file that an option specifies.
     static func sentence(forInput error: FileError) -> String {
         switch error {
         case .missing: "no such file"
@@ -252,14 +253,14 @@ extension ServerMessages {
     }
 }
 
-// What `init` and `status` say.
+// Messages of `init` and `status`.
 extension ServerMessages {
     static func clientIsThere(named name: String) -> String {
         "The client \(name) exists already and was not changed; for a new API key, run watchword-server client "
             + "renew \(name)"
     }
 
-    /// What to do after `init`.
+    /// The steps after `init`.
     static func nextSteps(keys: String, settings: String?) -> [String] {
         let start =
             switch settings {
@@ -296,7 +297,7 @@ extension ServerMessages {
     }
 }
 
-// The remedies if `/readyz` fails, or if somebody guesses codes.
+// Remedies if `/readyz` fails, or if somebody guesses codes.
 extension ServerMessages {
     static let spraying =
         "codes are denied for many subjects, perhaps because somebody tries passwords and codes: look "

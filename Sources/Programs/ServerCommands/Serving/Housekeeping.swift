@@ -14,12 +14,12 @@ struct Housekeeping: Sendable {
     /// How long events are kept, in milliseconds; `nil` keeps them forever.
     let eventLifetime: Int64?
     let now: @Sendable () -> UnixTime
-    /// Why the clock cannot be trusted at a given time; `nil` if it can.
+    /// The reason why the clock cannot be trusted at a given time; `nil` if it can.
     let complaint: @Sendable (UnixTime) -> String?
     let say: @Sendable (String, [(String, String)]) -> Void
-    /// The realm of this machine's accounts, until it was checked; `nil` if there is none.
+    /// The realm of this machine's accounts, until the realm was checked; `nil` without a realm.
     var realm: Realm?
-    /// Why old events were kept in the last run; a cause is logged once.
+    /// The reason why old events were kept in the last run; each reason is logged once.
     private(set) var cause: String?
 
     /// Deletes everything that has expired.
@@ -51,7 +51,8 @@ struct Housekeeping: Sendable {
         return oldest.time < now.adding(milliseconds: -eventLifetime)
     }
 
-    /// Reports that only other realms have users with credentials, as after renaming the machine.
+    /// Reports a realm without users while other realms have users with credentials, as after
+    /// renaming the machine.
     private mutating func checkRealm() async throws(StoreFailure) {
         guard let realm else { return }
         let hasUsers = try await hasSubjects(beginningWith: realm.nobody)
@@ -85,7 +86,7 @@ final class CheckpointRecorder: Sendable {
     static let interval = Duration.seconds(60)
 
     private let semaphore = Semaphore()
-    /// Whether a write was requested since the last one began.
+    /// Whether a write was requested after the last one began.
     private let isWanted = Atomic(false)
     private let isOver = Atomic(false)
     private let thread = Mutex<WorkerThread?>(nil)

@@ -111,14 +111,13 @@ enum ClientCommand {
     }
 }
 
-/// A client that is to be added.
 struct NewClient {
     let name: String
     let scopes: [Scope]
     /// The only subjects that it may use; `nil` for all.
     let subjects: SubjectPrefix?
 
-    /// Reads the options about it.
+    /// Reads the options for a client.
     ///
     /// - Parameter standard: the scopes without `--scope`; empty if the option is required.
     init(

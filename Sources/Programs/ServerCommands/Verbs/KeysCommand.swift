@@ -67,7 +67,8 @@ enum KeysCommand {
         }
     }
 
-    /// The kind's name; “key” is the number of the server's own key.
+    /// The name of the kind; “key” would be ambiguous, because it is the number of the server's own
+    /// key.
     private static func label(_ kind: CredentialKind) -> String {
         kind == .key ? "device_key" : kind.rawValue
     }
