@@ -117,7 +117,6 @@ struct HelpDocument: Sendable {
     /// The sections by title.
     private(set) var sections: [String: Section] = [:]
 
-    /// Reads a document.
     init(_ text: String) {
         var title: String?
         var section = Section()

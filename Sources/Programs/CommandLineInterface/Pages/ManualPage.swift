@@ -1,6 +1,5 @@
 /// The manual page in mdoc(7), generated from the table of verbs.
 package enum ManualPage<Verb: ProgramVerb> {
-    /// The whole page.
     package static var text: String {
         let documents = Verb.documents
         let help = documents.help

@@ -9,7 +9,6 @@ import WatchwordSystem
 
 /// An item found in a file, or the reason why there is none.
 struct Finding {
-    /// The file's path.
     let file: String
     /// The line number in a text file.
     let line: Int?

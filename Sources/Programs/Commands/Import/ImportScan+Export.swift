@@ -5,7 +5,6 @@ import SecretVault
 import VaultService
 import WatchwordCryptography
 
-// Other apps' exports.
 extension ImportScan {
     /// Reads a file that may be an export; returns `false` for other files.
     ///

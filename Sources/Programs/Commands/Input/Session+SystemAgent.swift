@@ -12,7 +12,6 @@ struct SystemVault {
     var place: VaultPlace { .ofSystem }
 }
 
-// The system agent.
 extension Session {
     private var usesDefaultVault: Bool {
         arguments[.vault] == nil && Environment.value("WATCHWORD_VAULT") == nil

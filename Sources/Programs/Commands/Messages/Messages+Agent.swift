@@ -1,7 +1,6 @@
 import VaultService
 import WatchwordSystem
 
-// The agent.
 extension Messages {
     static func sentence(for failure: AgentFailure) -> String {
         switch failure {

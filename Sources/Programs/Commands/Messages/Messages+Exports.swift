@@ -5,7 +5,6 @@ import Pictures
 import SecretVault
 import WatchwordSystem
 
-// Other apps' exports.
 extension Messages {
     static let exports = ExportMessages(
         command: "watchword import", raisingOption: "--" + Option.raiseLimits.name)
@@ -149,7 +148,6 @@ extension Messages {
     }
 }
 
-// Images.
 extension Messages {
     static func sentence(for refusal: PictureRefusal) -> String {
         switch refusal {

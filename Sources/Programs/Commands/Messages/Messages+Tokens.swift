@@ -5,7 +5,6 @@ import SecretVault
 import VaultService
 import WatchwordSystem
 
-// TPMs and authenticators.
 extension Messages {
     /// A slot's method of opening the vault, as a noun phrase.
     static func name(of slot: SlotSummary) -> String {

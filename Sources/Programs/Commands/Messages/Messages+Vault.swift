@@ -4,7 +4,6 @@ import SecretVault
 import WatchwordCryptography
 import WatchwordSystem
 
-// The vault.
 extension Messages {
     /// The next steps after a vault was created.
     static func nextSteps(_ program: String) -> String {
@@ -206,7 +205,6 @@ extension Messages {
     }
 }
 
-// Entries.
 extension Messages {
     /// An entry's type, parameters and access control in a few words.
     static func description(of entry: EntrySummary) -> String {

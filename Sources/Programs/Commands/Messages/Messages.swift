@@ -189,7 +189,6 @@ extension Messages {
     }
 }
 
-// Durations.
 extension Messages {
     /// `seconds` in words, to the second: `4 minutes 12 seconds`.
     ///

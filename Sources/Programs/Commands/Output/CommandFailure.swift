@@ -19,7 +19,6 @@ enum CommandFailure: ProgramFailure {
     indirect case at(String, any Error)
     /// The failure concerns one of several entries, with this name.
     indirect case inEntry(String, any Error)
-    // Prompts.
     case terminal(TerminalError, asking: Question)
     /// A window was not shown, or was not answered.
     case pinEntry(PinEntry.Failure)
@@ -32,7 +31,6 @@ enum CommandFailure: ProgramFailure {
     /// The device cannot have this PIN.
     case badPIN(TokenKind)
     case token(TokenFailure, TokenKind)
-    // Input and output.
     case standardOutput(SystemCallFailure)
     case pictureOnTerminal
     case exportOnTerminal

@@ -24,7 +24,6 @@ struct EntryCode {
     }
 }
 
-// Computing codes.
 extension Session {
     /// Refuses an entry whose code the command cannot compute.
     func requireCode(of entry: EntrySummary) throws {
@@ -157,7 +156,6 @@ extension Session {
         return offset
     }
 
-    /// Opens `entry`.
     func content(
         of entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
     ) throws -> EntryContent {

@@ -170,7 +170,6 @@ enum KeyEnrolCommand {
         return .done
     }
 
-    /// A registered key.
     private struct Enrolled {
         let key: KeyState
         /// Whether the key was made by an earlier run, and the ticket was not sent.

@@ -1,11 +1,9 @@
 import CommandLineInterface
 
 extension Option {
-    // Paths.
     static let store = Option("store", .text("URL")).settableByEnvironment
     static let keys = Option("keys", .file).settableByEnvironment
 
-    // Serving.
     static let listen = Option("listen", .text("ADDR:PORT")).settableByEnvironment
     static let opsListen = Option("ops-listen", .text("ADDR:PORT")).settableByEnvironment
     static let tlsCertificate = Option("tls-certificate", .file).settableByEnvironment
@@ -50,7 +48,6 @@ extension Option {
     // Options for an application's tests, which are not settings of a service.
     static let testClock = Option("test-clock", .file)
 
-    // The other commands.
     static let settings = Option("settings", .file)
     static let client = Option("client", .text("NAME"))
     static let credentials = Option("credentials")
@@ -68,7 +65,6 @@ extension Option {
     static let keepClients = Option("keep-clients")
     static let clockIsRight = Option("clock-is-right")
 
-    // The help desk.
     static let server = Option("server", .text("URL"))
     static let apiKeyFile = Option("api-key-file", .file)
     static let caFile = Option("ca-file", .file)

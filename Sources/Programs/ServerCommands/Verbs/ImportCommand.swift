@@ -7,7 +7,6 @@ import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
 
-/// `import`.
 enum ImportCommand {
     static func run(_ session: ServerSession) async throws -> ExitCode {
         let arguments = session.arguments

@@ -4,9 +4,9 @@ internal import WatchwordSystem
 
 /// Sends one request over an existing connection (libcurl).
 ///
-/// It does not look up hosts, open connections or open files, so that it works in a confined
-/// process; see ``ProcessConfinement/Confinement``. It does not follow redirects, ignores proxy
-/// settings in the environment, and stores nothing (cookies, passwords, sessions).
+/// The handle does not look up hosts, open connections or open files, so that it works in a
+/// confined process; see ``ProcessConfinement/Confinement``. It does not follow redirects, ignores
+/// proxy settings in the environment, and stores nothing (cookies, passwords, sessions).
 @safe struct CurlHandle: ~Copyable {
     private let multi: UnsafeMutableRawPointer
     private let easy: UnsafeMutableRawPointer
@@ -47,7 +47,7 @@ internal import WatchwordSystem
         // Send the body at once, without waiting for "100 Continue".
         try lines.append("Expect:")
         let places = HeaderLines()
-        // libcurl does not look up a host for which it has an address. The address is never used:
+        // libcurl does not look up a host for which it has an address. The address is never used;
         // see `Receiver.provideSocket`.
         try places.append("\(request.server.bracketedHost):\(request.server.port):127.0.0.1")
         // libcurl keeps pointers to all three.
@@ -181,17 +181,15 @@ extension CurlHandle {
 
 /// One request to one server.
 ///
-/// The strings must be valid in a URL or in a header field, respectively; they are not checked
-/// here.
+/// The strings must be valid in a URL or in a header field, respectively; this type does not check
+/// them.
 struct CurlRequest {
-    /// The HTTP method.
     let method: String
     /// The server; with plain HTTP, the caller must ensure that nobody can intercept the
     /// connection.
     let server: ServerAddress
     /// The path after the address, including the leading slash.
     let path: String
-    /// Additional header fields.
     let headers: [(name: String, value: String)]
     /// The body in JSON; `nil` if there is none.
     let body: [UInt8]?
@@ -204,14 +202,11 @@ struct CurlRequest {
 
 /// A response to a request.
 struct CurlResponse {
-    /// The status code.
     let status: Int
     /// The media type with its parameters, if the server sent one.
     let contentType: String?
-    /// The number of seconds before a retry, as requested by the server; 0 if it did not specify
-    /// one.
+    /// The number of seconds before a retry, as requested by the server; 0 if unspecified.
     let retryAfter: Int
-    /// The body.
     let body: [UInt8]
 }
 
