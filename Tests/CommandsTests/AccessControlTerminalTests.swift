@@ -179,7 +179,7 @@ struct AccessControlTerminalTests {
         try terminal.answer([
             ("Passphrase: ", VaultFixture.passphrase), ("the passphrase again: ", "guess"),
         ])
-        // The next prompt discards what was typed before it.
+        // The next prompt discards earlier input.
         try terminal.waitFor(
             "you will be locked out of it after \(LockOutPolicy.firstFailureWithWait - 1) more failures\r\n"
                 + "To export B:b (2 of 3), enter the passphrase again: ")

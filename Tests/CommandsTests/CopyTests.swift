@@ -26,7 +26,7 @@ struct CopyTests {
         #expect(
             String(decoding: outcome.errors, as: UTF8.self)
                 == "Copied the code of Site:me; the clipboard is not cleared.\n")
-        // xsel exits before its process in the background owns the clipboard.
+        // xsel exits before its background process owns the clipboard.
         var code = ""
         let end = Date(timeIntervalSinceNow: 20)
         while code.isEmpty, Date() < end { code = try desktop.content() }
@@ -209,7 +209,7 @@ private final class TestDesktop {
             decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         environment = ["DISPLAY": ":" + number.filter(\.isNumber), "HOME": folder.path]
         guard isWayland else { return }
-        // Weston has no seat without the X server's keyboard, and without a seat no clipboard.
+        // Weston has no seat without the X server's keyboard, and no clipboard without a seat.
         environment["XDG_RUNTIME_DIR"] = folder.path
         try start(
             "weston",
@@ -232,7 +232,6 @@ private final class TestDesktop {
         environment.filter { $0.key != "HOME" }.map { "\($0)=\($1) " }.joined()
     }
 
-    /// The text on the clipboard.
     func content() throws -> String {
         let (program, arguments) =
             switch tool {
@@ -255,8 +254,8 @@ private final class TestDesktop {
             case "xsel": ["--clipboard", "--input"]
             default: ["--type", "text/plain"]
             }
-        // Its process in the background must not inherit the test's descriptors: Foundation would
-        // wait for it.
+        // The tool's background process must not inherit the test's descriptors, because Foundation
+        // would wait for that process.
         _ = try ProgramInput.run(
             "/usr/bin/env", environment.map { "\($0)=\($1)" } + [tool] + arguments,
             input: Array(text.utf8).span, environment: ["PATH"], timeout: .seconds(10))
@@ -275,7 +274,7 @@ private final class TestDesktop {
         processes.append(process)
     }
 
-    /// Waits until clients can connect and have the keyboard.
+    /// Waits until clients can connect, and the keyboard is available to them.
     private func waitForCompositor() throws {
         let end = Date(timeIntervalSinceNow: 20)
         while true {

@@ -122,7 +122,7 @@ struct EntrySearchTests {
         #expect(
             entries.sorted(by: .name).map(\.account)
                 == ["a10b3", "A10b20", "kase", "KÄSE 1", "kase 02", "kase 2", "kase 2b", "Käse 10"])
-        // No number is too long to be compared.
+        // Numbers of any length can be compared.
         let digits = String(repeating: "9", count: 40)
         #expect(FoldedText("1" + digits) < FoldedText("2" + digits))
         #expect(FoldedText(digits) < FoldedText("1" + digits))

@@ -102,7 +102,7 @@ struct ExportFileTests {
         let export = "watchword export --format watchword --export-password-file word.txt"
         try fixture.run("\(export) -o all.vault --passphrase-file pass.txt")
         try restore("all.vault", in: fixture, expecting: nil)
-        // Everything is the same except the IDs.
+        // All properties except the IDs are equal.
         let facts = "--json list --passphrase-file pass.txt | sed 's/\"id\":\"[^\"]*\"//'"
         let before = try fixture.run("watchword \(facts)").text
         #expect(before.contains("in the hall") && before.contains("wipe:9"))
@@ -111,12 +111,12 @@ struct ExportFileTests {
         #expect(
             try fixture.run("watchword --vault new \(reveal)").text
                 == fixture.run("watchword \(reveal)").text)
-        // Again, nothing changes.
+        // A second import changes nothing.
         let again = try fixture.run(
             "watchword --vault new import all.vault --export-password-file word.txt --passphrase-file pass.txt"
         )
         #expect(again.text.contains("7 already present"))
-        // --only chooses by tag.
+        // --only selects entries by tag.
         try fixture.run("\(export) --only home -o home.vault --passphrase-file pass.txt")
         #expect(
             try fixture.run("watchword --vault home.vault list --passphrase-file word.txt").text
@@ -171,7 +171,7 @@ struct ExportFileTests {
         #expect(wrong.status == (options == "--plain" ? 0 : 1))
     }
 
-    /// What the independent reader prints for an entry, without quotation marks.
+    /// The output of the independent reader for an entry, without quotation marks.
     private static func line(
         _ type: String, _ issuer: String, _ account: String, _ parameters: String
     ) -> String {

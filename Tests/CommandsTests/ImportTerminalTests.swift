@@ -93,14 +93,14 @@ struct ImportTerminalTests {
             "wrong password, wrong or missing key file (--key-file FILE), or the file is damaged"
         let prompt = "Password for k.kdbx (a KeePass database): "
         try terminal.answer([(prompt, "other")])
-        // A prompt discards what was typed before it.
+        // A prompt discards earlier input.
         try terminal.waitFor("\(reason); try again")
         try terminal.answer([(prompt, "")])
         #expect(try terminal.end() == 1)
         #expect(terminal.screen.contains("not read: a KeePass database, encrypted; \(reason)"))
     }
 
-    /// Imports keys of the names A:a, B:b and C:c, which have other keys in the vault.
+    /// Imports keys with the names A:a, B:b and C:c, which have different keys in the vault.
     private func startWithTakenNames() throws -> PseudoTerminal {
         let vault = try VaultFixture()
         for (file, letter) in [("old.txt", "A"), ("new.txt", "B")] {

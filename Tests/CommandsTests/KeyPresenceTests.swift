@@ -34,7 +34,7 @@ struct KeyPresenceTests {
         let access = AccessControl(presence: presence, onFailure: .lockOut)
         let said = try choice(options).keyPresence(under: access, unlockingProvesPresence: true)
         #expect(said == expected)
-        // A TPM without a PIN opened the vault, so nobody was asked.
+        // A TPM without a PIN opened the vault, so no person was asked.
         let unasked = try choice(options).keyPresence(under: access, unlockingProvesPresence: false)
         #expect(unasked == (presence.isPerUse ? expected : .none))
     }

@@ -17,7 +17,7 @@ struct PermissionTerminalTests {
     func corrected() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt"])
         try setMode(0o644, of: fixture.folder.file(Self.vault))
-        // Others can reach the file only if they can enter each folder.
+        // Other users can reach the file only if they can enter each folder.
         for folder in ["", ".local", ".local/share", ".local/share/watchword"] {
             try setMode(0o755, of: fixture.folder.file(folder))
         }

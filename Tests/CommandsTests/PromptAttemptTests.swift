@@ -6,7 +6,7 @@ import WatchwordSystem
 
 @testable import Commands
 
-/// How often a prompt is repeated, and that nothing typed at it reaches the shell.
+/// How often a prompt is repeated; and input at a prompt never reaches the shell.
 @Suite(.serialized)
 struct PromptAttemptTests {
     @Test("the right passphrase is accepted at the third prompt")

@@ -16,8 +16,8 @@ import Testing
     @Test(
         "names are not taken for keys",
         arguments: [
-            // The nearest names: too short, without a digit, in mixed case, with other characters,
-            // in words.
+            // The most similar names: too short, without a digit, in mixed case, with other
+            // characters, in words.
             "GEZDGNBVGY3TQOJ", "GEZDGNBVGYZTQOJQ", "GEZDGNBVGY3TQOJq", "GEZDGNBVGY3TQOJ1",
             "GEZDGNBVGY3TQOJ.", "office365 accounts", "my-work-vpn-2-gateway",
             "GITHUB", "GitHub:alice2@example.com", "Backup server 2", "alice234@example.com", "",

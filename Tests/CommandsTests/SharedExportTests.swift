@@ -30,7 +30,7 @@ struct SharedExportTests {
         }
     }
 
-    /// The number of entries, also within the parts of a migration.
+    /// The number of entries, including those in the parts of a migration.
     private static func entryCount(in data: Data) throws -> Int {
         let document = try JSONSerialization.jsonObject(with: data) as? [String: Any]
         let entries = try #require(document?["entries"] as? [Any])

@@ -255,7 +255,7 @@ import WatchwordSystem
     @Test("a server that does not respond times out")
     func silence() throws {
         let server = try LoginServer(["slow"])
-        // The helper's own limit is 20 seconds; this tests its parent's shorter timeout.
+        // The helper's own limit is 20 seconds; this test uses the shorter timeout of its parent.
         let asking = try Asking("http://127.0.0.1:\(server.port)", timeout: .milliseconds(1500))
         #expect(throws: HTTPHelperFailure.timedOut) { try asking.redeem() }
     }

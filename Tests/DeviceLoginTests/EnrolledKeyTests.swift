@@ -79,7 +79,7 @@ struct EnrolledKeyTests {
             let cut = SecretBytes(copying: bytes.span.extracting(..<count))
             #expect(EnrolledKey(reading: cut) == nil)
         }
-        // A key in the vault has no such statement.
+        // A key in the vault has no attestation.
         let elsewhere = try Self.sample(isRegistered: false, certificates: certificates)
         #expect(EnrolledKey(reading: elsewhere.form()) == nil)
     }

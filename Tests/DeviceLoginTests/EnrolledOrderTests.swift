@@ -17,7 +17,7 @@ import WatchwordCryptography
         try device.enrol(&server)
         var forms = [try form(device)]
         for _ in 0..<2 {
-            // Presented and not answered, then answered.
+            // A secret was presented without a response, then with a response.
             server.faults = [.requestLost]
             #expect(throws: DeviceLoginError.self) { try device.signIn(&server) }
             forms.append(try form(device))

@@ -8,7 +8,7 @@ import WatchwordSystem
 
 @testable import DeviceLogin
 
-/// What `watchword` and its agent send to each other about enrolled secrets.
+/// The messages between `watchword` and its agent about enrolled secrets.
 struct LoginTransferTests {
     private func order(authorities: [UInt8] = [1, 2], deviceName: String = "phone") throws
         -> Enrolment
@@ -82,7 +82,7 @@ struct LoginTransferTests {
         for (file, isRead) in [
             ("\(challenge)\n1\nPay\n", true), ("\(challenge)\n1\nPay\n\n", true),
             ("\(challenge)\n1\n\(longest)\n", true), ("\(challenge)\n1\n\(longest)x\n", false),
-            // A number with a zero before it, and a missing line feed.
+            // A number with a leading zero, and a missing line feed.
             ("\(challenge)\n01\nPay\n", false), ("\(challenge)\n1\nPay", false),
             ("\(challenge)\n1\n\(String(repeating: "x\n", count: 21))", false),
             ("wwt_1\n1\nPay\n", false), ("", false),

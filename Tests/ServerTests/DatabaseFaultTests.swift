@@ -131,7 +131,7 @@ struct DatabaseFaultTests {
             #expect(answer?.headers["content-type"] == "application/problem+json")
             proxy.heal()
             try await server.awaitReady()
-            // A ready server can read, but its connection that commits may not be open yet.
+            // A ready server can read, but its connection for commits may not be open yet.
             let end = ContinuousClock.now + .seconds(60)
             let wrong = alice.wrongCodes(1)[0]
             var other = try await asker.verify("alice", wrong)
@@ -212,7 +212,7 @@ final class ServerLoad: Sendable {
         try await wait { $0.refused >= before + count }
     }
 
-    /// Kills a server and starts another one in its place.
+    /// Kills a server and starts a new one in its place.
     func killAndStart(_ index: Int) async throws {
         let server = content.withLock { $0.servers[index] }
         server.send(SIGKILL)

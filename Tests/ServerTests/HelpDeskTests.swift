@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a help desk does for people, and how events name it.
+/// The commands of a help desk, and the names in their events.
 struct HelpDeskTests {
-    /// A server with a subject who has to wait after wrong codes.
+    /// A server with a subject who is locked out after wrong codes.
     private struct LockedOut {
         let state: ServerProcess.State
         let server: ServerProcess
@@ -34,7 +34,7 @@ struct HelpDeskTests {
             ]
         }
 
-        /// The last event, as a line.
+        /// The last event, as one line of JSON.
         func lastEvent() async throws -> String {
             let events = try await state.run(["events", "--subject", "alice", "--json"])
             return events.text.split(separator: "\n").last.map(String.init) ?? ""
@@ -104,7 +104,7 @@ struct HelpDeskTests {
         ])
         #expect(unknown.status == 5)
         #expect(try await world.server.stop() == 0)
-        // The server is gone.
+        // The server has stopped.
         let desk = try await world.desk("manage")
         #expect(try await world.state.run(["subject", "list"] + desk).status == 6)
     }

@@ -27,7 +27,7 @@ struct KeyImporterTests {
                 number, ExportedEntry(content: .oneTimePassword(given)), of: nil, in: nil,
                 allowsShortKeys: false)
         }
-        // Whoever looks up the first key waits until somebody looks up another one.
+        // The task that looks up the first key waits until a task looks up a different key.
         await store.gather(2, reading: .fingerprint)
         let importing = Task { try await importer.run(rows) { _, _ in }.map(\.word) }
         let deadline = ContinuousClock.now + .seconds(30)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a device key's registration says about the presence check, and what the server requires.
+/// The presence check in a device key's registration, and the server's requirement.
 struct KeyPresenceTests {
     @Test("the server denies a key that says less about presence than it requires")
     func presence() async throws {

@@ -44,9 +44,9 @@ struct OrphanedKeyTests {
             return try #require(facts["credential"])
         }
 
-        /// Enrols with a new ticket, and loses everything that is sent one way.
+        /// Enrols with a new ticket, and loses all messages in one direction.
         ///
-        /// - Parameter first: the number of requests that are answered before.
+        /// - Parameter first: the number of requests that are answered before the loss.
         func lose(
             replacing credential: String? = nil, requests: Bool = false, after first: Int = 0,
             _ more: [String] = ["--custody", "vault"]
@@ -148,7 +148,7 @@ struct OrphanedKeyTests {
     func otherTicket(_ store: TestedStore) async throws {
         let scene = try await Scene(store)
         var current: String?
-        // Without an earlier key, and in the place of one, which cannot sign in any more.
+        // First without an earlier key, then with one, which can no longer sign in.
         for _ in 0..<2 {
             let lost = try await scene.lose(replacing: current)
             try await scene.ticket()
@@ -159,7 +159,7 @@ struct OrphanedKeyTests {
             try await scene.expectOnly(lost)
             current = lost
         }
-        // The same command again replaces it, as it replaces every key.
+        // The same command, run again, replaces the key, as it replaces every key.
         let next = try await scene.ticket(replacing: current)
         let replaced = try await scene.enrol()
         #expect(replaced.text.contains(#""result":"enrolled""#), "\(replaced.text)")
@@ -175,7 +175,7 @@ struct OrphanedKeyTests {
         let next = try await scene.ticket()
         #expect(try await scene.enrol().status == 0)
         try await scene.expectOnly(next)
-        // Nor if its ticket was withdrawn before the registration arrived.
+        // The same applies if the ticket was withdrawn before the registration arrived.
         let unsent = try await scene.lose(replacing: next, requests: true)
         try await scene.revoke(unsent)
         let last = try await scene.ticket(replacing: next)

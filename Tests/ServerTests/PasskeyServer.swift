@@ -93,7 +93,6 @@ final class PasskeyServer: Sendable {
         }
     }
 
-    /// Writes these columns.
     func write(_ row: (body: [UInt8], authentication: [UInt8]), to credential: String) async throws
     {
         try await write(row, "credentials", where: "id = \(try literal(credential))")
@@ -160,7 +159,7 @@ final class PasskeyServer: Sendable {
         return outcome.text.trimmingCharacters(in: .newlines)
     }
 
-    /// A credential's id in SQL.
+    /// A credential's id as an SQL literal.
     private func literal(_ credential: String) throws -> String {
         let id = Array(credential.utf8.dropFirst(3))
         return literal(try Base64URL.decode(id.span))

@@ -18,8 +18,8 @@ struct StatusTests {
         let json = try await state.run("status", "--ops-listen", address, "--json")
         #expect(json.text == "{\"state\":\"ready\"}\n")
         try FileManager.default.moveItem(atPath: state.database, toPath: state.database + ".moved")
-        /// While the housekeeper uses the writing connection, another one may report a different
-        /// cause.
+        /// While the housekeeper uses the writing connection, a different connection may report a
+        /// different cause.
         func broken(_ format: String...) async throws -> String {
             for _ in 0..<100 {
                 let program = ForeignProgram(path: BuiltProgram.path("watchword-server"))
@@ -125,7 +125,7 @@ struct StatusTests {
                 environment: state.environment)
         }
         #expect(outcome.text.contains("although its settings, keys, "))
-        // Outside, it depends on the kernel.
+        // Outside the namespace, the result depends on the kernel.
         let isFine = SystemClock.isKeptByHost() || SystemClock.isSynchronized() == true
         let outside = try await state.run(arguments)
         #expect(outside.text.contains("although its settings, keys, ") == isFine)
