@@ -189,7 +189,7 @@ struct AccessControlTerminalTests {
     }
 
     @Test(
-        "a wiped entry is named at once, and at the next unlock with the time and the reason")
+        "a wipe is reported at once, and at the next unlock with the time and the reason")
     func wiped() throws {
         let fixture = try asking("wipe:2")
         let terminal = try fixture.terminal("watchword export --yes")

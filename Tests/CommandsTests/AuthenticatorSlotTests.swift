@@ -103,7 +103,7 @@ struct AuthenticatorSlotTests {
         #expect(errors(none).contains("watchword-token is not installed beside watchword"))
     }
 
-    @Test("an authenticator without a PIN is not added with one")
+    @Test("an authenticator without a PIN cannot be added with a PIN")
     func noPINSet() throws {
         try connect("seed one\n")
         let refused = try fixture.run(

@@ -71,7 +71,7 @@ struct BoundCommandTests {
         #expect(try fixture.vault() == before && !fixture.countsFailures())
     }
 
-    @Test("on another device, a bound entry can be renamed, described and removed, and no more")
+    @Test("on a different device, a bound entry can only be renamed, described or removed")
     func described() throws {
         try run("edit GitHub --tag work --note 'on the laptop'", there: true)
         try run("rename GitHub GitLab:alice", there: true)
@@ -88,7 +88,7 @@ struct BoundCommandTests {
         #expect(try run("--json code Savings").text.contains("\"counter\":8"))
     }
 
-    @Test("watch shows where entries without codes here open")
+    @Test("watch names the devices of entries whose codes are not available here")
     func watched() throws {
         let (text, errors) = try run("watch", there: true)
         #expect(text.contains("Mail:eve") && !text.contains("GitHub"))
@@ -128,7 +128,7 @@ struct BoundCommandTests {
         try run("export --only GitHub", there: there, status: 1)
     }
 
-    @Test("an import leaves out the bound entries of another vault's file")
+    @Test("an import leaves out the bound entries of a different vault's file")
     func importedVault() throws {
         let other = try VaultFixture([])
         try other.folder.write(fixture.folder.bytes(of: vault), to: "copy.vault")
@@ -184,7 +184,8 @@ struct BoundCommandTests {
         #expect(unreachable.errors.contains("“Bank:bob”: other users can access the device key"))
     }
 
-    @Test("binding warns of older programs and copies, purges the former generation, and can end")
+    @Test(
+        "binding warns of older programs and copies, purges the previous generation, and can end")
     func bound() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt", "B:b --secret-file key.txt"])
         func run(_ command: String, status: Int32 = 0) throws -> String {
@@ -260,7 +261,7 @@ struct BoundCommandTests {
         #expect(try fixture.run("watchword code A --at 59 \(passphrase)").text == "287082\n")
     }
 
-    @Test("undo on another device names the entries whose binding it leaves as it is")
+    @Test("undo on a different device names the entries whose binding it does not change")
     func undone() throws {
         try fixture.run("cp \(vault) copy; cp \(vault) far")
         try run("edit Mail --this-device=file")
@@ -280,7 +281,7 @@ struct BoundCommandTests {
         #expect(json.contains(kept), "\(json)")
     }
 
-    @Test("what only the device can decide is left to it and merged there")
+    @Test("changes that only the device can decide are merged on that device")
     func merged() throws {
         // A copy in which the entry is not bound, and was edited.
         try run("edit GitHub --no-this-device")

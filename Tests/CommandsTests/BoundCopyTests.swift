@@ -97,7 +97,7 @@ struct BoundCopyTests {
         }
     }
 
-    @Test("a key that is damaged or gone closes the entry, and no new key is made")
+    @Test("an entry whose key is damaged or missing does not open, and no new key is made")
     func lostKey() throws {
         let folder = ".local/state/watchword/device-keys"
         try fixture.run("cp -a \(folder) kept; for key in \(folder)/*/*; do printf x >>$key; done")

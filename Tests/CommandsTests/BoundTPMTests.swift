@@ -71,7 +71,7 @@ struct BoundTPMTests {
         withExtendedLifetime(other) {}
     }
 
-    @Test("another TPM does not open a bound entry, and does not count an attempt")
+    @Test("a different TPM does not open a bound entry, and no attempt is counted")
     func otherTPM() throws {
         let other = try EmulatedTPM()
         place.exchange(for: other)
@@ -109,7 +109,7 @@ struct BoundTPMTests {
         withExtendedLifetime(twin) {}
     }
 
-    @Test("a TPM that is dead or busy closes the entry for the time being")
+    @Test("an entry does not open while its TPM is unavailable or busy")
     func dead() throws {
         // The command ends at once.
         place.exchange(for: try EmulatedTPM())
@@ -136,7 +136,7 @@ struct BoundTPMTests {
         try expectOpen()
     }
 
-    @Test("an entry is bound to the TPM that --tpm names, although another one has a key")
+    @Test("an entry is bound to the TPM of --tpm, although a different TPM has a key")
     func namedTPM() throws {
         let other = try EmulatedTPM()
         let bind = "watchword edit Site --this-device=tpm --passphrase-file pass.txt --tpm"
@@ -148,7 +148,7 @@ struct BoundTPMTests {
         withExtendedLifetime(other) {}
     }
 
-    @Test("a named binding never falls back to another, and the default prints which one it uses")
+    @Test("an explicit binding never falls back to a different one; the default prints its choice")
     func choice() throws {
         let fixture = try VaultFixture()
         let options = "--passphrase-file pass.txt --tpm device:/nonexistent"

@@ -34,7 +34,7 @@ struct CopyTests {
     }
 
     @Test(
-        "the clipboard is cleared after the time",
+        "the clipboard is cleared after the time in --clear-after",
         .enabled(if: CopyTests.hasX11, "the package xvfb is not installed"),
         arguments: ["xclip", "xsel", "wl-copy"])
     func cleared(_ tool: String) throws {
@@ -51,7 +51,7 @@ struct CopyTests {
     }
 
     @Test(
-        "what the user copies in the meantime is kept",
+        "text that the user copies in the meantime is kept",
         .enabled(if: CopyTests.hasX11, "the package xvfb is not installed"),
         arguments: ["xclip", "xsel", "wl-copy"])
     func kept(_ tool: String) throws {
@@ -79,7 +79,9 @@ struct CopyTests {
         #expect(kept.delay(until: end, now: 1_000) == nil)
     }
 
-    @Test("OSC 52 sends the code to the terminal, which is not cleared", arguments: [true, false])
+    @Test(
+        "OSC 52 sends the code to the terminal's clipboard, which is not cleared",
+        arguments: [true, false])
     func terminal(_ isChosen: Bool) throws {
         let fixture = try VaultFixture()
         let terminal = try PseudoTerminal(
@@ -106,7 +108,7 @@ struct CopyTests {
         #expect(terminal.screen.contains("exit 0"))
     }
 
-    @Test("Enter in watch copies the selected code, and says so in the last line")
+    @Test("Enter in watch copies the selected code, and the last line says so")
     func watch() throws {
         let fixture = try VaultFixture()
         let terminal = try fixture.terminal(

@@ -73,7 +73,8 @@ struct EntrySearchTests {
         #expect(throws: CommandFailure.self) { try entries.one(named: "\u{301}") }
     }
 
-    @Test("without a question, only a whole name, issuer, account or id finds the entry to change")
+    @Test(
+        "if no person is asked, only a whole name, issuer, account or id selects an entry to change")
     func whole() throws {
         let entries = [
             try entry("Bank", "me", id: [1], tags: ["shop"], note: "phone of the mill account"),

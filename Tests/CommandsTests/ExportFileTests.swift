@@ -41,7 +41,7 @@ struct ExportFileTests {
     }
 
     @Test(
-        "an export is on disk before it replaces a file, and so is its name in the end",
+        "an export is on disk before it replaces a file, and its name is on disk at the end",
         .enabled(if: ForeignProgram.canTrace, "strace is missing or cannot trace here"),
         arguments: ["", "--force"])
     func powerFailure(options: String) throws {
@@ -55,7 +55,8 @@ struct ExportFileTests {
         #expect(PowerFailure.omissions(in: calls, below: fixture.folder.path) == [])
     }
 
-    @Test("Google Authenticator's pictures hold at most ten entries, and import together")
+    @Test(
+        "a Google Authenticator image has at most ten entries; all images are imported together")
     func pictures() throws {
         let fixture = try VaultFixture([])
         let list = "ABCDEFGHIJKLMNOPQRSTUVW".map {
@@ -123,7 +124,8 @@ struct ExportFileTests {
                 .hasPrefix("router password"))
     }
 
-    @Test("a backup with another password, a damaged one and a copy of the same vault are refused")
+    @Test(
+        "a backup with a different password, a damaged backup and a copy of the vault are refused")
     func refusedBackups() throws {
         let fixture = try fixture()
         try fixture.run(

@@ -27,7 +27,7 @@ struct ImportTerminalTests {
                 + " echo \"exit $?\"; watchword list --passphrase-file pass.txt")
     }
 
-    @Test("an export's password is asked for until it is right, and is not echoed")
+    @Test("the prompt for an export's password repeats until it is correct, and does not echo")
     func rightAtLast() throws {
         let terminal = try start("ente.txt")
         for answer in ["first", "second"] {
@@ -118,7 +118,7 @@ struct ImportTerminalTests {
 
     private static let choice = "replace it, keep both, or skip the new one?"
 
-    @Test("for each name with another key, the user chooses to replace, keep both or skip")
+    @Test("for each name with a different key, the user chooses to replace, keep both or skip")
     func chosenEach() throws {
         let terminal = try startWithTakenNames()
         try terminal.answer([
@@ -174,7 +174,7 @@ struct ImportTerminalTests {
         #expect(try vault.vault() == before)
     }
 
-    @Test("a named binary file may be an encrypted export; one in a folder is not asked about")
+    @Test("a specified binary file may be an encrypted export; files in a folder cause no prompt")
     func binaries() throws {
         let terminal = try start("binary")
         try terminal.waitFor("Password for binary (perhaps an encrypted export): ")

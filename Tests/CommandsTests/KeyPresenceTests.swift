@@ -19,7 +19,7 @@ struct KeyPresenceTests {
     private struct Unexpected: Error {}
 
     @Test(
-        "without the agent, a key says which check was made: one by PAM is never cryptographic",
+        "without the agent, a key states its check: a check by PAM is never cryptographic",
         arguments: [
             (.perUse(.pam), [], .advisory), (.perUse(.passphrase), [], .cryptographic),
             (.perUse(.any), ["--presence-check", "pam"], .advisory),

@@ -101,7 +101,7 @@ struct PAMPresenceTests {
     }
 
     @Test(
-        "every command that may ask PAM accepts the advice to use the passphrase",
+        "every command that may use PAM accepts --presence-check, which the advice mentions",
         arguments: [
             "code", "pick", "watch", "show", "edit", "rename", "remove", "undo", "merge", "export",
             "import", "verify", "login enrol", "login present", "login status", "key enrol",

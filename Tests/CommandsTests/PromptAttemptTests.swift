@@ -9,7 +9,7 @@ import WatchwordSystem
 /// How often a prompt is repeated; and input at a prompt never reaches the shell.
 @Suite(.serialized)
 struct PromptAttemptTests {
-    @Test("the right passphrase is accepted at the third prompt")
+    @Test("the correct passphrase is accepted at the third prompt")
     func third() throws {
         let terminal = try VaultFixture().terminal("watchword list")
         try terminal.answer([("Passphrase: ", "one"), ("Passphrase: ", "two")])

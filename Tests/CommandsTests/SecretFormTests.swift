@@ -14,7 +14,7 @@ import Testing
     func keys(_ text: String) { #expect(SecretForm(inName: text) == .key) }
 
     @Test(
-        "names are not taken for keys",
+        "names are not mistaken for keys",
         arguments: [
             // The most similar names: too short, without a digit, in mixed case, with other
             // characters, in words.

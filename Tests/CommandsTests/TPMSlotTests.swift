@@ -80,7 +80,7 @@ struct TPMSlotTests {
         try fixture.run("watchword list --recovery-key-file recovery.txt")
     }
 
-    @Test("if the TPM is missing, is another one or has changed, the reason is given")
+    @Test("if the TPM is missing, different or changed, the reason is reported")
     func otherTPM() throws {
         let other = try EmulatedTPM()
         let refused = try fixture.run(
@@ -106,7 +106,7 @@ struct TPMSlotTests {
     }
 
     @Test(
-        "without its passphrase the vault is opened by the TPM and the recovery key, as check says")
+        "without its passphrase, the TPM or the recovery key opens the vault, as check reports")
     func noPassphrase() throws {
         try fixture.run("watchword slot remove -q passphrase --yes --pin-file pin.txt \(options)")
         let check = try fixture.run("watchword check --pin-file pin.txt \(options)")

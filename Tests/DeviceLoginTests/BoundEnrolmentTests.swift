@@ -104,7 +104,7 @@ struct BoundEnrolmentTests {
         #expect(vault.entries.first?.binding?.binding == .file)
     }
 
-    @Test("an enrolment replaces one whose key does not load, but not that of another device")
+    @Test("an enrolment replaces one whose key does not load, but not that of a different device")
     func replaced() throws {
         var server = Server()
         _ = try enrol(&server)

@@ -55,7 +55,7 @@ import WatchwordCryptography
         #expect(EnrolledSecret.order(of: copies[0], other) == .unrelated)
     }
 
-    @Test("an enrolment that was marked stale is not presented until it is enrolled again")
+    @Test("a secret that was marked stale is not presented until the device is enrolled again")
     func markedStale() throws {
         let device = try Device()
         var server = TestServer()

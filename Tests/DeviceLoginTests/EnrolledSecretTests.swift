@@ -120,7 +120,7 @@ import WatchwordCryptography
         }
     }
 
-    @Test("the stored form is read back unchanged in each state")
+    @Test("the stored form decodes unchanged in each state")
     func roundTrip() throws {
         var (device, server) = try enrolled()
         for steps in [0, 1, .max, 1, .max, .max] {
@@ -132,7 +132,7 @@ import WatchwordCryptography
         }
     }
 
-    @Test("a stored form that is truncated, too long or of another version is refused")
+    @Test("a stored form that is truncated, too long or of a different version is refused")
     func spoiled() throws {
         var (device, server) = try enrolled()
         _ = try device.run(&server, steps: .max)

@@ -74,7 +74,7 @@ struct LoginTransferTests {
         }
     }
 
-    @Test("a text to confirm and a TPM's address are read only in the form of the program itself")
+    @Test("a text to confirm and a TPM's address are accepted only in the program's own form")
     func keyTaskLimits() throws {
         let challenge = "wwx_SIeaR8idBVnfcBJc64GIjtadkHmDZ_g8E8kCAsGel5w"
         let rest = KeyConfirmation.largestFile - "\(challenge)\n1\n".utf8.count

@@ -60,7 +60,7 @@ import WatchwordCryptography
         #expect(server.row.wiped == nil)
     }
 
-    @Test("a copy of the previous generation with another name is stale, too")
+    @Test("a copy of the previous generation under a different name is stale, too")
     func otherName() throws {
         let device = try Device()
         var server = TestServer()
@@ -75,7 +75,7 @@ import WatchwordCryptography
         #expect(server.arrived.count == 1)
     }
 
-    @Test("after enrolling again with another ticket, a stale entry signs in")
+    @Test("after a new enrolment with a different ticket, a stale entry signs in")
     func enrolledAgain() throws {
         let device = try Device()
         var server = TestServer()

@@ -134,7 +134,7 @@ struct AuditFollowTests {
         try await follow()
     }
 
-    @Test("what a killed command left incomplete is completed, wherever it was interrupted")
+    @Test("the next run completes the output of a killed command, wherever it was interrupted")
     func interrupted() async throws {
         defer { context.close() }
         try await happen(2)
@@ -157,7 +157,7 @@ struct AuditFollowTests {
         try await follow()
     }
 
-    @Test("standard output gets each event once, also over restarts")
+    @Test("standard output gets each event once, even across restarts")
     func restarted() async throws {
         defer { context.close() }
         let output = state.folder.file("output")
@@ -252,7 +252,7 @@ struct AuditFollowTests {
         #expect(errors.contains("after position 2, up to 5, were deleted"))
     }
 
-    @Test("an entry of the journal has a field for each member, and no text can forge one")
+    @Test("an entry of the journal has a field for each member, and no text can forge a field")
     func entries() async throws {
         defer { context.close() }
         try await happen(1)
@@ -287,7 +287,7 @@ struct AuditFollowTests {
             ])
     }
 
-    @Test("a journal that is missing or full is reported, with the last event that it has")
+    @Test("a journal that is missing or full is reported, with the last event that it received")
     func failingJournal() async throws {
         defer { context.close() }
         try await happen(1)

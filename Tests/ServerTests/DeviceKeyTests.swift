@@ -24,7 +24,7 @@ enum TestedStore: String, CaseIterable {
 /// Device keys with the program `watchword-server`.
 struct DeviceKeyTests {
     @Test(
-        "K-15 of a hundred answers at once to one challenge, on two servers, one is accepted",
+        "K-15 of a hundred concurrent answers to one challenge, on two servers, one is accepted",
         .enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
     func race() async throws {
         let state = try await TestedStore.postgreSQL.state()

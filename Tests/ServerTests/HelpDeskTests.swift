@@ -55,7 +55,7 @@ struct HelpDeskTests {
         #expect(try await world.server.stop() == 0)
     }
 
-    @Test("the lists say what binds an enrolled secret to its device")
+    @Test("the lists show how an enrolled secret is bound to its device")
     func custody() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -74,7 +74,8 @@ struct HelpDeskTests {
         #expect(try await server.stop() == 0)
     }
 
-    @Test("on the database, an event names the user who called sudo, and only root can have one")
+    @Test(
+        "on the database, an event names the user who called sudo, but only if root runs it")
     func administrator() async throws {
         let world = try await LockedOut()
         let outcome = try await world.state.run(

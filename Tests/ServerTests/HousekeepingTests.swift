@@ -233,7 +233,7 @@ struct HousekeepingTests {
         }
     }
 
-    @Test("--guess-bound accepts a bound that the server can keep, or names the range")
+    @Test("--guess-bound accepts a bound that the server can enforce; an error names the range")
     func guessBound() throws {
         let bounded = try ServingSettings(arguments(["--guess-bound", "0.5%"]), now: 0)
         #expect(bounded.policy.guessBound?.millionths == 5_000)

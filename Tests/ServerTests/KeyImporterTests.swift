@@ -9,7 +9,8 @@ import WatchwordCryptography
 @testable import ServerCommands
 
 struct KeyImporterTests {
-    @Test("rows are imported together, but those of one subject or with one key in their order")
+    @Test(
+        "rows are imported concurrently, but rows with the same subject or key in their order")
     func together() async throws {
         let keys = try KeyRing.make()
         let store = BarrierStore(

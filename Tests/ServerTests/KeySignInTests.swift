@@ -101,7 +101,7 @@ import WatchwordCryptography
         for server in [server, harness.application] { #expect(try await server.stop() == 0) }
     }
 
-    @Test("a key and an enrolled secret are not taken for each other")
+    @Test("a key and an enrolled secret are not mistaken for each other")
     func kinds() async throws {
         let harness = try await LoginHarness()
         let server = try await harness.keyServer()
@@ -177,7 +177,7 @@ import WatchwordCryptography
     }
 
     @Test(
-        "K-79 a key in a TPM signs; another TPM or none does not, and the vault is unchanged",
+        "K-79 a key in a TPM signs only with that TPM; otherwise, the vault is unchanged",
         .enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))
     func inTPM() async throws {
         let harness = try await LoginHarness()

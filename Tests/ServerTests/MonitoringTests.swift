@@ -82,7 +82,7 @@ struct MonitoringTests {
         }
     }
 
-    @Test("the metrics tell when the last backup was complete, and whether the server is ready")
+    @Test("the metrics show the time of the last complete backup, and whether the server is ready")
     func backups() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)

@@ -143,7 +143,7 @@ struct OrphanedKeyTests {
     }
 
     @Test(
-        "K-80 a run with another ticket adopts a key that the server has registered, and says so",
+        "K-80 a run with a different ticket adopts a key that the server has registered",
         arguments: TestedStore.installed)
     func otherTicket(_ store: TestedStore) async throws {
         let scene = try await Scene(store)
@@ -167,7 +167,7 @@ struct OrphanedKeyTests {
         try await scene.stop()
     }
 
-    @Test("K-80 a run with another ticket uses it if the earlier key is not registered any more")
+    @Test("K-80 a run uses a different ticket if the earlier key is no longer registered")
     func revoked() async throws {
         let scene = try await Scene()
         let lost = try await scene.lose()
@@ -191,7 +191,7 @@ struct OrphanedKeyTests {
     }
 
     @Test(
-        "K-80 a key in another place than the command names is adopted, but the command fails")
+        "K-80 a key in a different place than specified is adopted, but the command fails")
     func elsewhere() async throws {
         let scene = try await Scene()
         let lost = try await scene.lose()

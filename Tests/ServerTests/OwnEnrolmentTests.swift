@@ -263,7 +263,7 @@ struct OwnEnrolmentTests {
         try await machine.server.stop()
     }
 
-    @Test("a server that stops ends the conversations, and does not wait for the people")
+    @Test("a server that stops ends the conversations without waiting for the users")
     func stop() async throws {
         let machine = try await Machine()
         let terminal = try machine.terminal("add --ticket")

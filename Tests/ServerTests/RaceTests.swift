@@ -180,7 +180,7 @@ struct RaceTests {
     }
 
     @Test(
-        "K-15 of a hundred responses at once to one challenge, by several servers, one decides",
+        "K-15 of a hundred concurrent responses to one challenge, on several servers, one decides",
         arguments: Deployment.possible)
     func oneChallenge(deployment: Deployment) async throws {
         let (state, servers) = try await deployment.start(

@@ -68,7 +68,7 @@ struct SetupTests {
         #expect(try await state.run("client", "list").text.split(separator: "\n").count == 1)
     }
 
-    @Test("init completes what an interrupted one began, and keeps the keys that it made")
+    @Test("init completes an interrupted run, and keeps the keys of that run")
     func interrupted() async throws {
         let state = try ServerProcess.State()
         let parent = state.folder.file("watchword")
@@ -109,7 +109,7 @@ struct SetupTests {
         #expect(try await state.run("client", "list").text.hasSuffix("  active  verify  shop\n"))
     }
 
-    @Test("init uses the settings that the file has already")
+    @Test("init applies the settings that the file already contains")
     func existingSettings() async throws {
         let state = try ServerProcess.State()
         let database = state.folder.file("other.db")
@@ -126,7 +126,7 @@ struct SetupTests {
         #expect(!FileManager.default.fileExists(atPath: state.database))
     }
 
-    @Test("on a terminal, init asks for what the options leave open, until an answer is valid")
+    @Test("on a terminal, init asks for missing settings until each answer is valid")
     func questions() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("conf")

@@ -48,7 +48,7 @@ struct StatusTests {
         try await server.stop()
     }
 
-    @Test("without a server, status says what would keep one from becoming ready")
+    @Test("without a server, status reports what would prevent a server from becoming ready")
     func stopped() async throws {
         let state = try ServerProcess.State()
         #expect(try await state.run("init").status == 0)
@@ -81,7 +81,7 @@ struct StatusTests {
         withExtendedLifetime(socket) {}
     }
 
-    @Test("without a server, status checks the settings of serve, and whatever listens there")
+    @Test("without a server, status checks the settings of serve, and the process at its address")
     func unusable() async throws {
         let state = try ServerProcess.State()
         #expect(try await state.run("init").status == 0)
@@ -112,7 +112,7 @@ struct StatusTests {
     }()
 
     @Test(
-        "T-01 in a container, nobody has to vouch for a clock without a report",
+        "T-01 in a container, a clock without a kernel report is accepted",
         .enabled(if: canUnshare, "needs the right to make a PID namespace"))
     func container() async throws {
         let state = try ServerProcess.State()
@@ -150,7 +150,7 @@ struct StatusTests {
         #expect(ServerStatus(response: response) == status)
     }
 
-    @Test("the service manager hears that the server has started, works, is not ready, and stops")
+    @Test("the service manager is told that the server has started, works, is not ready, or stops")
     func notices() async throws {
         let state = try ServerProcess.State()
         let manager = try DatagramSocket(at: state.folder.file("notify"))

@@ -39,7 +39,7 @@ struct UnitFileTests {
         ] { #expect(lines.contains(Substring(line)), "\(line)") }
     }
 
-    @Test("the settings are examples of the server's options, which nothing sets")
+    @Test("the settings file sets nothing, and contains examples of the server's options")
     func settings() throws {
         let folder = try TemporaryFolder()
         func names(in text: String) throws -> [String] {

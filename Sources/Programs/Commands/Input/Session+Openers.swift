@@ -119,7 +119,6 @@ extension Session {
     static let shortPassphrase = 8
 }
 
-
 /// The attempts at one prompt, each of which the vault counts, too.
 struct PromptAttempts {
     private var failures = 0

@@ -15,8 +15,10 @@ struct ServerPaths: Sendable {
     /// The file for the ends of the event chains of a PostgreSQL database.
     let endsFile: String
 
-    /// Takes the locations from the arguments. The default is `$XDG_STATE_HOME/watchword`; for an
-    /// installed server, it is the locations in ``SystemInstallation``.
+    /// Takes the locations from the arguments.
+    ///
+    /// The default is `$XDG_STATE_HOME/watchword`; for an installed server, it is the locations in
+    /// ``SystemInstallation``.
     init(_ arguments: ServerArguments) throws {
         let named = try arguments.value(
             .store, expected: "sqlite:PATH or postgresql://…", DatabaseURL.init)

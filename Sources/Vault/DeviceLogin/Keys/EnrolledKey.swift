@@ -39,6 +39,7 @@ public struct EnrolledKey: Sendable {
     /// SHA-256 of the enrolment ticket, by which a repeated run recognises the key that it has
     /// made.
     let ticketDigest: [UInt8]
+    /// The private key in the vault, or the data with which a TPM uses it.
     public let holding: Holding
     /// The registration, unless the server has answered it.
     ///
