@@ -74,7 +74,7 @@ struct EntrySearchTests {
     }
 
     @Test(
-        "if no person is asked, only a whole name, issuer, account or id selects an entry to change")
+        "if no person is asked, only a whole name, issuer, account or id selects the entry")
     func whole() throws {
         let entries = [
             try entry("Bank", "me", id: [1], tags: ["shop"], note: "phone of the mill account"),
