@@ -325,18 +325,18 @@ class PlaceTests(ModuleTestCase):
         self.assertEqual(self.sign_in("123456").result, "success")
 
     def test_folders(self):
-        """Every folder on the way must belong to root, who alone may write to it."""
+        """Every folder in the path must belong to root, and only root may write to it."""
         inner = self.folder / "inner"
         inner.mkdir()
         self.serve(path=f"{inner}/pam")
         for folder in (inner, self.folder):
             folder.chmod(0o775)
-            self.refused(f"{inner}/pam", "others than root can write to a folder on the way")
+            self.refused(f"{inner}/pam", "users other than root can write to a folder in the path")
             folder.chmod(0o1777)
-            self.refused(f"{inner}/pam", "others than root can write to a folder on the way")
+            self.refused(f"{inner}/pam", "users other than root can write to a folder in the path")
             folder.chmod(0o755)
             os.chown(folder, 65533, 0)
-            self.refused(f"{inner}/pam", "a folder on the way does not belong to root")
+            self.refused(f"{inner}/pam", "a folder in the path does not belong to root")
             os.chown(folder, 0, 0)
         self.assertEqual(self.sign_in("123456", stack=f"auth required MODULE socket={inner}/pam").result, "success")
 
