@@ -34,7 +34,7 @@ const char *fault_of_socket(const char *path) {
         if (fstat(place, &folder) != 0) fault = system_fault();
         else if (!S_ISDIR(folder.st_mode)) fault = "a folder in the path is a link or a file";
         else if (folder.st_uid != 0) fault = "a folder in the path does not belong to root";
-        else if (folder.st_mode & (S_IWGRP | S_IWOTH)) fault = "users other than root can write to a folder in the path";
+        else if (folder.st_mode & (S_IWGRP | S_IWOTH)) fault = "non-root users can write to a folder in the path";
         if (!fault) place = step(place, name);
     }
     if (place < 0) return system_fault();

@@ -23,7 +23,7 @@ static void write_text(unsigned char *place, const char *text, size_t length) {
     memcpy(place + 1, text, length);
 }
 
-/// Writes a text that may come from a stranger's name server; only printable ASCII is kept.
+/// Writes a text that may come from a stranger's name server, reduced to printable ASCII.
 static void write_claim(unsigned char *place, const char *text, size_t most) {
     size_t length = strnlen(text, most);
     write_text(place, text, length);
