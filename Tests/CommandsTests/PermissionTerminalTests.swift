@@ -36,7 +36,7 @@ struct PermissionTerminalTests {
         #expect(try agreeing.end() == 0)
         #expect(
             agreeing.screen.contains(
-                "Corrected the permissions. Others may have read the files before."))
+                "Corrected the permissions. Other users may have read the files before."))
         #expect(agreeing.screen.contains("A:a"))
         #expect(try mode(fixture) == 0o600)
     }

@@ -128,7 +128,7 @@ import Testing
         for (options, words) in [
             (["--ca": harness.folder.file("b.pem")], "is signed by an unknown authority"),
             (["--ca": harness.folder.file("missing")], "cannot be read"),
-            (["--key": harness.folder.file("unknown")], "does not know this API key"),
+            (["--key": harness.folder.file("unknown")], "does not recognise this API key"),
             (["--key": harness.folder.file("open")], "nobody else can read"),
             (["--key": harness.folder.file("missing")], "not a file of root"),
             (["--key": harness.folder.file("text")], "does not begin with an API key"),

@@ -99,7 +99,7 @@ struct StatusTests {
         #expect(try await outcome.status == 1)
         #expect(
             try await outcome.text.hasPrefix(
-                "What listens at \(address) does not answer as a server does"))
+                "The process at \(address) does not answer as a server does"))
         withExtendedLifetime(silent) {}
     }
 

@@ -122,7 +122,7 @@ extension CourierMessages {
         case ("not-configured", _):
             "\(name) does not accept device keys; ask its administrator to set --audience"
         case ("unauthenticated", _):
-            "\(name) does not know this API key, or the key is revoked; ask the server's administrator for a "
+            "\(name) does not recognise this API key, or the key is revoked; ask the server's administrator for a "
                 + "new one"
         case ("missing-scope", _):
             "the API key lacks a scope that \(name) requires for this request"

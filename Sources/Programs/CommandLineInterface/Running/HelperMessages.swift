@@ -128,7 +128,7 @@ package struct ExportMessages: Sendable {
             "\(Self.noun(for: format)), but it is damaged; export again"
         case .notJSON: "begins like JSON, but is damaged or truncated; export again"
         case .newerVersion(let format):
-            "\(Self.noun(for: format)) of a newer version than Watchword knows; update Watchword"
+            "\(Self.noun(for: format)) of a newer version than Watchword supports; update Watchword"
         case .unreadable(let format, let obstacle): sentence(for: obstacle, in: format)
         case .overLimit(let format, let limit, let found, let allowed):
             (format.map { Self.noun(for: $0) + ", but " } ?? "")

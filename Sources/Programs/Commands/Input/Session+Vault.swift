@@ -113,7 +113,7 @@ extension Session {
             throw CommandFailure.exposed(path, exposure)
         }
         try CommandFailure.naming(path) { try Vault.closeToOthers(at: path) }
-        printer.note("Corrected the permissions. Others may have read the files before.")
+        printer.note("Corrected the permissions. Other users may have read the files before.")
     }
 
     private func unlocked(_ path: String) throws -> UnlockedVault {

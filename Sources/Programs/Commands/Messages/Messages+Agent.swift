@@ -25,7 +25,7 @@ extension Messages {
             "the agent is from a different version of Watchword; run watchword agent stop, then watchword "
                 + "unlock"
         case .tooManyClients:
-            "too many programs are using the agent; end those that wait for an answer, and try again"
+            "too many programs are using the agent; end the waiting programs, and try again"
         case .noResponse: "the agent did not answer; unlock the vault again"
         case .noResponseFromSystem:
             "the system agent did not answer; for the reason, run systemctl status watchword-agent or, as an "
@@ -68,8 +68,8 @@ extension Messages {
     static func sentence(for reason: LockReason) -> String {
         switch reason {
         case .olderFile:
-            "the agent locked the vault because an older file replaced it, or one that lacks its last "
-                + "changes"
+            "the agent locked the vault because an older file, or a file without its last changes, "
+                + "replaced it"
         case .otherVault: "the agent locked the vault because a different vault replaced it"
         case .rekeyed: "the agent locked the vault because its key was changed"
         }
@@ -96,7 +96,7 @@ extension Messages {
 
     /// A note about the system agent.
     static let keptBySystem =
-        "The system agent keeps the vault: other programs of yours cannot read it, and checks by PAM "
+        "The system agent keeps the vault: your other programs cannot read it, and checks by PAM "
         + "are enforced."
 
     /// The line for a user's own agent that is not running.

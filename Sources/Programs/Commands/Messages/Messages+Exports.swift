@@ -92,10 +92,10 @@ extension Messages {
         case .plainSecret: "\(count) static \(count == 1 ? "secret" : "secrets") \(are) left out"
         case .yandex: "\(entries(count, "Yandex")) \(are) left out"
         case .yandexSecret:
-            "\(entries(count, "Yandex")) \(are) left out (secret is not one that the app accepts)"
+            "\(entries(count, "Yandex")) \(are) left out (the app does not accept the secret)"
         case .motp: "\(entries(count, "Mobile-OTP")) \(are) left out"
         case .motpSecret:
-            "\(entries(count, "Mobile-OTP")) \(are) left out (secret is not lower-case hexadecimal)"
+            "\(entries(count, "Mobile-OTP")) \(are) left out (the secret is not lower-case hexadecimal)"
         case .digits: "\(entries(count)) \(are) left out (unsupported number of digits)"
         case .period: "\(entries(count)) \(are) left out (unsupported period)"
         case .start: "\(entries(count)) \(are) left out (the first period does not start at 0)"

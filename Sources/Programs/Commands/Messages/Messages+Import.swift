@@ -32,9 +32,9 @@ extension Messages {
         case .deleted: "deleted in the other app; use --include-deleted to import it"
         case .enrolled:
             "the server would treat a copy of an enrolled secret as stolen; enrol this device"
-        case .bound: "it opens only on its device, and only in its own vault"
-        case .wiped: "wiped; it has no secret"
-        case .manifest: "Steam Desktop Authenticator's list of the files beside it"
+        case .bound: "the entry opens only on its device, and only in its own vault"
+        case .wiped: "the entry was wiped, and has no secret"
+        case .manifest: "the manifest of Steam Desktop Authenticator, which has no entries"
         }
     }
 
@@ -263,7 +263,7 @@ extension Messages {
         case .steamParameters:
             "the file states a number of digits, a period or an algorithm that Steam does not use"
         case .counterOfLastCode:
-            "the counter may be that of the last code; if the first code is refused, use the next one"
+            "the counter may be that of the last code; if the first code is refused, use the next code"
         case .notComputed(let kind):
             "the key is stored, but Watchword does not compute \(name(of: kind)) codes"
         case .otherNote: "the entry in the vault has a different note, which was kept"

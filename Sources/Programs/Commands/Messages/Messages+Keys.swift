@@ -14,7 +14,7 @@ extension Messages {
         let characters = style == .steam ? "character" : "digit"
         let form = "\(count) \(characters)\(count == 1 ? "" : "s")"
         return name.map { "a code of “\($0.visible)” has \(form)" }
-            ?? "a code has \(form) here; see --digits"
+            ?? "a code must have \(form); see --digits"
     }
 
     static func sentence(for error: OneTimePasswordError) -> String {

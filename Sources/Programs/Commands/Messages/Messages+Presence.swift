@@ -60,7 +60,7 @@ extension Messages {
         switch check {
         case .passphrase: "the entry cannot be decrypted without it"
         case .pam where isEnforced:
-            "the system agent asks PAM, as a user of its own, and only it can reach the key"
+            "the system agent, which runs as a separate user, asks PAM, and only the agent has the key"
         case .pam: "PAM answers yes or no, and anyone who controls the system can fake the answer"
         }
     }
@@ -169,8 +169,8 @@ extension Messages {
         }
         if status.hasOtherSlots {
             costs.append(
-                "another passphrase may open this file: its slots differ from those that were last "
-                    + "used here, so it may be an older copy that a program put in place")
+                "a different passphrase may open this file: its slots differ from the slots last used "
+                    + "here, so the file may be an older copy that a program put in place")
         }
         return costs
     }
@@ -215,9 +215,9 @@ extension Messages {
         case .otherVersion:
             "watchword-presence and watchword have different versions; reinstall Watchword"
         case .alreadyAsking(let name):
-            "another program is already asking for a check of “\(VisibleText.of(name))”; if "
-                + "you did not start it, answer and touch nothing, and run watchword lock --all, which "
-                + "ends its check"
+            "a different program is already asking for a check of “\(VisibleText.of(name))”; if "
+                + "you did not start it, do not answer or touch anything, and run watchword lock --all "
+                + "to end that check"
         case .system(let failure): sentence(for: failure)
         }
     }

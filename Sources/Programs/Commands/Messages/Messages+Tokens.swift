@@ -207,7 +207,7 @@ extension Messages {
             "the device key belongs to another user; as root, use chown -R to give \(folder) back "
                 + "to its user"
         case .inTheWay:
-            "something else, such as a symbolic link, is in the place of the device key; put the key's "
+            "a different file, such as a symbolic link, has replaced the device key; put the key's "
                 + "own folder and file back into \(folder)"
         case .notPlace(.agent):
             "only the system agent supports the binding “agent”; use tpm or file"

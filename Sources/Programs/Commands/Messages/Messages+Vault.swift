@@ -81,8 +81,8 @@ extension Messages {
         case .wipingDue:
             "an entry has reached its failure limit and must be wiped; open the vault where it is writable"
         case .vanishedEntries:
-            "the previous generation may have the only copies of what the vault has lost; first do what "
-                + "the warnings of watchword list say"
+            "the previous generation may have the only copies of lost data; first follow the warnings "
+                + "of watchword list"
         case .copyHasNewerKey: "the other file has a newer key"
         case .openedReadOnly: "the vault is open read-only; nothing was changed"
         case .proofRefused(.expired): "the check expired; run the command again"

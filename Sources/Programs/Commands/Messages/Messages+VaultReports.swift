@@ -44,27 +44,27 @@ extension Messages {
             "the vault is older (generation \(generation)) than the last one used here (\(newest)): "
                 + "later changes are missing, and counters may repeat"
         case .otherFile(let generation):
-            "the vault (generation \(generation)) lacks what was last saved here: a copy that was edited "
-                + "elsewhere replaced it, or somebody changed it. Changes may be missing, and counters may "
+            "the vault (generation \(generation)) lacks the last changes saved here: a copy that was edited "
+                + "elsewhere replaced the vault, or somebody changed the file. Changes may be missing, and counters may "
                 + "repeat. Before you use it, merge the file that was here, a copy of it or its previous "
                 + "generation with watchword merge"
         case .formerKey:
             "the vault has an older key than the one last used here: former passphrases and removed slots "
-                + "open what is saved in it. Put the newer file back, and merge this one into it. If "
-                + "there is none, change the passphrase or remove the slot again"
+                + "open anything saved in it. Put the newer file back, and merge this file into it. If "
+                + "there is no newer file, change the passphrase or remove the slot again"
         case .conflictingCopy(let path): sentence(forCopyAt: path, program)
         case .rekeyedCopy(let path):
             sentence(forCopyAt: path, program)
-                + "; its key is different: if it is newer, the command says how to exchange the two files, and "
-                + "merge the vault into the copy; if it is older, and the command finds nothing to merge, "
+                + "; its key is different: if the key is newer, the command says how to exchange the two files and "
+                + "merge the vault into the copy; if the key is older, and the command finds nothing to merge, "
                 + "delete the copy"
         case .moreConflictingCopies(let count):
             "\(count) more such \(count == 1 ? "copy is" : "copies are") beside the vault; merge or "
-                + "remove those above, and they are reported"
+                + "remove the copies above to see the next ones"
         case .unmergedPrevious(let path):
             "\(VisibleText.of(path)), the previous generation, has changes that the vault lacks, so no "
                 + "save replaces it; to merge it, run: \(program) merge "
-                + "\(ShellWord.quoted(path)); to do without these changes, delete it"
+                + "\(ShellWord.quoted(path)); to discard these changes, delete it"
         case .wipesNotListed(let error):
             "entries were wiped, but the vault could not be saved, so an older copy would bring them back: "
                 + sentence(for: error)
@@ -80,12 +80,12 @@ extension Messages {
                 .map { sentence(forClosed: $0, .deviceKey(problem)) } ?? sentence(for: problem)
         case .keptUnderSecondName(let inode):
             "an older file of the vault was not erased, because it has a second name (a hard link): "
-                + "what was removed, wiped or replaced is still in it, and what opened it still does. "
+                + "the file still has the removed, wiped or replaced data, and still opens as before. "
                 + "To find it, run: find ~ -xdev -inum \(inode) -exec grep -l '^watchword-vault ' {} +; then "
                 + "delete it (on another file system, use its mount point instead of ~)"
         case .copyNotErased(let path):
-            "\(VisibleText.of(path)), a copy of the vault, was not erased: what was removed, wiped or "
-                + "replaced may still be in it, and what opened it still does; delete it when you no "
+            "\(VisibleText.of(path)), a copy of the vault, was not erased: it may still have the "
+                + "removed, wiped or replaced data, and still opens as before; delete the copy when you no "
                 + "longer need it"
         case .generationNotRecorded(let error):
             "the vault was saved, but its generation was not recorded in .watchword beside it: "

@@ -48,12 +48,12 @@ enum Messages {
         case .exposed(let path, let exposure):
             "\(VisibleText.of(path)): " + sentence(for: exposure, at: path)
         case .wipesInMerge(let name):
-            "the merge wipes \(name), which only a merge into the vault itself can do: leave git’s conflict, "
+            "the merge wipes \(name), which only a merge into the vault itself can do: leave git’s conflict unresolved, "
                 + "get the other version with git show :3:./VAULT >FILE, and merge it with "
                 + "watchword merge FILE"
         case .newerKeyInMerge(let path, let advice):
             "\(path) has a newer key than the vault, so former passphrases and removed slots of the vault "
-                + "would open what was added to it; " + advice
+                + "would open anything added to it; " + advice
         case .presence(let refusal): sentence(for: refusal)
         case .agentLocked(let reason): sentenceForLocked(reason)
         case .outOfReach(let path):
@@ -104,7 +104,7 @@ enum Messages {
             "“\(name)” matches several entries; use a longer name or an id:"
                 + found.map { "\n  " + $0 }.joined()
         case .partOfName(let typed, let name):
-            "“\(typed)” matches “\(name)” only in part; without a question, this command needs a whole "
+            "“\(typed)” matches “\(name)” only in part; without a prompt, this command needs a whole "
                 + "name, issuer, account or id"
         case .edit(.emptyName): sentence(for: UsageError.emptyName)
         case .edit(.nameTaken(let name)): sentence(for: CommandFailure.nameTaken(name.visible))

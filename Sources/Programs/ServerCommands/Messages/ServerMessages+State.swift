@@ -141,7 +141,7 @@ extension ServerMessages {
         // The service answers requests with these failures, and the commands state their own
         // reasons, so a sentence is needed only if a check is missing elsewhere.
         case .malformedCode: "a code is malformed"
-        case .enrolment: "the standards do not allow the enrolment"
+        case .enrolment: "the enrolment does not conform to the standards"
         case .attestation: "the TPM's attestation of the device key is refused"
         case .outOfRange: "a value of the policy is out of range"
         }

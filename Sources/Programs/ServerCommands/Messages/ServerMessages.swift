@@ -130,9 +130,9 @@ enum ServerMessages {
         case .noSuchSubject: "the subject has no credentials; see watchword-server subject list"
         case .noSuchCredential:
             "the subject has no such credential; see watchword-server subject show"
-        case .nothingToUnlock: "no credential of the subject has to wait"
+        case .nothingToUnlock: "no credential of the subject is locked out"
         case .notConfirmed:
-            "the first code was wrong too often, and the key is not active; run watchword-server subject enrol "
+            "the first code was wrong too many times, and the key is not active; run watchword-server subject enrol "
                 + "again for a new key"
         case .terminal(let error): sentence(for: error)
         }
@@ -291,7 +291,7 @@ extension ServerMessages {
             "No server answers at \(address.text), although its settings, keys, database and clock are in "
                 + "order: start it, or look at its log"
         case .unclear:
-            "What listens at \(address.text) does not answer as a server does: if it is the server, look at "
+            "The process at \(address.text) does not answer as a server does: if it is the server, look at "
                 + "its log, and restart it"
         }
     }
