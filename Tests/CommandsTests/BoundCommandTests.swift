@@ -138,7 +138,8 @@ struct BoundCommandTests {
             """)
         #expect(
             outcome.text.contains(
-                "skipped: GitHub:alice (the entry opens only on its device, and only in its own vault)"),
+                "skipped: GitHub:alice (the entry opens only on its device, and only in its own vault)"
+            ),
             "\(outcome.text)")
         #expect(
             try other.run("watchword list --passphrase-file pass.txt").text == "Mail:eve  totp\n")
