@@ -44,7 +44,7 @@ struct HelpTests {
                 Issue.record("invalid example: \(example)")
                 continue
             }
-            // A page may show a different command, such as the one that prints the number of a
+            // A page may show a different command, such as the command that prints the number of a
             // slot.
             #expect(understood.name == verb.name || example != examples.last, "\(example)")
         }

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a copy of the vault, or of the whole home folder, can open of an entry whose key is in a
-/// file.
+/// The parts of a bound entry that a copy of the vault, or of the whole home folder, can open if
+/// the entry's key is in a file.
 struct BoundCopyTests {
     private let fixture: VaultFixture
     private let code = "watchword code Site --at 59 --passphrase-file pass.txt"
@@ -15,7 +15,8 @@ struct BoundCopyTests {
         #expect(try fixture.run(code).text == "287082\n")
     }
 
-    /// Expects that a command does not open the entry, because it is bound to another device.
+    /// Expects that a command does not open the entry, because the entry is bound to a different
+    /// device.
     private func expectClosed(_ command: String) throws {
         let outcome = try fixture.run(command, status: 1)
         #expect(outcome.text == "")
@@ -123,8 +124,8 @@ struct BoundCopyTests {
 }
 
 extension VaultFixture {
-    /// Expects that another user with a copy of the vault can neither read its device key nor use
-    /// it, although the folders above are open.
+    /// Expects that another user with a copy of the vault can neither read nor use the vault's
+    /// device key, although the folders above are open.
     func expectKeyClosedToOthers() throws {
         let other = "setpriv --reuid 12345 --regid 12345 --clear-groups"
         let keys = "$PWD/.local/state/watchword/device-keys"

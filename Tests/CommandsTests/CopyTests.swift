@@ -248,7 +248,7 @@ private final class TestDesktop {
         ).text
     }
 
-    /// Copies `text` as another program would.
+    /// Copies `text` as a different program would.
     func copy(_ text: String) throws {
         let arguments =
             switch tool {

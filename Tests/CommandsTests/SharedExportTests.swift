@@ -62,7 +62,7 @@ struct SharedExportTests {
             return
         }
         #expect(lines.count == file.count, "\(reasons)")
-        // Refused rows are refused for what they contain, not because the file was not understood.
+        // Rows are refused because of their content, not because the reader misunderstood the file.
         let known: Set = [
             "same-codes", "same-name", "greater-counter", "new-pin", "no-key", "bad-key",
             "bad-digits",

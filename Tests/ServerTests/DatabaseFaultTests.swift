@@ -103,7 +103,7 @@ struct DatabaseFaultTests {
         #expect(try await asker.verify("alice", alice.code())?.status == 503)
         #expect(try await Asker(server.operationsPort).ask("GET", "/readyz")?.status == 503)
         try await server.stop()
-        // After another restart, the server still refuses the database.
+        // After a further restart, the server still refuses the database.
         #expect(try await state.run("serve", "--listen", "127.0.0.1:0").status == 3)
         #expect(try await state.run("restore", "--clock-is-right", "--keep-clients").status == 0)
         let again = try await ServerProcess(state)

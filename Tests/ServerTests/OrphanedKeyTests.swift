@@ -96,7 +96,7 @@ struct OrphanedKeyTests {
                 entries.split(separator: "\n").count == 1, "\(entries)", sourceLocation: location)
         }
 
-        /// Deletes what the server recorded, as it does after a day.
+        /// Deletes the server's recorded responses, as the server does after a day.
         func forgetResponses() throws {
             let program = [
                 "import sqlite3, sys",
@@ -131,7 +131,7 @@ struct OrphanedKeyTests {
             #expect(repeated.text.contains(#""result":"enrolled""#))
             try await scene.expectOnly(credential)
         }
-        // A revoked key is dropped, and the next ticket enrols another one.
+        // A revoked key is dropped, and the next ticket enrols a new key.
         let revoked = try await scene.lose(replacing: try await scene.active().first)
         try scene.forgetResponses()
         try await scene.revoke(revoked)

@@ -37,7 +37,7 @@ import Testing
             try write(added.text, to: "key")
         }
 
-        /// Writes a file that only its owner can access, unless `mode` says otherwise.
+        /// Writes a file that only its owner can access, unless `mode` is different.
         func write(_ text: String, to name: String, mode: Int = 0o600) throws {
             try folder.write(Array(text.utf8), to: name)
             try setMode(mode, of: folder.file(name))

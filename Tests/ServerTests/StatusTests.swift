@@ -5,7 +5,7 @@ import WatchwordSystem
 
 @testable import ServerCommands
 
-/// `status`, and what the server tells the service manager.
+/// `status`, and the server's messages to the service manager.
 struct StatusTests {
     @Test("status says that a server is ready, or why not")
     func running() async throws {
@@ -104,7 +104,7 @@ struct StatusTests {
     }
 
     private static let unshare = ForeignProgram(path: "/usr/bin/unshare")
-    /// Whether this process may start a program in a PID namespace of its own.
+    /// Whether this process may start a program in a separate PID namespace.
     private static let canUnshare: Bool = {
         do { return try unshare.run(["--pid", "--fork", "true"]).status == 0 } catch {
             return false

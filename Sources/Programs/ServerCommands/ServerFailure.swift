@@ -43,7 +43,7 @@ enum ServerFailure: ProgramFailure {
     case lostExport(String, HelperLoss)
     /// The file is an app's export, not a server's file.
     case notAServerFile(String, ExportFormat)
-    /// The file of a PAM module has another module's format.
+    /// The file of a PAM module has the format of a different module.
     case otherFormat(String, ExportFormat)
     /// The file system does not answer.
     case slowFile(String)

@@ -68,7 +68,7 @@ struct ServerContext: Sendable {
         return context
     }
 
-    /// What was created, where, and what to do next; empty if everything existed.
+    /// The created files, their locations, and the next steps; empty if everything existed.
     var creation: [(String, String)] {
         guard isNew else { return [] }
         return [

@@ -14,7 +14,8 @@ public struct HelperRequest: Sendable {
         /// Register the device key with this public key of 65 bytes, whose private key is in a TPM
         /// or in the vault.
         case keyRegistration(KeyRegistration, point: [UInt8], isInTPM: Bool)
-        /// Complete the registration of an attested key, with what the TPM revealed, in base64url.
+        /// Complete the registration of an attested key, with the secret that the TPM revealed, in
+        /// base64url.
         case keyActivation(credential: Token, secret: SecretBytes)
         /// Get a challenge for the device key of this credential.
         case challenge(credential: Token)

@@ -34,7 +34,7 @@ public struct ServerAddress: Hashable, Sendable {
     public enum Part: Hashable, Sendable {
         /// The address does not begin with `https://` or `http://`.
         case scheme
-        /// The address uses plain HTTP to another machine.
+        /// The address uses plain HTTP to a different machine.
         case plain
         /// The host is missing or invalid (for example, not ASCII, or preceded by a user name).
         case host

@@ -21,8 +21,8 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     case otherTPM
     /// This version cannot read the entry's content.
     case unreadable
-    /// The secret is older than one that was already presented: the secret comes from a backup. It
-    /// was not presented, because the server would treat the secret as stolen.
+    /// The secret is older than a secret that was already presented: the secret comes from a
+    /// backup. It was not presented, because the server would treat the secret as stolen.
     case stale
     /// The text does not have the form of an enrolment ticket; it was not sent.
     case badTicket

@@ -158,7 +158,7 @@ extension EnrolledSecret {
 // A secret that was restored from a backup may be stale. If it were presented, the server would
 // assume theft and have the newer one wiped, too.
 extension EnrolledSecret {
-    /// Whether a newer secret of this enrolment, or this one with another nonce, was already
+    /// Whether a newer secret of this enrolment, or this secret with a different nonce, was already
     /// presented from a vault in this folder.
     ///
     /// - Throws: ``DeviceLoginError/vault(_:)``, ``DeviceLoginError/cryptography(_:)``.

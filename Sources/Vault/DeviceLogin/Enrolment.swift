@@ -21,7 +21,7 @@ package struct Enrolment: Sendable {
     /// Protects the new entry outside of the vault, before it is saved.
     package var secure: @Sendable (RecordID) throws(VaultError) -> Void = { _ in }
 
-    /// The maximum size of the certificates in bytes: what fits in a record with the longest
+    /// The maximum size of the certificates in bytes: the space in a record with the longest
     /// address, names and secrets.
     package static let largestAuthorities = 62 << 10
     /// The maximum size of a device's name in bytes.

@@ -133,7 +133,7 @@ public struct LoginState: Sendable {
         case ready
         /// The sign-in requests a lost response again.
         case unanswered
-        /// The sign-in sends nothing, because the secret is older than one that was already
+        /// The sign-in sends nothing, because the secret is older than a secret that was already
         /// presented.
         case stale
     }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import WatchwordSystem
 
 /// A program that only runs the system's PAM modules: `watchword-presence`, and the tests'
-/// programs, which use another folder of service files.
+/// programs, which use a different folder of service files.
 public enum PAMProgram {
     /// Asks the service's modules to authenticate the user of this process, and ends the process.
     ///

@@ -258,7 +258,7 @@ package enum CompletionScript {
 
     /// For bash 4 and later; it does not need the bash-completion package.
     private static func bash(_ program: String, _ name: String, _ names: String?) -> String {
-        // bash replaces only what is after the last of some characters, such as a colon.
+        // bash replaces only the text after the last of certain characters, such as a colon.
         let completingNames =
             names.map { command in
                 """

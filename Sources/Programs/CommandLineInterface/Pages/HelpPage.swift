@@ -104,7 +104,7 @@ package enum HelpPage<Verb: ProgramVerb> {
 struct HelpDocument: Sendable {
     /// The help of a command or of the program.
     struct Section: Sendable {
-        /// What the command does, in one phrase.
+        /// The effect of the command, in one phrase.
         fileprivate(set) var summary = ""
         /// Command lines to copy; the first one is the simplest.
         fileprivate(set) var examples: [String] = []

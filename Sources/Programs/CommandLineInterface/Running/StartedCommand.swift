@@ -42,7 +42,7 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
         ProcessEnd.atOnce(with: ExitCode.done.rawValue)
     }
 
-    /// Prints what is still buffered and exits.
+    /// Prints the remaining buffered data and exits.
     package func finish(_ code: ExitCode) -> Never {
         do {
             try printer.flush()
@@ -112,7 +112,7 @@ package struct FailureReport {
         self.init("unexpected error (\(type(of: error))); please report this bug", .system)
     }
 
-    /// What is printed instead of a result if `--json` is given.
+    /// The output with `--json` if there is no result.
     var json: JSONValue { exitCode.json(sentence, facts) }
 }
 

@@ -50,7 +50,7 @@ struct ExportResult {
         report = ExportReport(format: .backup, omissions: [], losses: [])
     }
 
-    /// Entries for another app.
+    /// Entries for a different app.
     ///
     /// - Parameter plain: The static secrets, which no other app supports.
     init(

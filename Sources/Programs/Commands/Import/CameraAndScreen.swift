@@ -5,7 +5,7 @@ import QRDrawing
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Why there is no screenshot.
+/// The reason why no screenshot was taken.
 enum ScreenshotFailure: Hashable {
     /// The user denied the portal's request.
     case refused

@@ -12,7 +12,7 @@ struct Finding {
     let file: String
     /// The line number in a text file.
     let line: Int?
-    /// The row number in another app's export; the first row is 1.
+    /// The row number in a different app's export; the first row is 1.
     var row: Int?
     /// The item's name, if it is known.
     let name: EntryName?
@@ -51,7 +51,7 @@ struct Finding {
         /// A QR code without an otpauth URI.
         case unrelatedSymbol
         case line(OTPAuthLineError)
-        /// Another app's export that could not be read, or a file of an unknown kind.
+        /// A different app's export that could not be read, or a file of an unknown kind.
         case export(ExportError)
         /// A file that the confined export reader could not process, and the limits that applied.
         case reader(HelperLoss, ExportLimits)
@@ -59,9 +59,9 @@ struct Finding {
         case vault(VaultError)
         /// A copy of the vault into which the entries are imported.
         case sameVault
-        /// A row of another app's export.
+        /// A row of a different app's export.
         case exportRow(ExportRowRefusal)
-        /// The missing pictures of an export that another app made.
+        /// The missing images of a different app's export.
         case missingPictures([Int])
         /// The number of further lines without an otpauth URI.
         case unrecognisedLines(Int)
@@ -123,7 +123,7 @@ struct Finding {
     }
 }
 
-/// The details of an entry of another app's export, limited to those that the vault can store.
+/// The details of an entry of a different app's export, limited to those that the vault can store.
 ///
 /// A detail that is too long is left out with a warning, because the key is more important.
 struct ImportedDetails {

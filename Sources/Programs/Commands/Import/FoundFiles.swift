@@ -62,7 +62,7 @@ struct PathWalk {
 enum FileContent {
     /// Text, for ``whole(at:)`` to read.
     case text
-    /// An image or another binary file, for the confined reader to identify.
+    /// An image or any other binary file, for the confined reader to identify.
     case picture
 
     private static let headCount = 512

@@ -234,7 +234,7 @@ extension ImportScan {
         }
     }
 
-    // Import the entries of each part even if another part is missing.
+    // Import the entries of each part even if a different part is missing.
     private mutating func take(_ batch: MigrationBatch, of file: String, line: Int?) {
         let count = migrations.sets.count
         guard migrations.add(batch) != .repeated else {

@@ -116,7 +116,7 @@ extension Session {
         }
     }
 
-    /// Refuses an entry whose secret opens only on another device.
+    /// Refuses an entry whose secret opens only on a different device.
     func requireHome(of entry: EntrySummary) throws {
         guard entry.isHere else { throw CommandFailure.closed(entry, .boundElsewhere) }
     }
@@ -129,10 +129,10 @@ extension Session {
         printer.warn(Messages.newFormat)
     }
 
-    /// Warns of what a merge or an undo has bound: it can be undone, so the secrets are still in
-    /// the previous generation.
+    /// Warns about entries that a merge or an undo has bound: the change can be undone, so the
+    /// secrets are still in the previous generation.
     ///
-    /// - Parameter former: the entries before.
+    /// - Parameter former: the entries before the merge or undo.
     func warnOfBindings(since former: [EntrySummary], in vault: UnlockedVault) {
         let bound = vault.entries.filter { $0.binding != nil }
         guard !bound.isEmpty else { return }

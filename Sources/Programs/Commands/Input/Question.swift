@@ -32,7 +32,7 @@ enum Question: Hashable, Sendable {
     /// A new password for a file in a format with this name.
     case newExportPassword(format: String)
     case newExportPasswordAgain(format: String)
-    /// What to do with an imported item that has the name of an entry.
+    /// The treatment of an imported item whose name an entry already has.
     case duplicate(String)
     /// Whether to take these entries of a different file of the vault; the path comes first.
     case oldEdits(String, of: String)

@@ -34,7 +34,8 @@ extension Session {
         }
     }
 
-    /// The vault for a verb that shows secrets: this always asks for what opens the vault.
+    /// The vault for a verb that shows secrets, which always prompts for the passphrase, key or
+    /// device.
     func openVaultForSecrets() throws -> any OpenVault {
         let vault = try openVault()
         // It also counts for one entry, as if this process had opened the vault.

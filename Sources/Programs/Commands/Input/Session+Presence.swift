@@ -97,7 +97,7 @@ enum EntryUse: Hashable, Sendable {
         }
     }
 
-    /// Whether the check from unlocking was already used for another entry.
+    /// Whether the check from unlocking was already used for a different entry.
     var isFurther: Bool {
         switch self {
         case .show, .loginStatus, .verify, .edit, .remove, .signIn, .signInTo, .confirmText,
@@ -145,8 +145,8 @@ struct CheckChoice {
 
     /// The check that `entry` requires.
     ///
-    /// - Throws: ``PresenceRefusal/differentCheck(_:demanded:)`` if an option names a different
-    ///   check from the one that the entry requires.
+    /// - Throws: ``PresenceRefusal/differentCheck(_:demanded:)`` if an option specifies a different
+    ///   check than the entry requires.
     func check(of entry: EntrySummary) throws -> EntryCheck {
         let presence = entry.accessControl.presence
         let check = check(for: presence)

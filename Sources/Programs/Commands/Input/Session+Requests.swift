@@ -188,7 +188,7 @@ extension Session {
 
 // Changes to the vault.
 extension Session {
-    /// Performs an edit in one save, and prints what is reported about the save.
+    /// Performs an edit in one save, and prints the reports about the save.
     ///
     /// The vault records the presence checks for this edit (``confirm(_:in:for:)``).
     ///
@@ -221,8 +221,8 @@ extension Session {
         return (outcome, reports)
     }
 
-    /// Changes and saves a vault that this process has opened, and prints what is reported about
-    /// the save.
+    /// Changes and saves a vault that this process has opened, and prints the reports about the
+    /// save.
     @discardableResult func change<Result>(
         _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result
     ) throws -> Result {

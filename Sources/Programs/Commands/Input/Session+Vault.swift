@@ -59,8 +59,8 @@ extension Session {
 
     /// Prints the reports about the vault with these entries.
     ///
-    /// The wipe of an entry is reported by the first command that opens the vault afterwards, and by
-    /// those that report on the whole vault.
+    /// The wipe of an entry is reported by the first command that opens the vault afterwards, and
+    /// by commands that report on the whole vault.
     ///
     /// - Parameters:
     ///   - inMerge: whether to leave out alarms, and copies that can be merged.
@@ -129,8 +129,8 @@ extension Session {
         }
     }
 
-    /// Calls `use` with a secret that opens the vault at `path`: that of a device or, up to three
-    /// times, one that the person enters.
+    /// Calls `use` with a secret that opens the vault at `path`: the secret of a device or, up to
+    /// three times, a secret that the person enters.
     ///
     /// - Parameters:
     ///   - mayUseWindow: whether to prompt in a window if there is no terminal.

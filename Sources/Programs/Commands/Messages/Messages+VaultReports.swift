@@ -196,7 +196,7 @@ extension Messages {
 
     /// The commands that resolve a conflict that git has left in the vault at `path`.
     ///
-    /// - Parameter reversed: whether our version is merged into the other one.
+    /// - Parameter reversed: whether our version is merged into the other version.
     static func mergeAdvice(at path: String, reversed: Bool = false) -> String {
         let (folder, name) = OutputFile.split(path)
         let (ours, theirs) = (name + "_LOCAL_1", name + "_REMOTE_1")

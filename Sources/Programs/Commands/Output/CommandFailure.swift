@@ -152,7 +152,7 @@ enum PresenceRefusal {
     case entryLockedOut(EntryName, seconds: Int64)
     /// PAM returned no result for the entry.
     case pam(EntryName, PAMCheckFailure, AccessControl.Presence)
-    /// An option names a different check from the one that the entry requires.
+    /// An option specifies a different check than the entry requires.
     case differentCheck(EntryName, demanded: EntryCheck)
     /// The entry requires a further check, and this source has no more input.
     case nothingFurther(EntryName, String, FileError)

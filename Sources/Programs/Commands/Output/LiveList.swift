@@ -213,7 +213,7 @@ final class LiveRow {
     }
 
     /// The code at `moment`; `nil` before the first step, after a failure, and for an entry that
-    /// opens only on another device.
+    /// opens only on a different device.
     func code(at moment: Int64) -> String? {
         guard failure == nil, entry.isHere, let number = step.step(at: moment) else { return nil }
         if let last, last.step == number { return last.text }

@@ -178,7 +178,7 @@ extension Session {
         return credential
     }
 
-    /// Opens entries that require no check of their own.
+    /// Opens entries that require no separate check.
     func contents(of entries: [EntrySummary], in vault: any OpenVault) throws -> [EntryContent] {
         var contents: [EntryContent] = []
         while contents.count < entries.count {

@@ -8,7 +8,7 @@ import WatchwordSystem
 
 /// `vault move`: moves the vault to the system agent, or back to the user's own folder.
 ///
-/// At each moment, one complete copy exists, and at most one of two can be used. The same command
+/// At each moment, a complete copy exists, and at most one copy can be used. The same command
 /// finishes a move that was interrupted.
 enum VaultMoveCommand {
     static func run(_ session: Session) throws -> ExitCode {

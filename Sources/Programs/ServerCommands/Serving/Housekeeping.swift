@@ -76,9 +76,9 @@ struct Housekeeping: Sendable {
 
 /// Records the ends of the event chains once a minute, and after every 1,000 events.
 ///
-/// It uses a separate thread, so decisions do not wait for it. If a server is killed, the recorded
-/// ends may lack the events of the last minute (at most 1,000) and those that arrived during a
-/// write.
+/// The writes run on a separate thread, so decisions do not wait for them. If a server is killed,
+/// the recorded ends may lack the events of the last minute (at most 1,000) and those that arrived
+/// during a write.
 final class CheckpointRecorder: Sendable {
     /// The number of events after which it writes.
     static let events = 1_000
@@ -122,7 +122,7 @@ final class CheckpointRecorder: Sendable {
         while true {
             semaphore.wait(timeout: interval)
             if isOver.load(ordering: .sequentiallyConsistent) { return }
-            // Reset this first, so that a request during the write causes another write.
+            // Reset this first, so that a request during the write causes a further write.
             isWanted.store(false, ordering: .sequentiallyConsistent)
             write()
         }

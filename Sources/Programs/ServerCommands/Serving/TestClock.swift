@@ -7,8 +7,8 @@ import WatchwordSystem
 
 /// The time of a server for an application's tests, which write the seconds since 1970 to a file.
 ///
-/// With a clock that somebody can set, spent codes could be presented again. The keys and the store
-/// of such a server are therefore in memory and end with it.
+/// If the clock can be set, spent codes can be presented again. The keys and the store of such a
+/// server are therefore in memory and end with it.
 final class TestClock: Sendable {
     /// The clock of this process; `nil` for the system's.
     static var current: TestClock? { installed.withLock { $0 } }

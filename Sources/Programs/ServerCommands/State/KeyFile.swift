@@ -150,7 +150,8 @@ final class RegisteredKeys: Sendable {
         let ids = ring.versions.map(\.id)
         return state.withLock { state in
             let isNew = ids.contains { !state.asked.contains($0) }
-            // All keys are registered already: keys were retired, or another key became current.
+            // All keys are registered already: keys were retired, or a different key became
+            // current.
             guard isNew else {
                 if ids.allSatisfy({ id in state.ring.versions.contains { $0.id == id } }) {
                     state.ring = ring

@@ -17,7 +17,7 @@ enum ClientCommand {
 
     /// Adds a client and prints its API key.
     ///
-    /// - Returns: `false` if another client has the name.
+    /// - Returns: `false` if a different client has the name.
     static func add(
         _ client: NewClient, _ context: ServerContext, _ session: ServerSession
     ) async throws -> Bool {

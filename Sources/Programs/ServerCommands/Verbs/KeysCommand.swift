@@ -121,7 +121,7 @@ enum KeysCommand {
         return .done
     }
 
-    /// Adds a new key to the file, unless it already has one that nothing uses yet.
+    /// Adds a new key to the file, unless the file already has an unused new key.
     ///
     /// - Returns: whether a key was added.
     private static func stage(

@@ -11,7 +11,7 @@ internal import WatchwordSystem
     private let multi: UnsafeMutableRawPointer
     private let easy: UnsafeMutableRawPointer
 
-    /// Loads what libcurl and its TLS library need from the system; must be called before
+    /// Loads the system files that libcurl and its TLS library need; must be called before
     /// confinement.
     init() throws(HTTPHelperFailure) {
         let started = curl_global_init(curl_global_everything)
@@ -34,7 +34,7 @@ internal import WatchwordSystem
     /// Sends `request` over `connection`, which must be connected to the request's host, and waits
     /// for the response.
     ///
-    /// `connection` stays open, but cannot be used for another request.
+    /// `connection` stays open, but cannot be used for a second request.
     ///
     /// - Parameter authorities: the trusted certificates, in PEM.
     consuming func send(
