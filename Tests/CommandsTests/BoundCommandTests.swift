@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The behaviour of commands with bound entries, on their device and on a different device.
+/// Commands with bound entries, on their device and on a different device.
 struct BoundCommandTests {
     private let fixture: VaultFixture
     private let elsewhere = "export XDG_STATE_HOME=$PWD/other; "

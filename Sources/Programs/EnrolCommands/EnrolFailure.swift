@@ -3,7 +3,7 @@ import LocalEnrolment
 import QRDrawing
 import WatchwordSystem
 
-/// Why a command failed.
+/// The reason why a command failed.
 enum EnrolFailure: ProgramFailure {
     /// The socket at this path cannot be used.
     case socket(String, SystemCallFailure)

@@ -31,9 +31,9 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     case alreadyEnrolled(as: String)
     /// The vault reported this error.
     case vault(VaultError)
-    /// This server sent no usable response; `nil` if no request was made.
+    /// The server at this address sent no usable response; `nil` if no request was made.
     case helper(HTTPHelperFailure, at: ServerAddress?)
-    /// This server responded with a problem document.
+    /// The server at this address responded with a problem document.
     case problem(HelperResponse.Problem, at: ServerAddress)
     /// The server rejected the secret; the device keeps it.
     case denied

@@ -6,7 +6,7 @@ public import WatchwordCryptography
 public struct LoginTicket: Sendable {
     /// The text that the device hands to the application.
     public let text: SecretBytes
-    /// When the ticket expires, as the server wrote it.
+    /// The time when the ticket expires, as the server wrote it (RFC 3339).
     public let expiresAt: String
     /// The ID of the verification in the server's audit log.
     public let verification: String
@@ -151,7 +151,7 @@ extension EnrolledSecret {
     }
 }
 
-/// Where a device stores its enrolled secret; each change is durable when the call returns.
+/// The store of a device's enrolled secret; each change is durable when the call returns.
 protocol SecretEntry {
     /// Replaces the stored state.
     func keep(_ state: EnrolledSecret) throws(DeviceLoginError)

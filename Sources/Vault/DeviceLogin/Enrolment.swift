@@ -14,7 +14,7 @@ package struct Enrolment: Sendable {
     package let name: EntryName
     /// The changes to the access control of an earlier enrolment, or to the default.
     package let access: AccessControlChange
-    /// How the entry is bound to this device; `nil` if it is not bound.
+    /// The binding of the entry to this device; `nil` if it is not bound.
     package var binding: BindingChoice?
     /// The device key to which the entry is bound, loaded for this enrolment.
     package var device: DeviceID?

@@ -62,7 +62,7 @@ extension Option {
 
     static let reuse = Option("reuse", .text("SECONDS"))
 
-    // Where an entry opens.
+    // Options for the devices on which an entry opens.
     static let thisDevice = Option(
         "this-device", .optionalChoice(DeviceBinding.allCases.map(\.rawValue), "BINDING"))
     static let noThisDevice = Option("no-this-device")

@@ -23,7 +23,7 @@ enum ScreenPicture {
         /// The arguments; ``placeholder`` stands for the path of the output file of a tool that
         /// cannot write to standard output.
         let arguments: [String]
-        /// It works only if one of these environment variables is set.
+        /// The tool works only if one of these environment variables is set.
         let displays: [String]
     }
 

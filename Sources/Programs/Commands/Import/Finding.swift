@@ -26,7 +26,7 @@ struct Finding {
         case skipped(SkipReason)
     }
 
-    /// Why an item was skipped without loss.
+    /// The reason why an item was skipped without loss.
     enum SkipReason: String, CaseIterable {
         /// A symbolic link in a folder, which is not followed.
         case symbolicLink = "symbolic-link"
@@ -44,7 +44,7 @@ struct Finding {
         case manifest
     }
 
-    /// Why an item was refused.
+    /// The reason why an item was refused.
     enum Refusal {
         case file(FileError)
         case picture(PictureRefusal)

@@ -6,7 +6,7 @@ import SecretVault
 import VaultService
 import WatchwordCoding
 
-/// What an import prints.
+/// The output of an import.
 ///
 /// The items of small files are listed; of larger ones, only those that were not imported. Each
 /// file with several items gets a summary, and one line for its warnings.

@@ -87,7 +87,7 @@ extension Session {
         }
     }
 
-    /// How entries that have vanished can be restored in the vault with these reports.
+    /// The way to restore vanished entries in the vault with these reports.
     func restoring(_ reports: [VaultReport]) -> Messages.Restoring {
         let isOlder = reports.contains { if case .olderFile = $0 { true } else { false } }
         if isOlder { return .newerFile }

@@ -86,7 +86,7 @@ extension Messages {
         return cause + "; run the command again to unlock it"
     }
 
-    /// How long an unlocked vault stays unlocked.
+    /// The times for which an unlocked vault stays unlocked.
     static func sentence(for time: HoldingTime) -> String {
         let (idle, total) = (time.idle.wholeSeconds, time.total.wholeSeconds)
         guard idle < total else { return "Unlocked the vault for \(duration(total))." }

@@ -14,7 +14,7 @@ extension Messages {
         name == twin ? "already in the vault" : "already in the vault as \(twin.visible)"
     }
 
-    /// How an entry that is already in the vault was updated.
+    /// The update of an entry that was already in the vault.
     static func sentence(for updates: [ImportUpdate]) -> String {
         updates.map { update in
             switch update {

@@ -42,7 +42,7 @@ extension Messages {
         }
     }
 
-    /// Why a key URI was refused.
+    /// The reason why a key URI was refused.
     static func sentence(forURI error: OneTimePasswordError) -> String {
         switch error {
         case .notBase32: "the key in the URI: " + sentence(for: error)

@@ -9,7 +9,8 @@ import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Where a help desk's requests are decided: by the API of a server, or here, on the store.
+/// The place where a help desk's requests are decided: the API of a server, or the store in this
+/// process.
 ///
 /// Both have the same routes, so commands need not distinguish them. Events name the sender of a
 /// request: over the API, the client; on the store, the person who runs the command.

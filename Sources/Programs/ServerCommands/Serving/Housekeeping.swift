@@ -11,7 +11,7 @@ struct Housekeeping: Sendable {
     let store: any VerificationStore
     /// Authenticates the events.
     let key: AuditKey
-    /// How long events are kept, in milliseconds; `nil` keeps them forever.
+    /// The time for which events are kept, in milliseconds; `nil` keeps them forever.
     let eventLifetime: Int64?
     let now: @Sendable () -> UnixTime
     /// The reason why the clock cannot be trusted at a given time; `nil` if it can.

@@ -13,7 +13,7 @@ struct ServingSettings: Sendable {
     let policy: Policy
     let settings: ServiceSettings
     let sockets: LocalSocketOptions
-    /// How long events are kept, in milliseconds; `nil` keeps them forever.
+    /// The time for which events are kept, in milliseconds; `nil` keeps them forever.
     let eventLifetime: Int64?
 
     init(_ arguments: ServerArguments, now: Int64) throws {

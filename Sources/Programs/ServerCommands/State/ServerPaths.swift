@@ -63,7 +63,7 @@ struct ServerPaths: Sendable {
         }
     }
 
-    /// When the last backup was complete; 1970 if there was none, `nil` if unknown.
+    /// The time of the last complete backup; 1970 if there was none, `nil` if unknown.
     var lastBackup: UnixTime? {
         let recorded = FileStamp(of: backupRecord)?.writtenAt ?? (database.isFile ? 0 : nil)
         return recorded.map { UnixTime(seconds: $0) }

@@ -97,7 +97,7 @@ enum InitCommand {
 extension InitCommand {
     /// The maximum length of an answer: the kernel's limit for a line.
     private static let limit = 4_096
-    /// How many times a question is asked.
+    /// The maximum number of times that a question is asked.
     private static let attempts = 3
 
     private static func asksQuestions(_ session: ServerSession) -> Bool {

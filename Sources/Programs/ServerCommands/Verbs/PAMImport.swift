@@ -75,9 +75,9 @@ struct PAMFiles: Sendable {
     /// The number of files that exist.
     private(set) var count = 0
 
-    /// Where google-authenticator keeps a user's key, in the user's home folder.
+    /// The path of a user's google-authenticator key in the home folder.
     private static let nameInHome = ".google_authenticator"
-    /// Where oath-toolkit keeps the keys of all users.
+    /// The path of oath-toolkit's file with the keys of all users.
     static let usersFile = "/etc/users.oath"
     /// The largest file of one user, in bytes, which is also the module's limit.
     private static let largestUserFile = 64 << 10

@@ -212,7 +212,7 @@ struct CurlResponse {
 
 /// Limits for a response.
 struct HTTPLimits {
-    /// How long the whole exchange may take, from the first byte sent to the last one received.
+    /// The time limit for the whole exchange, from the first byte sent to the last one received.
     let timeout: Duration
     /// The maximum length of all header lines in bytes.
     let headerBytes: Int

@@ -20,10 +20,10 @@ package struct KeyEnrolment: Sendable {
 
     /// The key that results from an enrolment.
     package enum Outcome: Sendable {
-        /// It was registered with the ticket.
+        /// The key was registered with the ticket.
         case registered(EnrolledKey)
-        /// It is the key of an earlier run, registered with that run's ticket. It is in use now,
-        /// and this ticket was not sent.
+        /// The key was made by an earlier run and registered with that run's ticket. The key is in
+        /// use now, and this ticket was not sent.
         case adopted(EnrolledKey)
     }
 

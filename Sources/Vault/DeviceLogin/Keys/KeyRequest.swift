@@ -92,7 +92,7 @@ extension KeyConfirmation: Transferable {
 
 /// A device key to make and to register.
 package struct KeyOrder: Sendable {
-    /// Where to make the key.
+    /// The place where the key is made.
     package enum Place: Sendable {
         case vault
         case tpm(TPMAddress, NewPIN, attests: Bool)
