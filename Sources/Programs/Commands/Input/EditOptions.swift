@@ -132,7 +132,7 @@ extension Session {
     /// Warns about entries that a merge or an undo has bound: the change can be undone, so the
     /// secrets are still in the previous generation.
     ///
-    /// - Parameter former: the entries before the merge or undo.
+    /// - Parameter former: the entries before.
     func warnOfBindings(since former: [EntrySummary], in vault: UnlockedVault) {
         let bound = vault.entries.filter { $0.binding != nil }
         guard !bound.isEmpty else { return }

@@ -34,8 +34,7 @@ extension Session {
         }
     }
 
-    /// The vault for a verb that shows secrets, which always prompts for the passphrase, key or
-    /// device.
+    /// The vault for a verb that shows secrets: this always asks for what opens the vault.
     func openVaultForSecrets() throws -> any OpenVault {
         let vault = try openVault()
         // It also counts for one entry, as if this process had opened the vault.
