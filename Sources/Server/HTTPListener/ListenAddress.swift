@@ -43,7 +43,7 @@ public struct ListenAddress: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The same address with another port.
+    /// The same address with a different port.
     func with(port: UInt16) -> ListenAddress {
         ListenAddress(host: host, port: port, family: family, bytes: bytes)
     }
