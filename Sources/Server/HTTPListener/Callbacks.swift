@@ -16,7 +16,9 @@ private func listener(_ context: Context?) -> Listener? {
     unsafe daemonContext(context)?.listener
 }
 
-/// Decides whether to accept a connection. The connection is counted when it starts.
+/// Decides whether to accept a connection.
+///
+/// The connection is counted when it starts.
 let acceptance: @convention(c) (Context?, UnsafePointer<sockaddr>?, socklen_t) -> MHD_Result = {
     context, address, _ in
     guard let listener = unsafe listener(context) else { return .NO }

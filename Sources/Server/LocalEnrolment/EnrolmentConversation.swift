@@ -156,6 +156,7 @@ extension EnrolmentConversation {
     }
 
     /// A user who once had a second factor, and now has none that works, needs an administrator.
+    ///
     /// Otherwise a hundred wrong codes would reduce the proof to the login password.
     private func requireNeverConfirmed() throws(EnrolmentEnd) {
         let wasConfirmed = try decide { verifier, _ throws(VerifierError) in

@@ -58,8 +58,10 @@ package final class EnrolmentDesk: Sendable {
 
     /// The maximum number of conversations at a time.
     static let most = 64
-    /// The maximum number of open files for the conversations. Each conversation needs three: two
-    /// for the connection and one for the check of the login password.
+    /// The maximum number of open files for the conversations.
+    ///
+    /// Each conversation needs three: two for the connection and one for the check of the login
+    /// password.
     package static let mostFiles = 3 * most
     /// The maximum number of conversations of one user.
     static let mostPerUser = 2

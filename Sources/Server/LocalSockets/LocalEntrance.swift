@@ -2,8 +2,9 @@ internal import Synchronization
 package import WatchwordCryptography
 package import WatchwordSystem
 
-/// A socket to which processes of this machine connect. If this process created the socket, it is
-/// removed with the last reference.
+/// A socket to which processes of this machine connect.
+///
+/// If this process created the socket, it is removed with the last reference.
 package final class LocalEndpoint: Sendable {
     let file: FileDescriptor
     private let path: String?
@@ -12,15 +13,17 @@ package final class LocalEndpoint: Sendable {
     /// (`net.core.somaxconn`).
     private static let backlog: Int32 = 4_096
 
-    /// Takes a listening socket. If `path` is given, this process created the socket, and removes
-    /// it.
+    /// Takes a listening socket.
+    ///
+    /// If `path` is given, this process created the socket, and removes it.
     package init(_ file: consuming FileDescriptor, madeAt path: String? = nil) {
         self.file = file
         self.path = path
     }
 
-    /// Creates a socket at `path` with these permission bits. It replaces a socket on which no
-    /// process listens.
+    /// Creates a socket at `path` with these permission bits.
+    ///
+    /// It replaces a socket on which no process listens.
     ///
     /// - Throws: `bind` with `EADDRINUSE` if anything else is at the path.
     package static func make(
@@ -50,8 +53,9 @@ package struct LocalEntrance: Sendable {
         case conversation(Receiver)
     }
 
-    /// Responds to a request; `nil` closes the connection without a response. The response must be
-    /// short enough to be sent at once.
+    /// Responds to a request; `nil` closes the connection without a response.
+    ///
+    /// The response must be short enough to be sent at once.
     package typealias Responder = @Sendable (SecretBytes, LocalSocket.Peer) async -> [UInt8]?
     /// Takes over a connection, which is non-blocking.
     package typealias Receiver = @Sendable (consuming FileDescriptor, LocalSocket.Peer) -> Void

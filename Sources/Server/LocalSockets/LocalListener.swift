@@ -150,7 +150,9 @@ private final class Waking: Sendable {
     /// Becomes ready when the thread is woken.
     var readable: Polling.Interest { .reading(ends.second) }
 
-    /// Wakes the thread. If the write fails, enough earlier wake-ups are still pending.
+    /// Wakes the thread.
+    ///
+    /// If the write fails, enough earlier wake-ups are still pending.
     func wake() {
         let byte: [UInt8] = [0]
         _ = ifPossible(try ends.first.writeAvailable(byte.span))
