@@ -1,6 +1,6 @@
 package import Verification
 
-/// The SQL in which one database differs from the other.
+/// The differences between the two databases' SQL.
 package protocol Dialect: Sendable {
     /// The SQL of each schema step.
     ///
@@ -8,13 +8,13 @@ package protocol Dialect: Sendable {
     /// version adds one.
     static var steps: [String] { get }
 
-    /// The number of steps that were applied to the database that the statements are for.
+    /// The number of schema steps that were applied to the database.
     var step: Int { get }
 
     /// The placeholder of an argument; arguments are counted from 1.
     func argument(_ number: Int, _ type: ColumnType) -> String
 
-    /// An empty byte string.
+    /// An expression for an empty byte string.
     var emptyBytes: String { get }
 
     /// Whether a credential is revoked, in the form that the indices by subject expect.
@@ -39,12 +39,12 @@ package protocol Dialect: Sendable {
     /// The bytes of a column after the first `count`.
     func dropping(_ count: Int, of column: String) -> String
 
-    /// A statement that the databases have in a different form, or that only one of them has;
-    /// `nil` if this one has no such statement.
+    /// A statement that differs between the databases, or that only one of them has; `nil` if this
+    /// database has no such statement.
     func ownSQL(of statement: StoreStatement) -> String?
 }
 
-// What the databases have in common.
+// The parts that both databases share.
 extension Dialect {
     /// The text of a statement that the database has.
     package func text(of statement: StoreStatement) -> String {
@@ -89,7 +89,7 @@ extension ColumnRow {
     /// The name of the primary key.
     static var keyName: String { columns[0].name }
 
-    /// The columns that a statement writes: those of the row, and its authentication code.
+    /// The columns that a statement writes: the row's columns, and its authentication code.
     static var writtenColumns: [(name: String, type: ColumnType)] {
         columns.map { ($0.name, $0.type) } + [("authentication", .bytes)]
     }

@@ -94,7 +94,7 @@ extension StoreSnapshot {
             marks: records.map(\.head), isSound: isSound)
     }
 
-    /// Checks every row of a table, if the database has the table.
+    /// Checks every row of a table, if the table exists.
     private func check<Stored: ColumnRow>(
         _ table: Stored.Type, _ page: StoreStatement, _ audit: inout RowAudit, _ key: AuditKey
     ) throws(StoreFailure) {

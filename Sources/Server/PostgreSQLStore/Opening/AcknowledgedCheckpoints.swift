@@ -21,8 +21,9 @@ public struct AcknowledgedCheckpoint: Hashable, Sendable {
 
 /// The ends of the chains that this process appended to, as the database acknowledged them.
 ///
-/// A database that is behind them has lost commits: it was rolled back to an earlier state, or a
-/// standby without the last commits took over. It would accept spent codes again.
+/// A database that is behind these ends has lost commits: the database was rolled back to an
+/// earlier state, or a standby without the last commits took over. Such a database would accept
+/// spent codes again.
 final class AcknowledgedCheckpoints: Sendable {
     private struct Content {
         var ends: [[UInt8]: AcknowledgedCheckpoint] = [:]
@@ -61,13 +62,13 @@ final class AcknowledgedCheckpoints: Sendable {
     /// The acknowledged checkpoints, by the node of their chain.
     var marks: [[UInt8]: ChainCheckpoint] { content.withLock { $0.ends.mapValues(\.mark) } }
 
-    /// All known ends.
+    /// The acknowledged ends of all chains.
     var ends: [AcknowledgedCheckpoint] { content.withLock { Array($0.ends.values) } }
 
     /// False once the database has been found to be behind.
     var isSound: Bool { content.withLock { !$0.isBehind } }
 
-    /// Checks that the database contains everything that it acknowledged.
+    /// Checks that the database still contains all acknowledged events.
     func compare(with session: PostgreSQLSession) throws(StoreFailure) {
         guard isSound else { throw .behind }
         let known = ends

@@ -70,7 +70,7 @@ enum RowKey: Hashable, Sendable {
     case clientDigest([UInt8])
     case clientName([UInt8])
 
-    /// Hashes the first bytes only: most keys are random or digests.
+    /// Hashes only the first bytes: most keys are random or digests.
     func hash(into hasher: inout Hasher) {
         let (kind, bytes) =
             switch self {

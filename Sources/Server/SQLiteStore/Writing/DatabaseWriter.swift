@@ -9,7 +9,7 @@ final class DatabaseWriter: @unchecked Sendable {
 
     let session: SQLiteSession
     let key: AuditKey
-    /// The chain's end, as it was last written or checked.
+    /// The chain's end when it was last written or checked.
     private(set) var known: ChainTail?
     private let location: DatabaseLocation
     /// `nil` if the writer has exclusive use of the file and is about to leave WAL mode.
@@ -30,7 +30,7 @@ final class DatabaseWriter: @unchecked Sendable {
     /// Closes the connection; the writer cannot be used afterwards.
     func close() {
         log?.close(session.connection)
-        // If this fails, the stored checkpoint is still valid, only older.
+        // If this fails, the stored checkpoint is still valid, although it is older.
         do { if let known { try location.keep(known.head) } } catch _ {}
     }
 

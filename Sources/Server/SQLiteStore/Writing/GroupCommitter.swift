@@ -15,7 +15,7 @@ final class GroupCommitter: Sendable {
 
     private enum Job {
         case commit([AuthenticatedChange], CheckedContinuation<Answer, Never>)
-        /// Any other work that writes, or must not run at the same time as a writer.
+        /// Work other than commits that writes, or must not run at the same time as a writer.
         case work(@Sendable (DatabaseWriter) -> Void)
     }
 
@@ -158,8 +158,8 @@ final class GroupCommitter: Sendable {
             queue.jobs.append(job)
             return (true, queue.jobs.count == 1 && queue.idle != nil)
         }
-        // Only the first job needs to wake the thread: for later ones it is awake or being woken,
-        // and a borrower checks for new jobs when it returns the writer.
+        // Only the first job needs to wake the thread: for later jobs the thread is awake or being
+        // woken, and a borrower checks for new jobs when it returns the writer.
         if isFirst { semaphore.post() }
         return isTaken
     }
