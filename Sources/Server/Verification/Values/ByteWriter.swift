@@ -18,7 +18,7 @@ package struct ByteWriter {
         }
     }
 
-    /// At most 65,535 bytes.
+    /// Writes a byte string of at most 65,535 bytes.
     mutating func write(_ run: [UInt8]) {
         write(UInt16(run.count))
         bytes.append(contentsOf: run)
