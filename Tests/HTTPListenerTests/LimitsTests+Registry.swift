@@ -11,7 +11,7 @@ extension LimitsTests {
         registry.add(records[0], until: .now)
         #expect(registry.accepts(.unknown))
         registry.add(records[1], until: .now)
-        // Both requests are being handled.
+        // The handler is working on both requests.
         for record in records { registry.setDeadline(nil, of: record) }
         #expect(!registry.accepts(.unknown))
         registry.remove(records[0])
@@ -22,7 +22,8 @@ extension LimitsTests {
     func replacing() {
         let now = ContinuousClock.now
         let registry = ConnectionRegistry(limit: 16, limitPerOrigin: 20, start: now)
-        // Three sites: six connections, of which the first has a request; five; one.
+        // The three sites have six connections (the first has a request), five connections, and one
+        // connection.
         let records = [
             record(peer(1), hasRequest: true), record(peer(1)), record(peer(1)), record(peer(1)),
             record(peer(1)), record(peer(1, network: 2)), record(peer(2)), record(peer(2)),
@@ -38,7 +39,7 @@ extension LimitsTests {
             #expect(replaced(records) == expected)
             registry.add(record(peer(4)), until: now + .seconds(60))
         }
-        // The ones that are replaced count until they are closed, so that too many are never open.
+        // Replaced connections count until they are closed, so that the limit is never exceeded.
         #expect(registry.count == 16)
         #expect(!registry.accepts(peer(4)))
         registry.remove(records[3])
@@ -80,7 +81,7 @@ extension LimitsTests {
         }
         #expect(count == 8)
         #expect(registry.accepts(peer(2)))
-        // They do not keep out an address that sent an authenticated request.
+        // These connections do not keep out an address that sent an authenticated request.
         let known = record(peer(1, network: 99))
         registry.add(known, until: .now)
         registry.trust(known)
@@ -102,7 +103,7 @@ extension LimitsTests {
     @Test("a site loses no connection while another one has twice as many")
     func enough() {
         let now = ContinuousClock.now
-        // Two connections may be replaced at once.
+        // Two connections can be replaced at once.
         let registry = ConnectionRegistry(limit: 128, limitPerOrigin: 128, start: now)
         let records = (0..<90).map { record(peer($0 < 60 ? 1 : 2)) }
         for (index, record) in records.enumerated() {

@@ -103,8 +103,8 @@ struct EnrolmentDeskTests {
         let fixture = try EnrolmentFixture()
         let (authenticator, _) = try await fixture.enrolFirst()
         let id = try await fixture.list()[1].id
-        // Only the wrong codes of the first two tasks are well-formed: a third one would use up the
-        // attempts.
+        // Only the wrong codes of the first two tasks are well-formed: a third well-formed code
+        // would use up the attempts.
         let tasks: [(EnrolmentTask, String)] = [
             (.add(name: "malware"), "00000000"), (.remove(id), "00000000"),
             (.recoveryCodes, "000000 "),
@@ -119,7 +119,7 @@ struct EnrolmentDeskTests {
         let program = try await fixture.program(.add(name: "tablet"))
         try await program.answer(authenticator.code(at: fixture.world.now), to: .code)
         _ = try await program.confirmKey(at: fixture.world.now)
-        // There are recovery codes already.
+        // The user already has recovery codes.
         guard case .done = try await program.next() else { throw UnexpectedResponse() }
         #expect(fixture.world.checks == 1)
         #expect(

@@ -4,7 +4,7 @@ import WatchwordCryptography
 
 @testable import LocalSockets
 
-/// A message in `Vectors/login/messages.json`, and what it says.
+/// A message in `Vectors/login/messages.json`, and its fields.
 private struct MessageVector: Codable, Sendable {
     let message: String
     let valid: Bool
@@ -25,7 +25,7 @@ private struct MessageVector: Codable, Sendable {
         try VectorFile<MessageVector>("login/messages.json").cases.filter { $0.message == message }
     }
 
-    /// The message as it is sent.
+    /// The encoded message.
     func bytes(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         for (offset, text) in parts {

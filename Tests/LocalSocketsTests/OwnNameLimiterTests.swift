@@ -45,7 +45,7 @@ struct OwnNameLimiterTests {
         #expect(limiter.take(most, now: start) == 60)
         #expect(limiter.take(0, now: start) == nil)
         #expect(limiter.count == OwnNameLimiter.capacity)
-        // Two of the first user's attempts have to be restored, and one of each other user.
+        // Two attempts of the first user must be restored, and one attempt of each other user.
         #expect(limiter.take(most, now: start + .seconds(61)) == nil)
         #expect(limiter.count == 2)
     }

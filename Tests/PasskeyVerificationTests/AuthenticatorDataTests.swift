@@ -195,14 +195,14 @@ struct AuthenticatorDataTests {
     }
 }
 
-/// The parts of the authenticator data of a registration, so that tests can change one.
+/// The parts of the authenticator data of a registration, each of which tests can change.
 struct RegistrationBytes {
     var relyingPartyHash = [UInt8](repeating: 7, count: 32)
     var flags: UInt8 = 0x45
     var count: [UInt8] = [0, 0, 0, 9]
     var model = [UInt8](repeating: 3, count: 16)
     var credentialID = [UInt8](repeating: 5, count: 32)
-    /// The length that is stated.
+    /// The length that the data states.
     var statedCount: Int?
     var key: EncodedCBOR
     var rest: [UInt8] = []
@@ -223,6 +223,6 @@ struct RegistrationBytes {
             + key.encoded + rest
     }
 
-    /// What every ceremony has.
+    /// The fields that every ceremony has.
     var header: [UInt8] { relyingPartyHash + [flags] + count }
 }

@@ -39,7 +39,7 @@ struct CBORReadingTests {
 
     @Test("K-43 a head that is not in its shortest form is refused, the next value is accepted")
     func shortestForm() throws {
-        // The largest value that a shorter head could hold, and the width of the longer head.
+        // The largest value that a shorter head can hold, and the width of the longer head.
         for (largest, width) in [(UInt64(23), 1), (0xff, 2), (0xffff, 4), (0xffff_ffff, 8)] {
             for majorType in [UInt8(0), 1] {
                 let long = EncodedCBOR.head(majorType, largest, width: width)
@@ -97,7 +97,7 @@ struct CBORReadingTests {
         #expect(throws: PasskeyError.overLimit(.members)) {
             try readCBOR(array(65).encoded, keyOrder: .any)
         }
-        // An array of four arrays: 1 + 4 + the items inside.
+        // An array of four arrays has 1 + 4 items, plus the items inside.
         let most = EncodedCBOR.array([array(63), array(63), array(63), array(62)])
         #expect(throws: Never.self) { try readCBOR(most.encoded, keyOrder: .any) }
         let tooMany = EncodedCBOR.array([array(63), array(63), array(63), array(63)])
@@ -123,7 +123,8 @@ struct CBORReadingTests {
         for claimed in [UInt64(1) << 32, 1 << 63, .max] {
             let head = EncodedCBOR.head(majorType, claimed)
             #expect(throws: error) { try readCBOR(head, keyOrder: .any) }
-            // Nested as deep as is allowed: each level claims as much.
+            // The items are nested as deeply as permitted, and the head inside claims the same
+            // length.
             let nested = EncodedCBOR.array([.array([.array([.raw(head)])])])
             #expect(throws: error) { try readCBOR(nested.encoded, keyOrder: .any) }
         }
@@ -189,7 +190,7 @@ struct CBORReadingTests {
         #expect(throws: PasskeyError.truncated) { try reader.next(keyOrder: .canonical) }
     }
 
-    /// The most memory that this process has ever used.
+    /// The peak memory use of this process.
     private func peakKibibytes() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

@@ -64,7 +64,7 @@ struct CBORRoundTripTests {
         }
     }
 
-    /// Integers of every length.
+    /// The integers have encodings of every length.
     private func randomInteger(_ generator: inout SeededGenerator) -> Int64 {
         Int64.random(in: .min ... .max, using: &generator)
             >> Int64.random(in: 0..<64, using: &generator)
@@ -77,7 +77,7 @@ struct CBORRoundTripTests {
 }
 
 extension EncodedCBOR {
-    /// The item as the encoder takes it, with the keys in canonical order.
+    /// The item in the form that the encoder accepts, with the keys in canonical order.
     fileprivate init(_ value: CBORValue) {
         switch value {
         case .unsigned(let value): self.init(unsigned: value)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PasskeyVerification
 
-/// Which settings of a relying party are accepted.
+/// The accepted settings of a relying party.
 @Suite("Relying parties")
 struct RelyingPartyTests {
     private func fault(

@@ -8,7 +8,7 @@ import WatchwordCryptography
 
 @testable import PasskeyVerification
 
-/// How the objects that browsers return are read, and what browsers are given.
+/// The objects that browsers return, and the objects that browsers receive.
 @Suite("Browser messages")
 struct ResponseTests {
     private static let clientData =

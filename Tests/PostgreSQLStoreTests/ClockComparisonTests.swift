@@ -93,7 +93,7 @@ struct ClockComparisonTests {
         for milliseconds: Int64 in [0, 10_000, -10_000] {
             #expect(try !differs(by: milliseconds), "\(milliseconds)")
         }
-        // Beyond it by more than the round trip.
+        // The difference exceeds the tolerance by more than the round trip.
         for milliseconds: Int64 in [40_000, -10_001] {
             #expect(try differs(by: milliseconds), "\(milliseconds)")
         }

@@ -8,7 +8,7 @@ import WatchwordSystem
 
 @testable import SQLiteStore
 
-/// Which databases are created, opened and refused.
+/// The databases that are created, opened and refused.
 struct OpeningTests {
     @Test("a missing database is created with its folder, private to its owner")
     func made() async throws {
@@ -125,7 +125,7 @@ struct OpeningTests {
         #expect(throws: SQLStoreError.newer(schema: 99)) { try database.open() }
     }
 
-    /// Changes to the schema, and the object that the error names.
+    /// Changes to the schema, and the object that the error reports.
     private static let schemaChanges = [
         ("CREATE TRIGGER undo AFTER UPDATE ON credentials BEGIN DELETE FROM events; END", "undo"),
         ("CREATE VIEW shown AS SELECT * FROM clients", "shown"),
@@ -270,7 +270,7 @@ struct OpeningTests {
     }
 }
 
-/// Changes a database without the store.
+/// Changes a database directly, without the store.
 func edit(_ path: String, _ script: String) throws {
     let connection = try SQLiteConnection(path: path, .readWrite, timeout: .seconds(1))
     try connection.execute(script)

@@ -4,7 +4,7 @@ import Testing
 @testable import SQLiteStore
 @testable import Verification
 
-/// The statements, which are prepared only when they are first used.
+/// The statements, each of which is prepared at its first use.
 struct StatementTests {
     @Test("every statement is prepared on a new database")
     func prepared() throws {
@@ -66,7 +66,7 @@ struct StatementTests {
                 == "SELECT id, note, NULL, NULL, authentication FROM rows WHERE id = $1::bytea")
     }
 
-    /// Statements, and their texts in SQLite.
+    /// Statements, with their texts in SQLite.
     private static let texts: [(statement: StoreStatement, text: String)] = [
         (
             .credentialsByID,

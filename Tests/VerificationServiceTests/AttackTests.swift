@@ -17,7 +17,7 @@ struct AttackTests {
             "describeInterface", "beginCeremony",
             "listAcceptedPasskeys", "beginBrowserCeremony",
             "createConfirmation", "createDeviceChallenge",
-            // Only a TPM can prove itself; KeyAttestationTests tries what it refuses.
+            // Only a TPM can prove itself; KeyAttestationTests covers the refused cases.
             "activateDeviceKey",
         ]
         #expect(proving.isDisjoint(with: others))
@@ -75,7 +75,7 @@ struct AttackTests {
             #expect(try await !proof.accepts(spelling, in: fixture), "\(spelling)")
         }
         #expect(fixture.store.commits == commits)
-        // The value itself is still valid.
+        // The unchanged value is still valid.
         #expect(try await proof.accepts(value, in: fixture))
     }
 
@@ -156,7 +156,7 @@ struct AttackTests {
         #expect(try await fixture.verify("alice", code).result == "accepted")
     }
 
-    /// Everything by which a client could distinguish denials, except ids and times.
+    /// All facts with which a client could distinguish denials, except ids and times.
     private func look(_ reply: Reply) -> String {
         let headers = reply.response.headers.filter { $0.name != "Request-Id" }
         let names = reply.json?.members?.map(\.0) ?? []

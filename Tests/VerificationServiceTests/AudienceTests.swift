@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 @testable import VerificationService
 
-/// Which clients may redeem a login.
+/// The clients that may redeem a login.
 struct AudienceTests {
     private func id(of key: String, _ fixture: ServiceFixture) async throws -> String {
         let clients = try await fixture.verifier.clients()

@@ -142,9 +142,10 @@ struct FailureTests {
     }
 }
 
-/// Requests with different idempotency keys that lose a race; each learns what was committed.
+/// Requests with different idempotency keys that lose a race; each request learns the committed
+/// result.
 struct LostRaceTests {
-    /// A fixture whose store lets all racing requests read before one of them writes.
+    /// A fixture whose store lets all racing requests read before any request writes.
     private func fixture() async throws -> (fixture: ServiceFixture, store: BarrierStore) {
         var gathering: BarrierStore?
         let fixture = try await ServiceFixture(wrapping: { memory, _ in

@@ -124,7 +124,7 @@ struct OpenAPITests {
         #expect(unexplained == [])
     }
 
-    /// The shape and those of its objects.
+    /// The schema of the shape and the schemas of its objects.
     private static func nested(_ shape: Shape) -> [Shape] {
         [shape]
             + shape.fields.flatMap { field -> [Shape] in

@@ -83,11 +83,11 @@ struct OperationValueTests {
             #expect(host.obstacle(now: now, state: state) == nil)
             #expect(host.doubt(now: now, state: state) != nil)
             #expect(kernel.doubt(now: now, state: state) == nil)
-            // Nothing irreversible depends on such a clock.
+            // No irreversible action depends on such a clock.
             #expect(
                 host.complaint(now: now, state: state) == kernel.complaint(now: now, state: state))
         }
-        // What the kernel does report counts.
+        // If the kernel reports a state, the report counts.
         let inaccurate = ClockState.synchronized(maximumError: 30_001)
         #expect(host.obstacle(now: now, state: inaccurate) == .tooInaccurate)
         let past = now.adding(milliseconds: -1)

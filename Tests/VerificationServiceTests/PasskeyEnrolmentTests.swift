@@ -6,8 +6,8 @@ import WatchwordCoding
 
 @testable import VerificationService
 
-/// What an application chooses when it lets somebody create a passkey: both in its own page, and
-/// with a ticket for the server's page.
+/// The application's choices when it lets a person create a passkey: on its own page, and with a
+/// ticket on the server's page.
 struct PasskeyEnrolmentTests {
     /// A registration that was begun by the application or, with a ticket, on the server's page.
     private struct Attempt {
@@ -94,7 +94,8 @@ struct PasskeyEnrolmentTests {
             passkey.flags = flags
             #expect(try await finish(attempt, passkey, fixture).result == result)
         }
-        // Without a policy, the user has to be verified, and a copy is permitted.
+        // Without a policy, user verification is required, and a passkey that can be copied is
+        // permitted.
         for (flags, result) in [(0x01, "denied"), (0x0d, "accepted")] as [(UInt8, String)] {
             let attempt = try await begin(fixture, onPage: isOnPage)
             var passkey = try TestPasskey(id: [1])

@@ -57,7 +57,7 @@ struct PasskeyLimitTests {
         let junk = "wwt_" + String(repeating: "A", count: 43)
         for _ in 0..<61 { _ = try await driver.beginOnPage(ticket: junk) }
         #expect(try await driver.beginOnPage(ticket: junk).status == 429)
-        // A registration from another origin, and a wrong signature.
+        // A registration comes from a different origin, and a signature is wrong.
         let his = try TestPasskey(id: [1])
         var bad = his
         bad.origin = "https://evil.example"
@@ -71,7 +71,7 @@ struct PasskeyLimitTests {
                 #"{"ceremony":"\#(ceremony.token)","response":\#(response)}"#)
         }
         #expect(try await finish(forged).status == 429)
-        // A minute later, the right responses to the same challenges come too late.
+        // A minute later, the correct responses to the same challenges are too late.
         fixture.clock.advance(seconds: 60)
         #expect(try await driver.registerOnPage(ticket, begun, his).result == "denied")
         #expect(try await finish(passkey).result == "denied")
@@ -102,8 +102,8 @@ struct PasskeyLimitTests {
             try await fixture.ask(
                 "POST", "/v1/assertions", body, headers: ["Idempotency-Key": "one"])
         }
-        // The second request decides while the first one is between its look for a recorded
-        // response and its look for the challenge.
+        // The second request decides while the first one is between the lookup of a recorded
+        // response and the lookup of the challenge.
         let second = Mutex<String?>(nil)
         fixture.store.interruptNextAnswer {
             let said = try? await ask().response.body.text
@@ -183,7 +183,7 @@ struct PasskeyLimitTests {
         for status in [201, 201, 201, 201, 429] {
             #expect(try await fixture.driver.beginOnPage().status == status)
         }
-        // Other routes have the rest of the burst.
+        // The rest of the burst remains for other routes.
         let other = try await fixture.ask("GET", "/v1/openapi.json", as: nil)
         #expect(other.status == 200)
         fixture.clock.advance(milliseconds: 500)

@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 @testable import VerificationService
 
-/// The routes of passkeys, apart from the ceremonies in `Vectors/http`.
+/// The routes of passkeys, except for the ceremonies in `Vectors/http`.
 struct PasskeyRouteTests {
     private let page = ["Origin": "https://mill.example"]
 
@@ -125,7 +125,7 @@ struct PasskeyRouteTests {
             }
         }
         #expect(seen == [#"200 ["verification", "result"] denied"#])
-        // An id that was never anybody's, and one that was revoked, are to be forgotten.
+        // A browser should forget an id that was never registered, and an id that was revoked.
         passkey.id = [4, 5, 6]
         let reply = try await driver.signInOnPage(passkey)
         #expect(reply.json?["signal"]?["credentialId"]?.string == "BAUG")
@@ -171,7 +171,7 @@ struct PasskeyRouteTests {
             #expect(reply.status == 400 && reply.problem == problem, "\(bad)")
             #expect(reply.text("field") == field)
         }
-        // A request that is refused for its form spends nothing.
+        // A malformed request spends nothing.
         let ceremony = try await driver.beginCeremony()
         _ = try await driver.send(
             .application, "/v1/assertions",
@@ -199,7 +199,8 @@ struct PasskeyRouteTests {
         #expect(first.result == "accepted")
         #expect(try await ask(body).response.body.text == first.response.body.text)
         #expect(try await ask(try await begun()).result == "accepted")
-        // A page that has presented nothing is nobody, and gets a new ceremony each time.
+        // A page that has presented no token cannot be recognised, and gets a new ceremony each
+        // time.
         let begins = try await [0, 1].asyncMap { _ in
             try await fixture.ask(
                 "POST", "/v1/browser/ceremonies", "{}", as: nil, headers: headers

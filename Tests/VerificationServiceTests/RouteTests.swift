@@ -59,7 +59,7 @@ struct RouteTests {
             ids.append(id)
             fixture.clock.advance(seconds: 1)
         }
-        // Each set revoked the one before it.
+        // Each new set revoked the previous set.
         func page(_ query: String) async throws -> (ids: [String?], next: UInt64?) {
             let json = try await fixture.ask("GET", target + query).json
             let listed = json?["credentials"]?.elements ?? []

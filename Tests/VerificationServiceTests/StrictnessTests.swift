@@ -41,7 +41,7 @@ struct StrictnessTests {
         #expect(reply.response.value(of: "Content-Type") == "application/problem+json")
         let said = reply.response.body.text
         #expect(!said.contains("kanarie") && !said.contains("123456") && !said.contains("654321"))
-        // No state was changed.
+        // The requests changed no state.
         #expect(fixture.store.commits == before)
     }
 

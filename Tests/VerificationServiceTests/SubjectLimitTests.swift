@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 @testable import VerificationService
 
-/// What a client that is limited to `shop/` can do, and learn, on every route.
+/// The permissions and the knowledge of a client that is limited to `shop/`, on every route.
 struct SubjectLimitTests {
     /// A request about the credential with an id.
     private struct CredentialRequest: CustomStringConvertible {
@@ -53,8 +53,8 @@ struct SubjectLimitTests {
         ]
     }
 
-    /// The routes of applications that name neither a subject nor a credential, each with a test of
-    /// its own below.
+    /// The routes of applications that specify neither a subject nor a credential; a separate test
+    /// below covers each route.
     private static let others = ["redeemLogin", "verifyAssertion", "listEvents"]
 
     @Test("each route of applications names a subject or a credential, or is tested below")
@@ -77,7 +77,7 @@ struct SubjectLimitTests {
         for request in try Self.credentialRequests() {
             var replies: [(status: Int, members: [String], events: Int, commits: Int)] = []
             for id in [none, active, pending, begun, passkey] {
-                // Denials are counted by the minute.
+                // Denials are counted per minute.
                 fixture.clock.advance(seconds: 120)
                 let events = try await fixture.verifier.events(after: 0, limit: .max).count
                 let commits = fixture.store.commits
@@ -176,10 +176,11 @@ struct SubjectLimitTests {
         ]
         #expect(replies.allSatisfy { $0.result == "denied" && $0.json?["signal"] == nil })
         #expect(replies[0].reason == replies[1].reason)
-        // Without a limit, the one is accepted, and the other is to be forgotten.
+        // Without a limit, the known passkey is accepted, and the unknown passkey is reported as
+        // unknown.
         #expect(try await fixture.driver.signIn(foreign, as: nil).result == "accepted")
         #expect(try await fixture.driver.signIn(stranger, as: nil).json?["signal"] != nil)
-        // An own one is accepted.
+        // A passkey of an own subject is accepted.
         var own = try TestPasskey()
         own.id = [UInt8](repeating: 9, count: 16)
         own.userHandle = try await limited.register(own, for: "shop%2Fbob").userHandle

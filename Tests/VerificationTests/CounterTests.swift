@@ -42,7 +42,7 @@ struct CounterTests {
         #expect(try await fixture.summary(authenticator.credential).failures == 0)
         #expect(try await fixture.verify(authenticator.code(2)).denial == .wrong)
         #expect(try await fixture.summary(authenticator.credential).failures == 1)
-        // A counter before 0 does not exist, and neither does its code.
+        // No counter precedes 0, so no code exists for it.
         let bob = try #require(Subject("bob"))
         let new = try await fixture.enrolled(.counter(0), for: bob)
         let last = try await fixture.verifier.verify(new.code(.max), subject: bob)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Lists of credentials")
 struct CredentialListTests {
-    /// Adds a revoked row of the subject that was in use.
+    /// Adds a revoked row that the subject had used.
     private func addRevoked(
         _ number: Int, createdAt: Int64, _ fixture: VerifierFixture
     ) async throws -> CredentialID {
@@ -20,7 +20,6 @@ struct CredentialListTests {
         return record.id
     }
 
-    /// All pages.
     private func pages(
         _ fixture: VerifierFixture, limit: Int
     ) async throws -> [[CredentialID]] {
@@ -93,7 +92,7 @@ struct CredentialListTests {
         #expect(try await hasEverConfirmed())
         #expect(try await fixture.verifier.revoke(first.credential) == .done)
         fixture.clock.advance(seconds: 1)
-        // More than one page of enrolments that were given up since then.
+        // The enrolments that were revoked since then fill more than one page.
         for _ in 0..<120 {
             let other = try await fixture.enrol()
             #expect(try await fixture.verifier.revoke(other.credential) == .done)

@@ -104,7 +104,7 @@ struct EnrolmentTests {
             return false
         }
         #expect(try await isRefused())
-        // Otherwise its spent codes would be accepted again.
+        // If the key could be enrolled again, its spent codes would be accepted again.
         #expect(try await fixture.verifier.revoke(authenticator.credential) == .done)
         #expect(try await isRefused())
     }

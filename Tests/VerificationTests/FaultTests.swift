@@ -48,7 +48,7 @@ struct FaultTests {
             return try #require(RotationNonce(bytes: bytes))
         }
 
-        /// The server's response; `nil` if the server died before sending it.
+        /// The server's response; `nil` if the server stopped before sending it.
         func send(_ request: SimulatedDevice.Request) async throws -> LoginOutcome? {
             do {
                 return try await fixture.verifier.login(
@@ -83,7 +83,7 @@ struct FaultTests {
             }
         }
 
-        /// Delivers everything that was delayed, in random order.
+        /// Delivers all delayed messages, in random order.
         func release() async throws {
             for request in heldRequests.shuffled(using: &generator) {
                 guard let outcome = try await send(request) else { continue }
@@ -134,7 +134,7 @@ struct FaultTests {
             let before = scenario.logins
             if scenario.device.wiped == nil { try await scenario.step(.none) }
             if let reason = scenario.device.wiped {
-                // A late old secret looks the same as a thief's, so the credential must be enrolled
+                // A late old secret looks like a thief's secret, so the credential must be enrolled
                 // again.
                 #expect(reason == .reuseDetected, "seed \(seed)")
                 wipes += 1

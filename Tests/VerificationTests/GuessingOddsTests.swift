@@ -69,7 +69,7 @@ struct GuessingOddsTests {
         ] {
             #expect(text.contains(words), "\(words)")
         }
-        // The text has this number in words.
+        // The text contains this number in words.
         #expect(policy.firstFailureWithWait == 5)
         #expect(policy.disablingFailures == 100 && Policy.firstWait > Policy.clockSkew)
         #expect(Policy.secretFailures == 3)
@@ -118,7 +118,7 @@ struct GuessingOddsTests {
         }
     }
 
-    /// The guesses of a stranger within a year, who never pauses, while the owner signs in from a
+    /// The guesses within a year of a stranger who never pauses, while the owner signs in from a
     /// known device.
     private func guessesBesideKnownDevice(dailyLogins logins: Int64) -> Int {
         let limits = GuessLimits(.standard)

@@ -21,7 +21,8 @@ struct KeyFileTests {
         #expect(try mode(of: folder.file("own")) == 0o700)
         let bytes = try folder.bytes(of: "own/keys")
         #expect(bytes == ring.text().known)
-        // An existing file is used whatever is known about the store, which is not asked about.
+        // An existing file is used whether or not the store is known, and the closure is not
+        // called.
         #expect(
             try KeyRing(at: path) {
                 Issue.record("asked about the store")

@@ -60,7 +60,7 @@ struct KeyRingTests {
     @Test("a ring has at most 16 key versions")
     func full() throws {
         var ring = try KeyRing.make()
-        // Servers of an earlier release must be able to read the file.
+        // Servers of an earlier release must still be able to read the file.
         for _ in 1..<16 { ring = try ring.adding(makingCurrent: true) }
         #expect(try KeyRing(parsing: ring.text()).versions.count == 16)
         let full = ring

@@ -79,7 +79,7 @@ struct KeyRotationTests {
         var writer = ByteWriter()
         sealed.write(into: &writer)
         var bytes = writer.bytes
-        // The parameters are in front of the sealed box.
+        // The parameters precede the sealed box.
         let parameter = try #require(bytes.firstIndex(of: old))
         bytes[parameter] = new
         var reader = ByteReader(bytes)
@@ -108,7 +108,7 @@ struct KeyRotationTests {
             try index.isMultiple(of: 2)
                 ? authenticator.code(at: fixture.clock.now) : authenticator.code(1)
         }
-        // Each request names its credential. Otherwise the code would count as a failure of the
+        // Each request specifies its credential. Otherwise the code would count as a failure of the
         // other credentials.
         let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
             group.addTask {

@@ -5,7 +5,7 @@ import WatchwordCryptography
 
 @testable import Verification
 
-/// Devices that proved themselves before, whose codes the failures of strangers do not delay.
+/// Known devices, whose codes are not delayed by the failures of strangers.
 @Suite("Known devices")
 struct KnownDeviceTests {
     /// A fixture with a credential, and with the token of a device where its code was accepted.
@@ -29,7 +29,7 @@ struct KnownDeviceTests {
         let accepted = try await fixture.verify(code, from: device)
         #expect(accepted.acceptance != nil && accepted.device == nil)
         #expect(try await fixture.summary(authenticator.credential).failures == 0)
-        // The wait of strangers goes on, and their next failure doubles it.
+        // The wait of strangers continues, and their next failure doubles it.
         fixture.clock.now = fixture.clock.now.adding(milliseconds: Policy.firstWait - 1)
         let next = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(next).denial == .throttled(retryAfter: 1))
@@ -37,14 +37,14 @@ struct KnownDeviceTests {
         try await fixture.fail(1, authenticator)
         #expect(
             try await fixture.verify(next).denial == .throttled(retryAfter: 2 * Policy.firstWait))
-        // A success of the device within a day does not end the doubling.
+        // A success of the device within a day does not stop the doubling.
         fixture.clock.advance(seconds: 3_600)
         let soon = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(soon, from: device).acceptance != nil)
         try await fixture.fail(1, authenticator)
         #expect(
             try await fixture.verify(next).denial == .throttled(retryAfter: 4 * Policy.firstWait))
-        // A day without failures of strangers, and a success, end their level.
+        // A day without failures of strangers, followed by a success, ends their level.
         fixture.clock.advance(seconds: 86_400)
         let later = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(later, from: device).acceptance != nil)
@@ -96,7 +96,7 @@ struct KnownDeviceTests {
                 .firstFailureWithWait + 3)
         let code = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(code, from: device).isThrottled)
-        // After the wait it succeeds like a stranger, and is trusted again.
+        // After the wait, the device succeeds like a stranger, and is trusted again.
         fixture.clock.now = fixture.clock.now.adding(milliseconds: Policy.firstWait)
         let next = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(next, from: device).acceptance != nil)
@@ -164,10 +164,10 @@ struct KnownDeviceTests {
                     credential: counter.credential, device: device))
             #expect(outcome.denial == .wrong)
         }
-        // The device's failures are in the row of the other credential.
+        // The device's failures are stored in the row of the other credential.
         let code = try time.code(at: fixture.clock.now)
         #expect(try await fixture.verify(code, from: device).isThrottled)
-        // Each code was tried on the credential that it was for.
+        // Each code was checked for the credential that it belongs to.
         #expect(try await fixture.summary(counter.credential).failures == 3)
         #expect(
             try await fixture.summary(time.credential).failures
@@ -202,7 +202,7 @@ struct KnownDeviceTests {
         let own = try await fixture.remembered(other, of: bob, after: 30)
         _ = try await fixture.verifier.revoke(other.credential)
         #expect(try await cost(own, bob) == unknown)
-        // The token of an ended credential is not one of the next credential either.
+        // The token of an ended credential is not valid for the next credential either.
         let next = try await fixture.enrolled(for: bob)
         fixture.clock.advance(seconds: 60)
         try await fixture.fail(Policy.failuresUntilWait, next, of: bob)

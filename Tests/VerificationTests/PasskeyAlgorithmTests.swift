@@ -5,7 +5,7 @@ import WatchwordCryptography
 @testable import PasskeyVerification
 @testable import Verification
 
-/// Passkeys with keys that `openssl` makes.
+/// Passkeys with keys that `openssl` generates.
 @Suite("Algorithms of passkeys")
 struct PasskeyAlgorithmTests {
     @Test(
@@ -46,7 +46,7 @@ struct PasskeyAlgorithmTests {
                 let denied = try await bench.signIn(changed)
                 #expect(denied.denial == .signature, "\(algorithm) \(digest) \(options)")
             }
-            // Another key for the same id, with each of the other algorithms.
+            // The id has a different key, for each of the other algorithms.
             for other in SignatureAlgorithm.allCases where other != algorithm {
                 let foreign = try await onOwnThread { try OpenSSLKey(other) }
                 let forged = try TestPasskey(id: passkey.id, foreign)

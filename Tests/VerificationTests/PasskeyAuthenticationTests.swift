@@ -5,7 +5,7 @@ import WatchwordCryptography
 @testable import PasskeyVerification
 @testable import Verification
 
-/// Which signatures of passkeys are accepted, and which are denied.
+/// The accepted and the denied signatures of passkeys.
 @Suite("Authentication with passkeys")
 struct PasskeyAuthenticationTests {
     @Test(
@@ -26,10 +26,10 @@ struct PasskeyAuthenticationTests {
         }
         let outcome = try await bench.finish(ceremony, bad)
         #expect(outcome.denial == reason)
-        // The challenge is spent by the denial.
+        // The denial spends the challenge.
         let good = try await bench.finish(ceremony, passkey)
         #expect(good.denial == .challenge)
-        // Wrong signatures lock nobody out.
+        // Wrong signatures do not lock anyone out.
         #expect(try await bench.signIn(passkey).isAccepted)
         let event = try #require(
             try await bench.fixture.events().last { $0.verification == outcome.verification })
@@ -51,16 +51,16 @@ struct PasskeyAuthenticationTests {
             try await bench.passkeys.finishAuthentication(
                 SentAssertion(response, for: token), by: client)
         }
-        // Another client's attempt does not spend the challenge.
+        // An attempt of a different client does not spend the challenge.
         #expect(try await finish(ceremony.token, by: other).denial == .challenge)
         #expect(try await finish(ceremony.token, by: nil).denial == .challenge)
         #expect(try await finish(ceremony.token, by: shop).isAccepted)
         #expect(try await finish(ceremony.token, by: shop).denial == .challenge)
-        // Another ceremony's challenge, with a valid signature.
+        // The challenge belongs to a different ceremony, and the signature is valid.
         let second = try await bench.passkeys.beginAuthentication(
             CeremonyRequest(for: bench.alice, by: shop))
         #expect(try await finish(second.token, by: shop).denial == .challenge)
-        // The last millisecond, and the first one that is too late.
+        // The last millisecond is in time, and the next is too late.
         for (isLate, reason) in [(false, nil), (true, .expired)] as [(Bool, DenialReason?)] {
             for isConditional in [false, true] {
                 let begun = bench.fixture.clock.now
@@ -114,7 +114,7 @@ struct PasskeyAuthenticationTests {
         try await bench.register(his, for: bob)
         #expect(try await bench.signIn(his).denial == .unknown)
         #expect(try await bench.signIn(his, as: bob).isAccepted)
-        // Without a subject, the user handle is required, and must be the passkey's own.
+        // Without a subject, the user handle is required, and must belong to the passkey.
         let own = try await bench.begun().options.userHandle
         let other = try await bench.begun(bob).options.userHandle
         for (handle, reason) in [
@@ -127,7 +127,7 @@ struct PasskeyAuthenticationTests {
             #expect(outcome.denial == reason)
             #expect(outcome.signer?.subject == (reason == nil ? bench.alice : nil))
         }
-        // A passkey that was registered after the ceremony began.
+        // The passkey was registered after the ceremony began.
         var late = try TestPasskey()
         late.id = [4, 5, 6]
         let ceremony = try await bench.passkeys.beginAuthentication(
@@ -148,7 +148,7 @@ struct PasskeyAuthenticationTests {
         second.id = [1, 2, 3]
         let credential = try await bench.register(passkey)
         try await bench.register(second)
-        // The subject's other key signs for the first one's id.
+        // The subject's second key signs for the id of the first key.
         second.id = passkey.id
         #expect(try await bench.signIn(second).denial == .signature)
         _ = try await bench.fixture.verifier.revoke(credential)
@@ -253,7 +253,7 @@ struct PasskeyAuthenticationTests {
         }
         passkey.isCrossOrigin = false
         #expect(try await bench.signIn(passkey).denial == .topOrigin)
-        // A new passkey, in the same frame.
+        // A new passkey signs in the same frame.
         var second = try TestPasskey(id: [1])
         second.isCrossOrigin = true
         try await bench.register(second)
@@ -284,12 +284,12 @@ struct PasskeyAuthenticationTests {
         #expect(
             try await bench.signIn(passkey, policy: PasskeyPolicy(counter: .deny)).denial
                 == .counter)
-        // The passkey becomes one that can be copied; this is reported once.
+        // The passkey changes into one that can be copied; this is reported once.
         passkey.count = .max
         passkey.flags = 0x1d
         for _ in 0..<2 { #expect(try await bench.signIn(passkey).isAccepted) }
         #expect(try await bench.fixture.count(.backupChanged) == 1)
-        // The user has to learn of both.
+        // The user has to learn of both events.
         let reported = try await bench.fixture.events().filter(\.isNotification).map(\.kind)
         #expect(reported.filter { $0 == .backupChanged }.count == 1)
         #expect(reported.filter { $0 == .counterRolledBack }.count == 7)

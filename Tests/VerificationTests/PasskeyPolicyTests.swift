@@ -4,7 +4,7 @@ import Testing
 @testable import Verification
 import WatchwordCryptography
 
-/// What a correct signature means under each policy.
+/// The effect of a correct signature under each policy.
 @Suite("Policies for passkeys")
 struct PasskeyPolicyTests {
     private func meaning(
@@ -173,7 +173,7 @@ struct PasskeyPolicyTests {
         #expect(known.isAccepted)
         #expect(known.signer?.device == nil)
         #expect(try await bench.signIn(passkey, policy: policy, device: device).stepUp != [])
-        // Other policies do not ask for the device.
+        // Other policies do not require a known device.
         #expect(try await bench.signIn(passkey).isAccepted)
         #expect(
             try await bench.signIn(passkey, policy: PasskeyPolicy(backup: .deviceBound)).denial
@@ -208,7 +208,7 @@ struct PasskeyPolicyTests {
         #expect(
             try await bench.passkeys.completeStepUp(of: credential, for: last.verification)
                 == .unknown)
-        // Each refusal is in the audit log, or counted there.
+        // Each refusal is in the audit log, or is counted there.
         try await bench.fixture.verifier.writeCountedDenials(atEnd: true)
         let denials = try await bench.fixture.events().filter { $0.kind == .denied }
         #expect(denials.map(\.reason) == [.expired, .unknown, .unknown])
@@ -229,7 +229,7 @@ struct PasskeyPolicyTests {
         #expect(unverified.isAccepted)
         #expect(unverified.signer?.isUserVerified == false)
         passkey.flags = 0x05
-        // A policy that does not rely on it learns nothing from it.
+        // A policy that does not rely on user verification learns nothing from it.
         #expect(
             try await bench.signIn(
                 passkey, policy: PasskeyPolicy(userVerification: .discouraged)
@@ -264,16 +264,17 @@ struct PasskeyPolicyTests {
     }
 }
 
-/// What an assertion that needs a second proof changes before the proof is reported, and after.
+/// The changes that an assertion with a second proof makes, before and after the proof is reported.
 @Suite("Step-ups of passkeys")
 struct PasskeyStepUpTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let reason: StepUpReason
         let policy: PasskeyPolicy
-        /// The flags at the registration, and in the assertions.
+        /// The flags at the registration and in the assertions.
         let flags: (registered: UInt8, signed: UInt8)
         var registrationPolicy = PasskeyPolicy.standard
-        /// The counter at the registration, in the assertions, and in the one after the proof.
+        /// The counter at the registration, in the assertions, and in the assertion after the
+        /// proof.
         var counts: (registered: UInt32, signed: UInt32, last: UInt32) = (5, 9, 10)
 
         var testDescription: String { reason.rawValue }

@@ -6,7 +6,7 @@ import WatchwordCryptography
 @testable import PasskeyVerification
 @testable import Verification
 
-/// What a registration of a passkey accepts, and what it refuses.
+/// The accepted and the refused registrations of a passkey.
 @Suite("Registration of passkeys")
 struct PasskeyRegistrationTests {
     @Test(
@@ -88,14 +88,14 @@ struct PasskeyRegistrationTests {
     func once() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
-        // Accepted, then presented again.
+        // The response is accepted, and then presented again.
         let first = try await bench.begun()
         let response = try passkey.created(first.options)
         _ = try await bench.passkeys.finishRegistration(of: first.credential, with: response)
         #expect(
             try await bench.passkeys.finishRegistration(of: first.credential, with: response)
                 == .denied(.challenge))
-        // Denied, then repeated without the fault.
+        // The response is denied, and then repeated without the fault.
         var other = try TestPasskey()
         other.id = [1, 2, 3]
         let second = try await bench.begun()
@@ -106,7 +106,7 @@ struct PasskeyRegistrationTests {
         #expect(
             try await bench.passkeys.finishRegistration(of: second.credential, with: good)
                 == .denied(.revoked))
-        // Another registration's response.
+        // The response belongs to a different registration.
         other.origin = "https://mill.example"
         let third = try await bench.begun()
         let fourth = try await bench.begun()
@@ -114,7 +114,7 @@ struct PasskeyRegistrationTests {
             try await bench.passkeys.finishRegistration(
                 of: third.credential, with: other.created(fourth.options))
                 == .denied(.challenge))
-        // Too late, and in the last millisecond.
+        // The response is too late, or arrives in the last millisecond.
         let last = try await bench.begun()
         bench.fixture.clock.now = fourth.expiresAt
         #expect(
@@ -124,7 +124,7 @@ struct PasskeyRegistrationTests {
         guard case .accepted = try await bench.finish(last, other) else {
             throw BenchError.refused
         }
-        // After the account was closed.
+        // The response arrives after the account was closed.
         let fifth = try await bench.begun()
         _ = try await bench.fixture.verifier.closeAccount(of: bench.alice)
         #expect(
@@ -214,7 +214,7 @@ struct PasskeyRegistrationTests {
         guard case .accepted(let facts) = outcome else { throw BenchError.refused }
         #expect(facts.isOnlyCredential)
         #expect(try await bench.fixture.summary(old).state == .revoked)
-        // A credential of somebody else, or none.
+        // The credential belongs to a different subject, or does not exist.
         let mallory = try #require(Subject("mallory"))
         guard
             case .refused(.unknownCredential) = try await bench.passkeys.beginRegistration(
@@ -238,7 +238,7 @@ struct PasskeyRegistrationTests {
             else { throw BenchError.refused }
             bench.fixture.clock.now = pending.expiresAt
         }
-        // The row is used if nothing has to be replaced.
+        // The next registration uses the row if it replaces no credential.
         #expect(try await bench.begun().credential == pending.credential)
     }
 

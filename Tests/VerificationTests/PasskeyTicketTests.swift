@@ -5,7 +5,7 @@ import WatchwordCryptography
 @testable import PasskeyVerification
 @testable import Verification
 
-/// What the server's own pages use: enrolment tickets and login tickets of passkeys.
+/// The tickets that the server's own pages use: enrolment tickets and login tickets of passkeys.
 @Suite("Tickets of passkeys")
 struct PasskeyTicketTests {
     private func ticket(_ bench: PasskeyFixture) async throws -> PasskeyTicket {
@@ -156,7 +156,7 @@ struct PasskeyTicketTests {
             let passkey = try TestPasskey(id: stated)
             #expect(try await bench.signIn(passkey, as: nobody).forgottenAt == forgotten)
         }
-        // Another's passkey, which the browser rightly offers.
+        // The passkey of a different subject, which the browser is right to offer.
         let passkey = try TestPasskey()
         let credential = try await bench.register(passkey)
         #expect(try await bench.signIn(passkey, as: nobody).forgottenAt == nil)

@@ -4,7 +4,7 @@ import WatchwordCryptography
 
 @testable import Verification
 
-/// The rows of passkeys and device keys.
+/// The stored rows of passkeys and device keys.
 @Suite("Rows of public keys")
 struct PublicKeyRowTests {
     @Test("a passkey with every value at its limits is read exactly as it was written")
@@ -82,7 +82,7 @@ struct PublicKeyRowTests {
             let edited = row.with(body: body)
             // No store returns the row.
             #expect(!samples.ring.auditKey.isAuthentic(edited, by: code))
-            // Even a store that does not check the row cannot be given another key.
+            // Even in a store that does not check the row, the key cannot be replaced.
             do {
                 let read = try CredentialRecord(edited)
                 guard case .passkey(let state) = read.material else { throw BenchError.refused }
@@ -115,7 +115,7 @@ struct PublicKeyRowTests {
         #expect(throws: VerifierError.self) {
             try state.open(for: record.place, under: ring.current)
         }
-        // A device key in a passkey's place, although both are in the same row.
+        // A device key in the place of a passkey, although both belong to the same row.
         let box = SealedRowData(
             sealing: [1, 2, 3], as: "watchword device key", for: record.place,
             under: samples.key)

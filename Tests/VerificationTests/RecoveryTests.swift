@@ -223,7 +223,7 @@ struct RecoveryTests {
                 return false
             }
         }
-        // A set of an older version, which does not record its client.
+        // A set from an older version does not record its client.
         let (old, _) = try await codes(fixture)
         #expect(try await enrol(shop))
         #expect(try await fixture.summary(old).state == .revoked)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Verification
 
-/// What binds an enrolled secret to its device, as the device says.
+/// The custody of an enrolled secret, as the device states it.
 @Suite("Custody of enrolled secrets")
 struct SecretCustodyTests {
     private static let claims = SecretCustody.allCases + [nil]
@@ -33,7 +33,7 @@ struct SecretCustodyTests {
         let device = try await fixture.enrolledDevice()
         var row = try #require(await fixture.store.credential(device.credential))
         let body = row.body
-        // The number of open logins.
+        // This byte is the number of open logins.
         #expect(body.last == 0)
         func custody() async throws -> SecretCustody? {
             let record = try CredentialRecord(row)

@@ -35,7 +35,7 @@ struct SpentChallengeTests {
         }
         #expect(!spent.contain(challenge(4, at: .at(2)), at: .at(11)))
         #expect(try read(spent) == spent)
-        // A row that was written before there was such a list ends here.
+        // A row that was written before this list existed ends here.
         var empty = ByteReader([])
         #expect(try SpentChallenges(fromEndOf: &empty) == SpentChallenges())
     }
@@ -47,7 +47,8 @@ struct SpentChallengeTests {
         for number in 1...18 {
             #expect(spent.contain(challenge(number, at: .at(Int64(number))), at: .at(19)))
         }
-        // What was created when the last forgotten challenge was, and a moment later.
+        // One challenge was created at the same time as the last forgotten challenge, and one a
+        // moment later.
         #expect(spent.contain(challenge(20, at: .at(2)), at: .at(19)))
         #expect(!spent.contain(challenge(21, at: .at(3)), at: .at(19)))
         #expect(try read(spent) == spent)

@@ -62,13 +62,13 @@ struct SubjectLimitTests {
         #expect(
             try await verifier.resynchronize(foreign, first: code, second: code).denial == .unknown)
         #expect(try await fixture.verifier.credential(foreign)?.state == .active)
-        // The nearest cases that succeed: an own credential, and no limit.
+        // The nearest accepted cases are an own credential and a verifier without a limit.
         #expect(try await verifier.rename(known, to: "x") == .done)
         #expect(try await verifier.revoke(known) == .done)
         #expect(try await fixture.verifier.confirm(pending.credential, code: code).denial == nil)
     }
 
-    /// What a client asks about a credential.
+    /// A client's queries about a credential.
     enum Question: CaseIterable { case confirming, resynchronizing, revoking, unlocking, renaming }
 
     @Test(
@@ -93,7 +93,7 @@ struct SubjectLimitTests {
         var costs: [[WorkMeter.Work: Int]] = []
         var calls: [[CountingStore.Call]] = []
         for id in [none, foreign.credential] {
-            // Denials are counted by the minute.
+            // Denials are counted per minute.
             fixture.clock.advance(seconds: 120)
             _ = await fixture.store.takeCalls()
             let before = fixture.meter.counts
@@ -150,7 +150,7 @@ struct SubjectLimitTests {
 
 @Suite("What a help desk asks")
 struct HelpDeskTests {
-    /// All pages of subjects.
+    /// All pages of subjects, one after the other.
     private func pages(
         _ verifier: Verifier, _ beginning: String = "", limit: Int
     ) async throws -> [[String]] {

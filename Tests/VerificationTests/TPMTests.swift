@@ -135,7 +135,7 @@ struct TPMTests {
             let point = try AgreementPoint(
                 .ellipticCurve(.p256, point: Hex.bytes(vector.endorsementPoint)))
             let encrypted = try Hex.bytes(vector.encryptedSeed)
-            // As the TPM computes it, from its own scalar and the ephemeral point.
+            // The seed is computed as by the TPM, from its own scalar and the ephemeral point.
             let endorsement = try EphemeralKey(
                 scalar: SecretBytes(hex: vector.endorsementScalar))
             #expect(endorsement.point == point.point)
@@ -214,7 +214,8 @@ struct TPMTests {
         let foreign = try KeyActivation(
             protecting: secret, for: otherName, endorsementKey: key)
         #expect(try tools.activate(foreign) == nil)
-        // The endorsement key of another TPM, and an ephemeral point that is not on the curve.
+        // The endorsement key belongs to a different TPM, or the ephemeral point is not on the
+        // curve.
         let other = try TPMTools(for: EmulatedTPM())
         try other.run("tpm2_createek", "-c", "ek.ctx", "-G", kind, "-u", "ek.pub")
         let otherKey = try EndorsementKey(
@@ -235,7 +236,7 @@ struct TPMTests {
 }
 
 extension TPMTools {
-    /// The bytes of one of the programs' files.
+    /// The bytes of a file that one of the programs wrote.
     fileprivate func bytes(_ name: String) throws -> [UInt8] { try folder.bytes(of: name) }
 
     /// The secret that `TPM2_ActivateCredential` returns; `nil` if it refuses the credential.
@@ -243,7 +244,7 @@ extension TPMTools {
         func sized(_ bytes: [UInt8]) -> [UInt8] {
             [UInt8(bytes.count >> 8), UInt8(bytes.count & 0xff)] + bytes
         }
-        // The file of tpm2-tools has a magic number and a version.
+        // The file of tpm2-tools begins with a magic number and a version.
         let file =
             [0xba, 0xdc, 0xc0, 0xde, 0, 0, 0, 1] + sized(protected.blob) + sized(protected.seed)
         try folder.write(file, to: "credential.bin")

@@ -132,7 +132,7 @@ struct UnknownSubjectTests {
             #expect(outcome.denial == .unknown)
         }
         #expect(known == unknown)
-        // An id that exists, but cannot be confirmed.
+        // The id exists, but its credential cannot be confirmed.
         let active = try await fixture.enrolled()
         let other = try await cost(fixture) {
             _ = try await fixture.verifier.confirm(active.credential, code: wrong)
@@ -161,7 +161,7 @@ struct UnknownSubjectTests {
         }
         #expect(costs[0].work[.rows] == 1)
         #expect(costs.allSatisfy { $0 == costs[0] }, "\(costs)")
-        // An activation with a wrong secret.
+        // The activation has a wrong secret.
         let secret = Randomness.secret(count: 32)
         costs = []
         for id in [known, none, other] {
