@@ -51,7 +51,7 @@ struct LifetimeTests {
     }
 
     @Test(
-        "connections with a replaced certificate last five minutes, new ones an hour"
+        "connections with a replaced certificate last five minutes, and new connections last an hour"
     )
     func replaced() async throws {
         let (clock, gate) = (ListenerClock(), Gate())

@@ -18,7 +18,7 @@ extension LimitsTests {
         #expect(registry.accepts(.unknown))
     }
 
-    @Test("a new connection replaces one of the site with the most that has waited longest")
+    @Test("a new connection replaces the longest-waiting connection of the busiest site")
     func replacing() {
         let now = ContinuousClock.now
         let registry = ConnectionRegistry(limit: 16, limitPerOrigin: 20, start: now)
@@ -46,7 +46,7 @@ extension LimitsTests {
         #expect(registry.accepts(peer(4)))
     }
 
-    @Test("connections of trusted addresses are replaced last, and only by trusted ones")
+    @Test("connections of trusted addresses are replaced last, and only by each other")
     func trusted() {
         let now = ContinuousClock.now
         let registry = ConnectionRegistry(limit: 16, limitPerOrigin: 20, start: now)
@@ -69,7 +69,7 @@ extension LimitsTests {
         #expect(replaced(records) == [0])
     }
 
-    @Test("the networks of an IPv6 /48 have four times the connections of one")
+    @Test("the networks of an IPv6 /48 together have four times the connections of one network")
     func sites() {
         let registry = ConnectionRegistry(limit: 100, limitPerOrigin: 2, start: .now)
         var count = 0
@@ -100,7 +100,7 @@ extension LimitsTests {
         }
     }
 
-    @Test("a site loses no connection while another one has twice as many")
+    @Test("a site loses no connection while another site has twice as many")
     func enough() {
         let now = ContinuousClock.now
         // Two connections can be replaced at once.

@@ -187,7 +187,7 @@ struct LimitsTests {
         return limits
     }
 
-    @Test("silent connections of several addresses do not keep others from being served")
+    @Test("silent connections of several addresses do not keep other clients from being served")
     func silent() async throws {
         let test = try TestListener(limits: fewConnections)
         let silent = try (0..<20).map { number in

@@ -197,7 +197,7 @@ struct StrictnessTests {
         await test.stop()
     }
 
-    @Test("a client that expects 100-continue gets it, unless its body is too large")
+    @Test("a client that expects 100-continue gets this response, unless its body is too large")
     func expectation() async throws {
         let test = try TestListener()
         let connection = try await test.connection(

@@ -83,7 +83,7 @@ struct LocalListenerTests {
         #expect(await listener.stop(grace: .seconds(60)))
     }
 
-    @Test("a longer request is noticed, and a shorter one is not answered")
+    @Test("a longer request is detected, and a shorter request is not answered")
     func sizes() async throws {
         let listener = try start(on: endpoint())
         #expect(try await LocalClient(path, sending: [1, 2, 3, 4, 5]).awaitAnswer() == [])
@@ -201,7 +201,7 @@ struct LocalListenerTests {
         #expect(await isComplete)
     }
 
-    @Test("a conversation is handed over with the process that connected")
+    @Test("a conversation is handed over with the identity of the connected process")
     func conversation() async throws {
         let (peers, found) = AsyncStream.makeStream(of: LocalSocket.Peer.self)
         let use = LocalEntrance.Use.conversation { file, peer in
@@ -217,7 +217,7 @@ struct LocalListenerTests {
         #expect(await listener.stop(grace: .seconds(60)))
     }
 
-    @Test("a new socket replaces one whose process has ended, and nothing else")
+    @Test("a new socket replaces only a socket whose process has ended")
     func abandoned() async throws {
         let abandoned = try LocalSocket.listen(at: path)
         let inUse = SystemCallFailure(call: "bind", number: EADDRINUSE)

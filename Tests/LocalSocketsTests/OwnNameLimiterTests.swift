@@ -15,7 +15,7 @@ struct OwnNameLimiterTests {
         #expect(limiter.take(1_000, now: start + .seconds(60)) == 60)
     }
 
-    @Test("each user has a limit of their own")
+    @Test("each user has a separate limit")
     func users() {
         let limiter = OwnNameLimiter.ofAttempts()
         for _ in 0..<3 { #expect(limiter.take(1_000, now: start) == nil) }
@@ -23,7 +23,7 @@ struct OwnNameLimiterTests {
         #expect(limiter.take(1_001, now: start) == nil)
     }
 
-    @Test("an attempt that is given back can be taken again, and no more than those")
+    @Test("an attempt that is given back can be used again, and no further attempt can")
     func givingBack() {
         let limiter = OwnNameLimiter.ofAttempts()
         for _ in 0..<100 {

@@ -56,7 +56,7 @@ struct AttestationVectorTests {
     }
 
     @Test(
-        "each changed byte of a good object is refused",
+        "a valid object with any byte changed is refused",
         arguments: [
             "packed, self", "packed, certified", "tpm, a P-256 key", "tpm, an RSA key",
             "android-key, in the trusted environment", "apple", "fido-u2f",

@@ -71,7 +71,7 @@ struct AuthenticatorDataTests {
         #expect(throws: DenialReason.authenticatorData) { try RegistrationData(changed.header) }
     }
 
-    @Test("W-05 W-13 K-48 extension outputs are there exactly if the flag says so, and are one map")
+    @Test("W-05 W-13 K-48 the presence of extension outputs matches their flag, and they are one map")
     func extensions() throws {
         let map = EncodedCBOR.named(["credProps": .named(["rk": .boolean(true)])]).encoded
         for (flags, rest, isAccepted) in [
@@ -98,7 +98,7 @@ struct AuthenticatorDataTests {
         }
     }
 
-    @Test("K-49 a length of the credential's id beyond the end is refused")
+    @Test("K-49 a credential id that extends beyond the end is refused")
     func lengthBeyondTheEnd() {
         let rest = good.credentialID.count + good.key.encoded.count
         for stated in [rest + 1, 0xffff] {
@@ -169,7 +169,7 @@ struct AuthenticatorDataTests {
         }
     }
 
-    @Test("W-19 an assertion is valid for its data, its client data and its key alone")
+    @Test("W-19 an assertion is valid only for its data, its client data and its key")
     func signature() throws {
         let data = try AuthenticatorData(assertion: assertion(flags: 5))
         let hash = [UInt8](repeating: 1, count: 32)

@@ -18,7 +18,7 @@ struct CBORReadingTests {
         #expect(try readCBOR(once.encoded, keyOrder: order).members?.count == 2)
     }
 
-    @Test("keys are equal if their bytes are, not if their texts are canonically equivalent")
+    @Test("keys are equal if their bytes are equal, not if their texts are canonically equivalent")
     func canonicallyEquivalentKeys() throws {
         let map = EncodedCBOR.named(["K": .null, "\u{212a}": .boolean(true)])
         let value = try readCBOR(map.encoded, keyOrder: .canonical)
@@ -37,7 +37,7 @@ struct CBORReadingTests {
         }
     }
 
-    @Test("K-43 a head that is not in its shortest form is refused, the next value is accepted")
+    @Test("K-43 a head that is not in its shortest form is refused, and the next value is accepted")
     func shortestForm() throws {
         // The largest value that a shorter head can hold, and the width of the longer head.
         for (largest, width) in [(UInt64(23), 1), (0xff, 2), (0xffff, 4), (0xffff_ffff, 8)] {
@@ -77,7 +77,7 @@ struct CBORReadingTests {
         }
     }
 
-    @Test("K-45 five levels of arrays and maps are refused, four are accepted")
+    @Test("K-45 five levels of arrays and maps are refused, and four are accepted")
     func levels() throws {
         func nested(_ levels: Int, _ wrap: (EncodedCBOR) -> EncodedCBOR) -> [UInt8] {
             (0..<levels).reduce(.null) { inner, _ in wrap(inner) }.encoded
@@ -113,7 +113,7 @@ struct CBORReadingTests {
     }
 
     @Test(
-        "K-46 claimed members and bytes are not allocated",
+        "K-46 no memory is allocated for claimed members and bytes",
         arguments: [
             (UInt8(4), PasskeyError.overLimit(.members)), (5, .overLimit(.members)),
             (2, .truncated), (3, .truncated),
@@ -132,7 +132,7 @@ struct CBORReadingTests {
         #expect(try peakKibibytes() - before < 8 << 10)
     }
 
-    @Test("the order of keys is checked only if it is asked for")
+    @Test("the order of keys is checked only on request")
     func keyOrder() throws {
         let sorted = EncodedCBOR.map([
             .init(.integer(1), .null), .init(.integer(24), .null), .init(.integer(256), .null),
@@ -208,7 +208,7 @@ struct RFC8949Tests {
 
     private static let vectors = Result { try VectorFile<Vector>("cbor/rfc8949.json").cases }
 
-    @Test("the examples of appendix A are read, and what WebAuthn does not use is refused")
+    @Test("the examples of appendix A decode, and items that WebAuthn does not use are refused")
     func examples() throws {
         for vector in try Self.vectors.get() {
             let bytes = try Hex.bytes(vector.encoded)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("CBOR round trip")
 struct CBORRoundTripTests {
-    @Test("what an independent encoder wrote is read back; every truncation is refused")
+    @Test("the output of an independent encoder decodes, and every truncation is refused")
     func roundTrip() throws {
         var generator = SeededGenerator(seed: 15)
         for _ in 0..<2_000 {
@@ -20,7 +20,7 @@ struct CBORRoundTripTests {
         }
     }
 
-    @Test("a changed byte is refused, or yields another item that is encoded in just that way")
+    @Test("a changed byte is refused, or yields a different item with exactly this encoding")
     func changedByte() throws {
         var generator = SeededGenerator(seed: 16)
         var accepted = 0

@@ -102,7 +102,7 @@ struct CeremonyTests {
             vectors.contains { $0.expected.n != nil } && vectors.contains { $0.expected.alg == -8 })
     }
 
-    @Test("each assertion is signed by the registered key, and by no other one")
+    @Test("each assertion is signed by the registered key, and by no other key")
     func assertions() throws {
         let keys = try vectors.map { try object(read($0.response)).registration.key }
         for (index, vector) in vectors.enumerated() {
@@ -124,7 +124,7 @@ struct CeremonyTests {
         }
     }
 
-    @Test("an attestation that signs something is bound to the client data")
+    @Test("a signed attestation is bound to the client data")
     func otherClientData() throws {
         let statements = try vectors.map { try object(read($0.response)) }
             .filter { $0.format != "none" }

@@ -55,7 +55,7 @@ struct ClientDataTests {
     }
 
     @Test(
-        "a member that is not known may be any number",
+        "an unknown member may be any number",
         arguments: ["1.5", "-1.5e30", "9223372036854775808"])
     func numbers(number: String) {
         #expect(read(Self.good + ",\"a\":\(number)}") != nil)

@@ -9,7 +9,7 @@ import Verification
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct BatchTests {
     @Test(
-        "commits share transactions as the store contract says", arguments: StoreContract.groupRules
+        "commits share transactions as the contract specifies", arguments: StoreContract.groupRules
     )
     func rules(rule: StoreContract.GroupRule) async throws {
         let database = try TestDatabase()
@@ -52,7 +52,7 @@ struct BatchTests {
         #expect(try await store.credential(.sample(201)) == .sample(201))
     }
 
-    @Test("stores lock common rows in the same order, whatever the order of the changes")
+    @Test("stores lock common rows in the same order, regardless of the order of the changes")
     func deadlocks() async throws {
         let database = try TestDatabase()
         let stores = [

@@ -38,7 +38,7 @@ struct ClockComparisonTests {
         store.close()
     }
 
-    @Test("T-01 H-12 a clock that jumps stops reads and commits at once, until it is right again")
+    @Test("T-01 H-12 after a clock jump, reads and commits stop until the clock is right again")
     func jump() async throws {
         let database = try TestDatabase()
         let clock = ShiftedClock()

@@ -76,7 +76,7 @@ struct FaultyProxyTests {
     }
 
     @Test(
-        "a fault cuts the connection before, within or after the named message",
+        "a fault cuts the connection before, within or after the specified message",
         arguments: ProxyFault.Message.allCases.filter { $0 != .query && $0 != .dataRow },
         ProxyFault.Part.allCases)
     func cut(message: ProxyFault.Message, part: ProxyFault.Part) async throws {

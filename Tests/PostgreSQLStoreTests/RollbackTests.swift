@@ -31,7 +31,7 @@ struct RollbackTests {
         }
     }
 
-    @Test("a rolled-back database is refused, until recovery, by stores that know later chain ends")
+    @Test("stores with later chain ends refuse a rolled-back database until its recovery")
     func settled() async throws {
         let database = try TestDatabase()
         let address = try #require(PostgreSQLAddress(database.url))
@@ -76,7 +76,7 @@ struct RollbackTests {
         #expect(try database.audit().isWhole(events: 4))
     }
 
-    @Test("N-39 recovery ends credentials that are known to have ended, and deletes kept responses")
+    @Test("N-39 recovery ends credentials known to have ended, and deletes recorded responses")
     func ended() async throws {
         let database = try TestDatabase()
         let address = try #require(PostgreSQLAddress(database.url))
@@ -144,7 +144,7 @@ struct RollbackTests {
             try await settled.events(after: 3, limit: 9).compactMap(\.event?.time) == [.at(110)])
     }
 
-    @Test("a chain with another event in place of an acknowledged one is refused")
+    @Test("a chain with a different event in place of an acknowledged event is refused")
     func forked() async throws {
         let database = try TestDatabase()
         let address = try #require(PostgreSQLAddress(database.url))

@@ -137,7 +137,7 @@ struct ServerFaultTests {
         withExtendedLifetime(standby) {}
     }
 
-    @Test("an asynchronous standby is refused by a store whose acknowledged events it lacks")
+    @Test("a store refuses an asynchronous standby that lacks the store's acknowledged events")
     func asynchronous() async throws {
         let primary = try await onOwnThread { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: primary)

@@ -164,7 +164,7 @@ struct StartTests {
         }
     }
 
-    @Test("an open store opens no connection to tables of which one is missing")
+    @Test("an open store opens no connection if a table is missing")
     func incompleteLater() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -196,7 +196,7 @@ struct StartTests {
         #expect(try taken(database) == 7)
     }
 
-    @Test("a store does not reconnect to tables that a newer version has taken over")
+    @Test("a store does not reconnect to tables that a newer version has migrated")
     func takenOver() async throws {
         let database = try TestDatabase()
         let store = try database.open()

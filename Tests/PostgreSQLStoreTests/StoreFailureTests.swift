@@ -36,7 +36,7 @@ struct StoreFailureTests {
     }
 
     @Test(
-        "a transaction that the database aborted in favour of another one is retried",
+        "a transaction that the database aborted in favour of a different one is retried",
         arguments: ["40001", "40P01"])
     func passing(code: String) async throws {
         let database = try TestDatabase()
@@ -82,7 +82,7 @@ struct StoreFailureTests {
         #expect(try database.audit().isWhole(events: 1))
     }
 
-    @Test("a commit that is aborted again and again fails with “busy” and changes nothing")
+    @Test("a commit that is repeatedly aborted fails with “busy” and changes nothing")
     func givenUp() async throws {
         let database = try TestDatabase()
         let store = try database.open(timeout: .seconds(2))

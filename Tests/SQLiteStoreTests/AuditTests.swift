@@ -141,7 +141,7 @@ struct AuditTests {
         }
     }
 
-    @Test("V-30 an audit with another key does not pass")
+    @Test("V-30 an audit with a different key fails")
     func otherKey() async throws {
         let database = try await filled()
         let other = try KeyRing.make().auditKey

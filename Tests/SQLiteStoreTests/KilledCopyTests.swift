@@ -46,7 +46,7 @@ struct KilledCopyTests {
     }
 
     @Test(
-        "a killed restore leaves no database that accepts what was spent",
+        "a killed restore leaves no database that accepts spent codes",
         arguments: calls, [true, false])
     func restore(call: String, hasOldMark: Bool) async throws {
         let strace = try #require(Strace())

@@ -40,7 +40,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("closing leaves all data in one file, and it is complete after reopening")
+    @Test("closing leaves all data in one file, and the data is complete after reopening")
     func reopened() async throws {
         let database = try TestDatabase()
         let first = try database.open()
@@ -69,7 +69,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("a path is refused if other users can change it or if it is not a file")
+    @Test("a path is refused if other users can change the path or if it is not a file")
     func exposed() throws {
         let database = try TestDatabase()
         try database.open().close()
@@ -100,7 +100,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("an empty file becomes a database; an unrelated or damaged one is refused unchanged")
+    @Test("an empty file becomes a database; an unrelated or damaged file is refused unchanged")
     func foreign() throws {
         let database = try TestDatabase()
         let folder = database.folder

@@ -27,7 +27,7 @@ struct StatementTests {
         }
     }
 
-    @Test("both databases have the same steps, after which tables have the columns of their rows")
+    @Test("both databases have the same schema steps, which create the columns of all rows")
     func steps() throws {
         #expect(SQLiteDialect.steps.count == PostgreSQLDialect.steps.count)
         let connection = try SQLiteConnection(path: ":memory:", .readWrite, timeout: .zero)
@@ -92,7 +92,7 @@ struct StatementTests {
         ),
     ]
 
-    @Test("statements have these texts", arguments: texts)
+    @Test("statements have the expected texts", arguments: texts)
     func known(statement: StoreStatement, text: String) {
         #expect(SQLiteDialect().text(of: statement) == text)
     }

@@ -76,7 +76,7 @@ struct WriteAheadLogTests {
         #expect(throws: (any Error).self) { try database.folder.bytes(of: "verifier.db-wal") }
     }
 
-    @Test("a failed checkpoint is reported until one succeeds")
+    @Test("a failed checkpoint is reported until a later checkpoint succeeds")
     func told() {
         let checkpointer = Checkpointer(path: "")
         #expect(checkpointer.failure == nil)

@@ -56,7 +56,7 @@ struct AddressLimiterTests {
         #expect(limiter.take("192.0.2.9", now: start) == 1)
     }
 
-    @Test("V-19 the /64 networks of one /48 together have four times the rate of one")
+    @Test("V-19 the /64 networks of one /48 together have four times the rate of one network")
     func sites() throws {
         let limiter = try limiter()
         var through = 0

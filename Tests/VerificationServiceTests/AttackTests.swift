@@ -52,7 +52,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 T-10 another spelling of a value is rejected on every route before any state changes",
+        "V-04 T-10 a different spelling of a value is rejected on every route before any state changes",
         arguments: ProvingRoute.allCases)
     func spellings(_ route: ProvingRoute) async throws {
         let fixture = try await ServiceFixture()
@@ -80,7 +80,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 N-21 during the wait after wrong guesses, every route that takes a code refuses the correct one",
+        "V-04 N-21 during the wait after wrong guesses, every route that takes a code refuses the correct code",
         arguments: ProvingRoute.ofCodes + [.recoveryCode])
     func throttle(_ route: ProvingRoute) async throws {
         let fixture = try await ServiceFixture()
@@ -94,7 +94,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 a wrong value is refused on every route, and the correct one is accepted afterwards",
+        "V-04 a wrong value is refused on every route, and the correct value is accepted afterwards",
         arguments: ProvingRoute.repeatable)
     func wrong(_ route: ProvingRoute) async throws {
         let fixture = try await ServiceFixture()
@@ -187,7 +187,7 @@ struct AttackTests {
     }
 
     @Test(
-        "N-08 V-33 a replayed code adds an event that notifies the user, and is denied as if wrong"
+        "N-08 V-33 a replayed code adds an event that notifies the user, and is denied like a wrong code"
     )
     func replayNoticed() async throws {
         let fixture = try await ServiceFixture()

@@ -53,7 +53,7 @@ struct AudienceTests {
         #expect(try await redeem(login, as: "all", fixture).result == "denied")
     }
 
-    @Test("O-09 only the enrolling client and those that it names can redeem a device's logins")
+    @Test("O-09 only the enrolling client and its chosen clients can redeem a device's logins")
     func named() async throws {
         let fixture = try await ServiceFixture()
         let verify = try await id(of: "verify", fixture)

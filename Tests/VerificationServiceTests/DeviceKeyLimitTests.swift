@@ -71,7 +71,7 @@ struct DeviceKeyLimitTests {
         #expect(try await device.present(begun).result == "denied")
     }
 
-    @Test("the holder of a revoked key is told to wipe it, however much its address was denied")
+    @Test("the holder of a revoked key is told to wipe it, regardless of denials for the address")
     func wipeInFlood() async throws {
         let fixture = try await ServiceFixture()
         let device = try await Device("alice", fixture)

@@ -36,7 +36,7 @@ struct GuessingReportTests {
         #expect(denied.count(at: start + .seconds(2_500)) == DeniedSubjects.capacity)
     }
 
-    @Test("slow guessing and spraying are reported, and unknown subjects count alike")
+    @Test("slow guessing and spraying are reported, and unknown subjects count like known ones")
     func metrics() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()
@@ -57,7 +57,7 @@ struct GuessingReportTests {
         #expect(fixture.sprayingNotices == 1)
     }
 
-    @Test("H-13 a token for a device is given once, and lets its codes be checked during a wait")
+    @Test("H-13 a device gets its token once, and its codes are checked during a wait")
     func device() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()

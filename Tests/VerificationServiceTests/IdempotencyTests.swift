@@ -76,7 +76,7 @@ struct IdempotencyTests {
         #expect(list.json?["credentials"]?.elements?.count == 3)
     }
 
-    @Test("an idempotency key reused for another target or body gets 422 and has no effect")
+    @Test("an idempotency key reused for a different target or body gets 422, without effect")
     func otherRequest() async throws {
         let fixture = try await ServiceFixture()
         let headers = ["Idempotency-Key": "k"]
@@ -93,7 +93,7 @@ struct IdempotencyTests {
         #expect(fixture.store.commits == commits)
     }
 
-    @Test("O-08 the response to a denial without a check is not stored: its key decides again")
+    @Test("O-08 a denial without a check is not stored: a repeated request is decided again")
     func unchecked() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()

@@ -49,7 +49,7 @@ struct LoginTests {
     }
 
     @Test(
-        "V-06 a code is accepted once, and a wrong code, a spent one and an unknown user look alike"
+        "V-06 a code is accepted once, and a wrong code, a spent code and an unknown user look alike"
     )
     func once() async throws {
         let fixture = try await ServiceFixture()
@@ -69,7 +69,7 @@ struct LoginTests {
         }
     }
 
-    @Test("an account is the subject of its realm, and nobody else")
+    @Test("an account maps only to the subject of its realm")
     func realm() async throws {
         let fixture = try await ServiceFixture()
         let names = ["alice", "unix:other:alice", Self.alice]
@@ -115,7 +115,7 @@ struct LoginTests {
         #expect(await verify(fixture, codes[1].lowercased()) == "accepted")
     }
 
-    @Test("V-06 a text that is not a code costs as much as one, and counts against nobody")
+    @Test("V-06 a text that is not a code costs as much as a code, and counts as no failure")
     func malformedCode() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled(Self.alice)
@@ -134,7 +134,7 @@ struct LoginTests {
     }
 
     @Test(
-        "waits and locked credentials are reasons, which are told only to root's programs that ask")
+        "only root's programs that ask for reasons learn of waits and disabled credentials")
     func reasons() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled(Self.alice)
@@ -171,7 +171,7 @@ struct LoginTests {
         #expect(await ask(fixture, message, on: .own, user: 1_001) == "accepted")
     }
 
-    @Test("a user's programs have three attempts, and one more each minute; successes are free")
+    @Test("a user's programs have three attempts, and one more each minute; successes do not count")
     func ownLimit() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled(Self.alice)
@@ -271,7 +271,7 @@ struct LoginTests {
         #expect(await verify(fixture, code) == "accepted")
     }
 
-    @Test("events have the service and the remote host, which only root's programs can name")
+    @Test("events contain the service and the remote host, which only root's programs can specify")
     func origins() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled(Self.alice)

@@ -61,7 +61,7 @@ struct PasskeyEnrolmentTests {
     }
 
     @Test(
-        "the floor applies to registrations: a weaker policy is refused, and a missing member raised",
+        "the floor applies to registrations: a weaker policy is refused, and a missing member is raised",
         arguments: [false, true])
     func floor(onPage isOnPage: Bool) async throws {
         let floor = try #require(PolicyFloor(["attestation=trusted"]))
@@ -77,7 +77,7 @@ struct PasskeyEnrolmentTests {
         }
     }
 
-    @Test("the policy of a registration decides about its response", arguments: [false, true])
+    @Test("the policy of a registration decides on its response", arguments: [false, true])
     func policy(onPage isOnPage: Bool) async throws {
         let fixture = try await ServiceFixture()
         let policy =
@@ -104,7 +104,7 @@ struct PasskeyEnrolmentTests {
         }
     }
 
-    @Test("a passkey replaces a credential when it is accepted", arguments: [false, true])
+    @Test("an accepted passkey replaces a credential", arguments: [false, true])
     func replacing(onPage isOnPage: Bool) async throws {
         let fixture = try await ServiceFixture()
         let old = try await fixture.driver.register(TestPasskey(id: [1])).credential
@@ -124,7 +124,7 @@ struct PasskeyEnrolmentTests {
                 == "unknown-credential")
     }
 
-    @Test("with the scope enrol alone, a client replaces only what it enrolled")
+    @Test("a client with only the scope enrol replaces only credentials that it enrolled")
     func replacingForeign() async throws {
         let fixture = try await ServiceFixture()
         let foreign = try await fixture.driver.register(TestPasskey(id: [1])).credential
@@ -157,7 +157,7 @@ struct PasskeyEnrolmentTests {
         #expect(refused.status == 403 && refused.text("scope") == "manage")
     }
 
-    @Test("no registration replaces one that was not finished, in time or too late")
+    @Test("no registration replaces an unfinished one, in time or too late")
     func replacingPending() async throws {
         let fixture = try await ServiceFixture()
         let pending = try await fixture.driver.begin().credential

@@ -78,7 +78,7 @@ struct PasskeyLimitTests {
         #expect(try await driver.signInOnPage(passkey).result == "accepted")
     }
 
-    @Test("an application, whose address many users share, is not told to wait for their denials")
+    @Test("an application with many users at one address need not wait for their denials")
     func sharedAddress() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -114,7 +114,7 @@ struct PasskeyLimitTests {
         #expect(second.withLock { $0 } == first.response.body.text)
     }
 
-    @Test("a clock that was corrected, and nodes whose clocks differ a little, lock no passkey out")
+    @Test("a corrected clock and small differences between nodes' clocks lock no passkey out")
     func clocks() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -151,7 +151,7 @@ struct PasskeyLimitTests {
         #expect(try await driver.signIn(TestPasskey()).result == "denied")
     }
 
-    @Test("a ceremony is for one of the domains, which the application or the page's address names")
+    @Test("a ceremony is for one of the domains, as the application or the page's address states")
     func domains() async throws {
         let fixture = try await ServiceFixture()
         let reply = try await fixture.ask(

@@ -11,7 +11,7 @@ import WatchwordCryptography
 struct PasskeyRouteTests {
     private let page = ["Origin": "https://mill.example"]
 
-    @Test("after a step-up on a page, the login tells the application what is missing")
+    @Test("after a step-up on a page, the login tells the application which proof is missing")
     func pageStepUp() async throws {
         let floor = try #require(PolicyFloor(["backup=step-up"]))
         let fixture = try await ServiceFixture(passkeys: .forTests(floor: floor))
@@ -61,7 +61,7 @@ struct PasskeyRouteTests {
         #expect(PolicyFloor(["backup=any", "backup=any"]) == nil)
     }
 
-    @Test("K-68 a request from another page is refused, and so is one without an origin")
+    @Test("K-68 a request from a different page or without an origin is refused")
     func foreignPages() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -103,7 +103,7 @@ struct PasskeyRouteTests {
     }
 
     @Test(
-        "V-06 K-66 no response reveals whether a subject exists, even to one who presents its ids")
+        "V-06 K-66 no response reveals whether a subject exists, even to a sender with its ids")
     func madeUpIDs() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -132,7 +132,7 @@ struct PasskeyRouteTests {
         #expect(reply.json?["signal"]?["rpId"]?.string == "mill.example")
     }
 
-    @Test("a browser may add any JSON to its object, but not leave out or malform known members")
+    @Test("a browser may add any JSON to its object, but may not omit or malform known members")
     func openObject() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -179,7 +179,7 @@ struct PasskeyRouteTests {
         #expect(try await driver.finish(ceremony, passkey).result == "accepted")
     }
 
-    @Test("a repeated request gets the recorded response; another sender's key is another key")
+    @Test("a repeated request gets the recorded response; another sender's key is a different key")
     func idempotency() async throws {
         let fixture = try await ServiceFixture()
         var passkey = try TestPasskey()

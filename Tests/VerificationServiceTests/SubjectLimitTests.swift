@@ -57,7 +57,7 @@ struct SubjectLimitTests {
     /// below covers each route.
     private static let others = ["redeemLogin", "verifyAssertion", "listEvents"]
 
-    @Test("each route of applications names a subject or a credential, or is tested below")
+    @Test("each route of applications specifies a subject or a credential, or is tested below")
     func routes() throws {
         let tried = Set(try Self.credentialRequests().map(\.operation) + Self.others)
         for route in RouteTable.all {
@@ -66,7 +66,7 @@ struct SubjectLimitTests {
         }
     }
 
-    @Test("a foreign subject's credential is indistinguishable from none on every route")
+    @Test("a foreign subject's credential is indistinguishable from an unknown one on every route")
     func credentials() async throws {
         let fixture = try await ServiceFixture()
         let active = try await fixture.enrolled().id
@@ -99,7 +99,7 @@ struct SubjectLimitTests {
         #expect(states?.filter { $0 == "active" }.count == 2)
     }
 
-    @Test("a foreign subject is refused on every route that names one, and an own one is not")
+    @Test("a foreign subject is refused on every route with a subject, and an own subject is not")
     func subjects() async throws {
         let fixture = try await ServiceFixture()
         _ = try await fixture.enrolled()
@@ -129,7 +129,7 @@ struct SubjectLimitTests {
         }
     }
 
-    @Test("the credential of another subject cannot be tried or replaced in the name of an own one")
+    @Test("the credential of another subject cannot be tried or replaced through an own subject")
     func mixed() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()
@@ -162,7 +162,7 @@ struct SubjectLimitTests {
         #expect(try await fixture.ask("POST", proof.target, body).result == "accepted")
     }
 
-    @Test("a foreign subject's passkey is unknown to a limited client, and is not to be forgotten")
+    @Test("a foreign subject's passkey is unknown to a limited client, but browsers keep it")
     func passkeys() async throws {
         let fixture = try await ServiceFixture()
         let limited = fixture.driver(as: "limited")
@@ -210,7 +210,7 @@ struct SubjectLimitTests {
         }
     }
 
-    @Test("an idempotency key of another client reveals nothing to a limited one")
+    @Test("an idempotency key of another client reveals nothing to a limited client")
     func recordedResponses() async throws {
         let fixture = try await ServiceFixture()
         let target = "/v1/subjects/shop%2Fbob/credentials"
@@ -225,7 +225,7 @@ struct SubjectLimitTests {
         #expect(foreign.problem == "foreign-subject")
     }
 
-    @Test("somebody who can open the store has all scopes, and events name that person")
+    @Test("a person who can open the store has all scopes, and events contain the person's name")
     func administrator() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()

@@ -51,7 +51,7 @@ struct ChallengeRegisterTests {
         #expect(try add(13, from: "192.0.2.1", to: register, at: 300) == nil)
     }
 
-    @Test("V-19 if all have too many, the oldest challenge of a site with the most is replaced")
+    @Test("V-19 if strangers have too many, the oldest challenge of the busiest site is replaced")
     func total() throws {
         let register = ChallengeRegister(senderLimit: 5, siteLimit: 5, totalLimit: 8)
         for number in 1...5 {
@@ -74,7 +74,7 @@ struct ChallengeRegisterTests {
         #expect(register.count == 1)
     }
 
-    @Test("V-19 a thousand hosts together never take a challenge from a sender with fewer")
+    @Test("V-19 a thousand hosts together never displace a challenge of a sender with fewer")
     func crowd() throws {
         let register = ChallengeRegister(senderLimit: 64, siteLimit: 64, totalLimit: 4_000)
         #expect(try add(0, from: "192.0.2.1", to: register) == [])
@@ -131,7 +131,7 @@ struct ChallengeRegisterTests {
         #expect(register.count == 1)
     }
 
-    @Test("V-19 strangers' rows are bounded, an application's are not, and answers make room")
+    @Test("V-19 strangers' rows are limited, an application's rows are not, and answers make room")
     func rows() async throws {
         let fixture = try VerifierFixture()
         let clock = fixture.clock

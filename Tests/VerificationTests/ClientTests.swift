@@ -134,7 +134,7 @@ struct ClientTests {
         return key
     }
 
-    @Test("a made-up API key costs no read, whatever its secret and its mark")
+    @Test("a made-up API key costs no read, regardless of its secret and its mark")
     func madeUp() async throws {
         let fixture = try VerifierFixture()
         let (_, key) = try #require(
@@ -158,7 +158,7 @@ struct ClientTests {
         #expect(await fixture.store.takeCalls() == [.readClient])
     }
 
-    @Test("a key of an older version stays valid, also for a sender of many invalid keys")
+    @Test("a key of an older version stays valid, even for a sender of many invalid keys")
     func olderKeys() async throws {
         let fixture = try VerifierFixture()
         let (client, _) = try #require(
@@ -215,7 +215,7 @@ struct AudienceTests {
         return try #require(try await fixture.login(device, nonce: 1).acceptance).login
     }
 
-    @Test("O-09 only the audience of a login ticket can redeem it, and a denial does not spend it")
+    @Test("O-09 only its audience can redeem a login ticket, and a denial does not spend it")
     func audience() async throws {
         let fixture = try VerifierFixture()
         let shop = try await client("shop", fixture)

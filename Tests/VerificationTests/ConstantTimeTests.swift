@@ -38,7 +38,7 @@ struct ConstantTimeTests {
     }
 
     @Test(
-        "V-22 comparing secrets takes the same number of instructions wherever they differ",
+        "V-22 comparing secrets takes the same number of instructions, regardless of where they differ",
         .enabled(
             if: ForeignProgram("valgrind") != nil && ForeignProgram("strip") != nil,
             "valgrind or binutils is missing"))

@@ -29,7 +29,7 @@ struct CounterTests {
         }
     }
 
-    @Test("H-09 the last three spent codes are replays and count as no failure; earlier ones count")
+    @Test("H-09 the last three spent codes are replays, not failures; earlier codes are failures")
     func recognized() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled(.counter(0))
@@ -63,7 +63,7 @@ struct CounterTests {
         #expect(try await fixture.summary(authenticator.credential).failures == 0)
     }
 
-    @Test("H-14 a request computes look-ahead + 1 codes, and those of three spent counters")
+    @Test("H-14 a request computes look-ahead + 1 codes, and the codes of three spent counters")
     func workOfLookAhead() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled(.counter(0))
@@ -77,7 +77,7 @@ struct CounterTests {
         #expect(throws: VerifierError.outOfRange(.lookAhead)) { try Policy(lookAhead: lookAhead) }
     }
 
-    @Test("H-19 only the counter that the client names is checked")
+    @Test("H-19 only the counter that the client specifies is checked")
     func clientCounter() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled(.counter(0))

@@ -34,7 +34,7 @@ struct CredentialListTests {
         return pages
     }
 
-    @Test("live credentials come first, however many older ones were revoked")
+    @Test("live credentials come first, regardless of the number of older revoked ones")
     func liveFirst() async throws {
         let fixture = try VerifierFixture()
         for number in 0..<1_100 {
@@ -72,7 +72,7 @@ struct CredentialListTests {
         }
     }
 
-    @Test("a credential of any state counts as enrolled if it was ever confirmed")
+    @Test("a credential in any state counts as enrolled if it was ever confirmed")
     func everConfirmed() async throws {
         let fixture = try VerifierFixture()
         func hasEverConfirmed() async throws -> Bool {
@@ -114,7 +114,7 @@ struct CredentialListTests {
         #expect(outcome.acceptance != nil)
     }
 
-    @Test("an ended row that proves nothing is pruned, and one that was in use never is")
+    @Test("an ended row that proves nothing is pruned, and a row that was in use is never pruned")
     func pruned() async throws {
         let fixture = try VerifierFixture()
         func days(_ count: Int64) async throws -> Set<CredentialID> {

@@ -87,7 +87,7 @@ struct DenialTests {
         #expect(try await fixture.login(device, nonce: 1).acceptance != nil)
     }
 
-    @Test("O-08 the first denial is written at once, later ones as one event per minute and reason")
+    @Test("O-08 the first denial is written at once, later denials once per minute and reason")
     func minute() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)
         let device = try await fixture.enrolledDevice()
@@ -218,7 +218,7 @@ struct DenialTests {
         ).denial
     }
 
-    @Test("O-08 codes that are not checked are added up per reason and minute, others are not")
+    @Test("O-08 only codes that are not checked are added up per reason and minute")
     func codes() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)
         let bob = try #require(Subject("bob"))
@@ -280,7 +280,7 @@ struct DenialTests {
     }
 
     @Test(
-        "O-08 however many senders and reasons, a flood writes at most 64 events a minute and one per reason",
+        "O-08 a flood of any senders and reasons writes at most 64 events a minute and one per reason",
         arguments: [true, false])
     func flood(ofCodes: Bool) throws {
         let counter = DenialCounter(limit: ofCodes ? .max : Policy.maximumDenials)

@@ -54,7 +54,7 @@ struct DeviceKeyTests {
         #expect(try await keys.register(try TestDeviceKey(), grant.ticket) == .denied(.unknown))
     }
 
-    @Test("a key cannot replace a credential that was never confirmed, nor somebody else's")
+    @Test("a key replaces neither an unconfirmed credential nor a credential of another subject")
     func replacingPending() async throws {
         let pending = try await grant().credential
         for (id, refusal) in [(pending, .pendingCredential), (.sample(9), .unknownCredential)]
@@ -169,7 +169,7 @@ struct DeviceKeyTests {
         #expect(try await keys.register(other, second.ticket) == .denied(.expired))
     }
 
-    @Test("a signature signs in, and the application learns about it with the ticket, once")
+    @Test("a signature signs in, and the application learns of it once, with the ticket")
     func signIn() async throws {
         let id = try await registered(device)
         let challenge = try await keys.challenge(for: id)
@@ -202,7 +202,7 @@ struct DeviceKeyTests {
     }
 
     @Test(
-        "N-26 K-69 K-70 K-71 K-72 K-73 K-74 K-75 K-76 a signature over anything else is denied, and the denial spends the challenge"
+        "N-26 K-69 K-70 K-71 K-72 K-73 K-74 K-75 K-76 a signature over any other data is denied, and the denial spends the challenge"
     )
     func swapped() async throws {
         let id = try await registered(device)
@@ -296,7 +296,7 @@ struct DeviceKeyTests {
         }
     }
 
-    @Test("a challenge expires, and the presence that the policy asks for is required")
+    @Test("a challenge expires, and the presence check of the policy is required")
     func limits() async throws {
         let id = try await registered(device, presence: .cryptographic)
         let challenge = try await keys.challenge(for: id)
@@ -329,7 +329,7 @@ struct DeviceKeyTests {
     }
 
     @Test(
-        "V-06 a credential that does not exist costs the same calls and openings as a wrong signature"
+        "V-06 an unknown credential costs the same calls and openings as a wrong signature"
     )
     func unknown() async throws {
         let id = try await registered(device)
@@ -368,7 +368,7 @@ struct DeviceKeyTests {
         #expect(count() - before == 1)
     }
 
-    @Test("K-15 of fifty answers at once to one challenge, one is accepted")
+    @Test("K-15 of fifty simultaneous answers to one challenge, one is accepted")
     func race() async throws {
         let id = try await registered(device)
         let challenge = try await keys.challenge(for: id)

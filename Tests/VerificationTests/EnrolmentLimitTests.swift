@@ -23,7 +23,7 @@ struct EnrolmentLimitTests {
         }
     }
 
-    @Test("at the limit, a registration of any kind ends the oldest unfinished one, and no other")
+    @Test("at the limit, a registration of any kind ends only the oldest unfinished registration")
     func unfinished() async throws {
         let bench = try PasskeyFixture()
         let fixture = bench.fixture

@@ -149,7 +149,7 @@ struct FaultTests {
 
     /// `ownerLogins` counts the owner's logins between the copy and the thief's first use.
     @Test(
-        "R-02 R-04 R-07 a copy is detected by the next use, whether owner or thief is first",
+        "R-02 R-04 R-07 a copy is detected by the next use, whether the owner or the thief is first",
         arguments: [0, 1, 2, 5], [false, true])
     func thief(ownerLogins: Int, hasPendingNonce: Bool) async throws {
         for turn in 0..<20 {
@@ -178,7 +178,7 @@ struct FaultTests {
         }
     }
 
-    @Test("R-07 if owner and thief sign in at the same moment, one succeeds, then both are denied")
+    @Test("R-07 if the owner and the thief sign in together, one succeeds, then both are denied")
     func sameMoment() async throws {
         for turn in 0..<20 {
             let scenario = try await Scenario(seed: UInt64(turn))
@@ -250,7 +250,7 @@ struct LostCommitTests {
         #expect(second.wipe == .reuseDetected)
     }
 
-    @Test("a device is denied until the commits that the database lost are back")
+    @Test("a device is denied until the database has its lost commits again")
     func manyLost() async throws {
         let fixture = try VerifierFixture()
         var device = try await fixture.enrolledDevice()

@@ -8,7 +8,7 @@ import Testing
 struct GuessBoundTests {
     private static let year: Int64 = 365 * 86_400_000
 
-    @Test("a policy permits the bounds that every kind of credential can keep")
+    @Test("a policy permits the bounds that every kind of credential can satisfy")
     func range() throws {
         func policy(_ percentage: String) throws -> Policy {
             let bound = try #require(GuessBound(percentage: percentage))
@@ -154,7 +154,7 @@ struct GuessBoundTests {
         }
     }
 
-    @Test("with a bound, what a success does not forgive keeps its wait and counts")
+    @Test("with a bound, failures that a success does not forgive keep their wait and count")
     func unforgiven() async throws {
         let bound = try #require(GuessBound(percentage: "1%"))
         let fixture = try VerifierFixture(policy: try Policy(guessBound: bound))
@@ -191,7 +191,7 @@ struct GuessBoundTests {
         #expect(throttle.failures == 0 && throttle.level == 0)
     }
 
-    @Test("V-05 ten wrong codes within a day are reported once, whatever successes lie between")
+    @Test("V-05 ten wrong codes within a day are reported once, regardless of successes in between")
     func slowGuessing() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()

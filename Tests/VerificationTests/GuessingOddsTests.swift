@@ -81,7 +81,7 @@ struct GuessingOddsTests {
             + [("HOTP, look-ahead 10", Policy.standard.lookAhead + 1)]
     }
 
-    @Test("V-01 the documentation states how probable guessing within a year is")
+    @Test("V-01 the documentation states the probability of guessing within a year")
     func year() throws {
         let logins: [Int64] = [1, 2, 10, 24]
         let daily = logins.map { guesses(within: 86_400_000 / $0).count * Int($0) }

@@ -69,7 +69,7 @@ struct IssuedValueTests {
     }
 
     @Test(
-        "V-25 N-17 N-30 N-34 every bit of an issued value varies, and no byte repeats another one",
+        "V-25 N-17 N-30 N-34 every bit of an issued value varies, and no byte repeats another byte",
         arguments: Kind.allCases)
     func variation(kind: Kind) async throws {
         let fixture = try VerifierFixture(policy: Policy(maximumCredentials: 100))

@@ -45,7 +45,7 @@ struct KeyRingTests {
         }
     }
 
-    @Test("an older key version can be retired, but not the current one")
+    @Test("an older key version can be retired, but not the current version")
     func retiring() throws {
         let ring = try KeyRing.make().adding(makingCurrent: true)
         let first = try #require(KeyID(1))

@@ -65,7 +65,7 @@ struct KeyRotationTests {
     }
 
     @Test(
-        "a changed parameter makes the seed that it was sealed with unusable",
+        "a changed parameter makes the sealed seed unusable",
         arguments: [(8, 6), (59, 60), (59, 30)] as [(UInt8, UInt8)])
     func parameters(_ old: UInt8, _ new: UInt8) async throws {
         let ring = try KeyRing.make()
@@ -91,7 +91,7 @@ struct KeyRotationTests {
     }
 
     @Test(
-        "V-24 rotation reseals everything while codes are accepted, then the old key is useless")
+        "V-24 rotation reseals everything while codes are accepted, and the old key is useless")
     func rotation() async throws {
         let fixture = try VerifierFixture()
         var authenticators: [TestAuthenticator] = []

@@ -54,7 +54,7 @@ struct KnownDeviceTests {
         #expect(stranger.acceptance != nil && stranger.device == nil)
     }
 
-    @Test("N-11 V-02 wrong codes neither refuse nor disable an owner with a known device")
+    @Test("N-11 V-02 wrong codes neither block nor disable an owner with a known device")
     func attack() async throws {
         let (fixture, authenticator, device) = try await prepared()
         var evaluated = 0
@@ -73,7 +73,7 @@ struct KnownDeviceTests {
         #expect(try await fixture.count(.locked) == 1)
     }
 
-    @Test("H-12 N-11 a known device has three failures of its own, which count in the total")
+    @Test("H-12 N-11 a known device may fail three times, and these failures count in the total")
     func ownFailures() async throws {
         let (fixture, authenticator, device) = try await prepared()
         try await fixture.fail(Policy.failuresUntilWait, authenticator)
@@ -105,7 +105,7 @@ struct KnownDeviceTests {
         #expect(try await fixture.verify(last, from: device).acceptance != nil)
     }
 
-    @Test("H-12 N-11 a known device that used up its failures has another one each hour")
+    @Test("H-12 N-11 a known device that used up its failures may fail once more each hour")
     func hourly() async throws {
         let (fixture, authenticator, device) = try await prepared()
         try await fixture.fail(Policy.failuresUntilWait, authenticator)
@@ -213,7 +213,7 @@ struct KnownDeviceTests {
         #expect(try await fixture.summary(authenticator.credential).failures == 0)
     }
 
-    @Test("a credential knows eight devices; a further one replaces the least recently used one")
+    @Test("a credential has eight known devices; a further device replaces the least recently used")
     func eight() async throws {
         let (fixture, authenticator, first) = try await prepared()
         var devices = [first]
@@ -236,7 +236,7 @@ struct KnownDeviceTests {
         #expect(row.body.count < 800, "a row stays small")
     }
 
-    @Test("unlocking and a restore leave known devices as they are")
+    @Test("unlocking and a restore keep known devices")
     func kept() async throws {
         let (fixture, authenticator, device) = try await prepared()
         try await fixture.fail(Policy.failuresUntilWait, authenticator)
@@ -296,7 +296,7 @@ struct KnownDeviceTests {
             try await bench.finish(ceremony, passkey).isAccepted)
     }
 
-    @Test("a list with too many devices or failures is damaged")
+    @Test("a list with too many devices or failures is refused as damaged")
     func damaged() throws {
         for (count, failures, isDamaged) in [(8, 3, false), (9, 3, true), (8, 4, true)] {
             var writer = ByteWriter()

@@ -107,7 +107,7 @@ struct LaterColumnTests {
         #expect(bytes.count == Self.rows.count)
     }
 
-    @Test("the values of later columns follow all others, each behind its name")
+    @Test("the values of later columns follow all other values, each after its column's name")
     func encoding() {
         let row = ExtendedRow(id: [7], note: nil, model: "a", place: [8, 9])
         var expected: [UInt8] = [0, 4] + Array("rows".utf8) + [0, 1, 7, 0]

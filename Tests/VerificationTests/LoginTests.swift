@@ -42,7 +42,7 @@ struct LoginTests {
         #expect(try await fixture.verifier.redeemLogin(other.login).value == nil)
     }
 
-    @Test("R-07 R-04 N-37 another nonce for the current secret revokes the credential")
+    @Test("R-07 R-04 N-37 a different nonce for the current secret revokes the credential")
     func fork() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
@@ -87,7 +87,7 @@ struct LoginTests {
         #expect(try await fixture.login(device, nonce: 98).wipe == .reuseDetected)
     }
 
-    @Test("if the policy counts secrets never issued, the third in a row revokes the credential")
+    @Test("if the policy counts secrets never issued, three in a row revoke the credential")
     func foreign() async throws {
         let fixture = try VerifierFixture(policy: Policy(countsForeignSecrets: true))
         let device = try await fixture.enrolledDevice()
@@ -147,7 +147,7 @@ struct LoginTests {
         #expect(outcome.wipe == nil)
     }
 
-    @Test("R-05 N-38 a secret unused for 90 days is denied, and a moment earlier it is not")
+    @Test("R-05 N-38 a secret unused for 90 days is denied, and is accepted a moment earlier")
     func idle() async throws {
         let day: Int64 = 86_400
         for isAboutToExpire in [false, true] {
@@ -230,7 +230,7 @@ struct LoginTests {
         #expect(try await fixture.events().last?.reason == .tooOld)
     }
 
-    @Test("N-39 V-14 the holder of a revoked credential is told to wipe it; others learn nothing")
+    @Test("N-39 V-14 a holder of a revoked credential is told to wipe it; other senders are not")
     func revoked() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()

@@ -9,7 +9,7 @@ import WatchwordCryptography
 @Suite("Authentication with passkeys")
 struct PasskeyAuthenticationTests {
     @Test(
-        "W-17 W-18 W-21 K-02 K-08 K-10 K-14 K-16 K-17 K-18 K-20 K-23 K-25 K-26 K-27 K-37 K-38 K-41 K-42 K-43 K-44 K-45 K-46 K-47 K-48 K-54 each change to a good authentication is denied, and spends it",
+        "W-17 W-18 W-21 K-02 K-08 K-10 K-14 K-16 K-17 K-18 K-20 K-23 K-25 K-26 K-27 K-37 K-38 K-41 K-42 K-43 K-44 K-45 K-46 K-47 K-48 K-54 each change to a valid authentication is denied, and spends the challenge",
         arguments: PasskeyCase.both + PasskeyCase.authentications)
     func changed(instance: PasskeyCase) async throws {
         let bench = try PasskeyFixture()
@@ -37,7 +37,7 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.fixture.summary(credential).failures == 0)
     }
 
-    @Test("K-09 K-11 K-12 K-13 a challenge is good for one decision of its client until it expires")
+    @Test("K-09 K-11 K-12 K-13 a challenge serves one decision of its client until it expires")
     func challenges() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
@@ -77,7 +77,7 @@ struct PasskeyAuthenticationTests {
     }
 
     @Test(
-        "N-24 V-17 K-15 of a hundred responses at once to one challenge, by two processes, one decides"
+        "N-24 V-17 K-15 of a hundred simultaneous responses to one challenge at two processes, one is decided"
     )
     func race() async throws {
         let bench = try PasskeyFixture()
@@ -140,7 +140,7 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.signIn(late).isAccepted)
     }
 
-    @Test("W-19 K-40 K-51 N-39 another key, another's id, or a revoked passkey is denied")
+    @Test("W-19 K-40 K-51 N-39 a different key, another passkey's id or a revoked one is denied")
     func keys() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
@@ -155,7 +155,7 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.signIn(passkey).denial == .revoked)
     }
 
-    @Test("W-22 K-66 an unknown subject gets options like a known one, the same each time")
+    @Test("W-22 K-66 an unknown subject gets options like a known subject, the same each time")
     func unknownSubject() async throws {
         let bench = try PasskeyFixture()
         let nobody = try #require(Subject("nobody"))
@@ -236,7 +236,7 @@ struct PasskeyAuthenticationTests {
     }
 
     @Test(
-        "W-04 W-17 K-24 a frame is accepted only in a page that is listed, or that the browser does not name"
+        "W-04 W-17 K-24 a frame is accepted only in a listed page, or in a page that the browser does not state"
     )
     func frames() async throws {
         let bench = try PasskeyFixture(topOrigins: ["https://shop.example"])
@@ -295,7 +295,7 @@ struct PasskeyAuthenticationTests {
         #expect(reported.filter { $0 == .counterRolledBack }.count == 7)
     }
 
-    @Test("the ids to be signalled are those of active passkeys, and none while one is pending")
+    @Test("the signalled ids are those of active passkeys; none while a registration is pending")
     func signal() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()

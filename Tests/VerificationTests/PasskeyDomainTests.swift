@@ -22,7 +22,7 @@ struct PasskeyDomainTests {
     }
 
     @Test(
-        "after a move, passkeys of the older domain sign in there, and new ones are for the newer")
+        "after a move, older passkeys sign in on the older domain, and new ones are for the newer")
     func moved() async throws {
         let fixture = try VerifierFixture()
         let before = Passkeys(fixture.verifier, for: try Self.relyingParty("old.example"))
@@ -124,7 +124,7 @@ struct PasskeyDomainTests {
         }
     }
 
-    @Test("K-16 a passkey of a domain that was removed cannot be used, and does not count")
+    @Test("K-16 a passkey of a removed domain cannot be used, and does not count")
     func removed() async throws {
         let fixture = try VerifierFixture()
         let before = Passkeys(fixture.verifier, for: try Self.relyingParty("old.example"))

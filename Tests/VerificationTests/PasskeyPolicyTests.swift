@@ -22,7 +22,7 @@ struct PasskeyPolicyTests {
             isKnownDevice: isKnown)
     }
 
-    @Test("W-20 K-21 the policy about backups decides as its table says")
+    @Test("W-20 K-21 the policy on backups decides as in its table")
     func backup() {
         typealias Verdict = AssertionPolicy.Verdict
         let accepted = Verdict.accepted(stepUp: [])
@@ -55,7 +55,7 @@ struct PasskeyPolicyTests {
         #expect(known.verdict == accepted)
     }
 
-    @Test("K-21 a passkey that could be copied once may have a copy, whatever it says now")
+    @Test("K-21 a passkey that could once be copied may have a copy, regardless of its flags now")
     func copies() {
         func verdict(
             _ backup: PasskeyPolicy.Backup, isKnown: Bool = false
@@ -99,7 +99,7 @@ struct PasskeyPolicyTests {
         #expect(try await bench.signIn(passkey, policy: careful, device: device).isAccepted)
     }
 
-    @Test("K-18 K-19 the policy about user verification decides as its table says")
+    @Test("K-18 K-19 the policy on user verification decides as in its table")
     func userVerification() {
         for choice in PasskeyPolicy.UserVerification.allCases {
             let policy = PasskeyPolicy(userVerification: choice)
@@ -113,7 +113,7 @@ struct PasskeyPolicyTests {
         }
     }
 
-    @Test("W-20 K-56 the policy about the counter decides as its table says")
+    @Test("W-20 K-56 the policy on the counter decides as in its table")
     func counter() {
         let counts: [((UInt32, UInt32), CounterFinding)] = [
             ((0, 0), .none), ((0, 1), .ok), ((5, 6), .ok), ((UInt32.max - 1, .max), .ok),
@@ -135,7 +135,7 @@ struct PasskeyPolicyTests {
         }
     }
 
-    @Test("a denial takes precedence over a step-up, and several reasons are all given")
+    @Test("a denial takes precedence over a step-up, and all reasons for a step-up are returned")
     func precedence() {
         let policy = PasskeyPolicy(backup: .stepUp, counter: .deny)
         #expect(
@@ -180,7 +180,7 @@ struct PasskeyPolicyTests {
                 == .notDeviceBound)
     }
 
-    @Test("a step-up has to be completed within ten minutes, for a credential that is active")
+    @Test("a step-up must be completed within ten minutes, for an active credential")
     func late() async throws {
         let bench = try PasskeyFixture()
         var passkey = try TestPasskey()
@@ -303,7 +303,7 @@ struct PasskeyStepUpTests {
     func complete() { #expect(Self.cases.map(\.reason) == StepUpReason.allCases) }
 
     @Test(
-        "W-21 a step-up leaves the passkey as it was until the proof is reported, however often it is tried",
+        "W-21 a step-up does not change the passkey until the proof is reported, despite repeated attempts",
         arguments: cases)
     func unproven(_ sample: Case) async throws {
         let bench = try PasskeyFixture()

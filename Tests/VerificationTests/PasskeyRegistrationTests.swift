@@ -10,7 +10,7 @@ import WatchwordCryptography
 @Suite("Registration of passkeys")
 struct PasskeyRegistrationTests {
     @Test(
-        "W-03 W-06 W-13 K-01 K-07 K-14 K-16 K-17 K-18 K-20 K-23 K-25 K-26 K-27 K-28 K-29 K-30 K-32 K-33 K-34 K-35 K-36 K-41 K-42 K-43 K-44 K-45 K-46 K-47 K-48 K-49 K-50 K-61 K-62 each change to a good registration is denied",
+        "W-03 W-06 W-13 K-01 K-07 K-14 K-16 K-17 K-18 K-20 K-23 K-25 K-26 K-27 K-28 K-29 K-30 K-32 K-33 K-34 K-35 K-36 K-41 K-42 K-43 K-44 K-45 K-46 K-47 K-48 K-49 K-50 K-61 K-62 each change to a valid registration is denied",
         arguments: PasskeyCase.both + PasskeyCase.registrations)
     func changed(instance: PasskeyCase) async throws {
         let bench = try PasskeyFixture()
@@ -29,7 +29,7 @@ struct PasskeyRegistrationTests {
     }
 
     @Test(
-        "K-26 K-27 K-39 after a change that is permitted, a passkey is registered and signs in",
+        "K-26 K-27 K-39 a passkey registers and signs in after each permitted change",
         arguments: PasskeyCase.accepted)
     func permitted(instance: PasskeyCase) async throws {
         let bench = try PasskeyFixture()
@@ -41,7 +41,7 @@ struct PasskeyRegistrationTests {
         #expect(try await bench.signIn(passkey).isAccepted)
     }
 
-    @Test("W-07 W-12 an accepted registration says what is known about the passkey")
+    @Test("W-07 W-12 an accepted registration returns the facts about the passkey")
     func accepted() async throws {
         let bench = try PasskeyFixture()
         var passkey = try TestPasskey()
@@ -155,7 +155,7 @@ struct PasskeyRegistrationTests {
         }
     }
 
-    @Test("V-06 K-66 whoever registers the id of an option learns nothing about its subject")
+    @Test("V-06 K-66 a sender that registers the id of an option learns nothing about its subject")
     func offeredID() async throws {
         let bench = try PasskeyFixture()
         let real = try TestPasskey()
@@ -222,7 +222,7 @@ struct PasskeyRegistrationTests {
         else { throw BenchError.refused }
     }
 
-    @Test("a passkey cannot replace a registration that was not finished, in time or too late")
+    @Test("a passkey cannot replace an unfinished registration, in time or too late")
     func replacingPending() async throws {
         let bench = try PasskeyFixture()
         let pending = try await bench.begun()
@@ -242,7 +242,7 @@ struct PasskeyRegistrationTests {
         #expect(try await bench.begun().credential == pending.credential)
     }
 
-    @Test("W-07 N-32 N-41 K-22 the policy decides about synced passkeys and attestation")
+    @Test("W-07 N-32 N-41 K-22 the policy decides on synced passkeys and attestation")
     func policy() async throws {
         let bench = try PasskeyFixture()
         func outcome(

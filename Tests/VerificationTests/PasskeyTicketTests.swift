@@ -49,7 +49,7 @@ struct PasskeyTicketTests {
         #expect(try await bench.signIn(good).isAccepted)
     }
 
-    @Test("a ticket ends in time and with the account, and one for a device is none for a passkey")
+    @Test("a ticket expires, ends with the account, and differs from a ticket for a device")
     func ended() async throws {
         let bench = try PasskeyFixture()
         let late = try await ticket(bench)
@@ -69,7 +69,7 @@ struct PasskeyTicketTests {
         guard case .denied = redeemed else { throw BenchError.refused }
     }
 
-    @Test("a login ticket is redeemed once, and says what the policy requires besides")
+    @Test("a login ticket is redeemed once, and returns the policy's further requirements")
     func logins() async throws {
         let bench = try PasskeyFixture()
         var passkey = try TestPasskey()
@@ -137,7 +137,7 @@ struct PasskeyTicketTests {
         #expect(kinds.values.allSatisfy { $0 >= 20 }, "\(kinds)")
     }
 
-    @Test("V-06 K-66 a made-up id is recognised, and is not to be forgotten; others are")
+    @Test("V-06 K-66 a made-up id is recognised; browsers must forget only other unknown ids")
     func madeUp() async throws {
         let bench = try PasskeyFixture()
         let lookup = await bench.fixture.keys.ring.lookup

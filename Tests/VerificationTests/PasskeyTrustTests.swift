@@ -65,7 +65,7 @@ struct PasskeyTrustTests {
     }
 
     @Test(
-        "N-41 K-57 K-58 K-59 K-60 K-61 K-62 K-63 K-64 K-65 each statement has the result that its chain and the policy give it, and its leaf is recorded",
+        "N-41 K-57 K-58 K-59 K-60 K-61 K-62 K-63 K-64 K-65 the chain and the policy determine the result of each statement, and its leaf is recorded",
         arguments: PasskeyPolicy.Attestation.allCases)
     func policies(policy: PasskeyPolicy.Attestation) async throws {
         var results: [String: Int] = [:]

@@ -150,7 +150,7 @@ struct RaceTests {
         }
     }
 
-    @Test("N-33 of 20 credentials that are confirmed as the first one concurrently, one is")
+    @Test("N-33 of 20 credentials that are confirmed concurrently as the first, one becomes active")
     func firstOnes() async throws {
         let (fixture, store) = try fixture()
         var pending: [TestAuthenticator] = []
@@ -171,7 +171,7 @@ struct RaceTests {
         #expect(states.count { $0 == .active } == 1 && states.count { $0 == .pending } == 19)
     }
 
-    @Test("of six authenticators that are removed concurrently, the last one stays")
+    @Test("of six authenticators that are removed concurrently, one remains")
     func removals() async throws {
         let (fixture, store) = try fixture()
         var enrolled: [TestAuthenticator] = []

@@ -27,7 +27,7 @@ struct SecretCustodyTests {
         #expect(try await fixture.summary(device.credential).custody == nil)
     }
 
-    @Test("a row without custody is one of an earlier version, and an unknown word is refused")
+    @Test("a row without custody comes from an earlier version, and an unknown custody is refused")
     func row() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()

@@ -45,7 +45,7 @@ struct SubjectLimitTests {
         #expect(stored.map(\.subjects) == [limit] && stored.map(\.version) == [3])
     }
 
-    @Test("to a limited client, the credential of another subject is an unknown one")
+    @Test("the credential of another subject is unknown to a limited client")
     func foreign() async throws {
         let fixture = try VerifierFixture()
         let own = try #require(Subject("shop/bob"))
@@ -72,7 +72,7 @@ struct SubjectLimitTests {
     enum Question: CaseIterable { case confirming, resynchronizing, revoking, unlocking, renaming }
 
     @Test(
-        "V-06 the credential of another subject costs the same as an unknown one",
+        "V-06 the credential of another subject costs the same as an unknown credential",
         arguments: Question.allCases)
     func cost(_ question: Question) async throws {
         let fixture = try VerifierFixture()
@@ -148,7 +148,7 @@ struct SubjectLimitTests {
     }
 }
 
-@Suite("What a help desk asks")
+@Suite("Queries of a help desk")
 struct HelpDeskTests {
     /// All pages of subjects, one after the other.
     private func pages(
@@ -204,7 +204,7 @@ struct HelpDeskTests {
         #expect(try await pages(fixture.verifier, limit: 1_000).map(\.count) == [9, 3])
     }
 
-    @Test("a second factor that was disabled or revoked is not the same as none")
+    @Test("a disabled or revoked second factor differs from an absent one")
     func secondFactor() async throws {
         let fixture = try VerifierFixture()
         let alice = fixture.alice
@@ -231,7 +231,7 @@ struct HelpDeskTests {
         #expect(try await factor() == .ended)
     }
 
-    @Test("a subject's events are found among those of all others, from a time on")
+    @Test("a subject's events after a given time are found among the events of all subjects")
     func events() async throws {
         let fixture = try VerifierFixture()
         let bob = Subject.sample("bob")

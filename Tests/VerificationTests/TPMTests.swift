@@ -52,7 +52,7 @@ struct TPMTests {
         certifications = try VectorFile<CertificationVector>("tpm/certify.json").cases
     }
 
-    @Test("public areas of a TPM are read, and have the Names that it gives them")
+    @Test("public areas of a TPM decode, and have the Names that the TPM computes")
     func publicAreas() throws {
         for vector in keys {
             let area = try TPMPublicArea(Hex.bytes(vector.publicArea))
@@ -69,7 +69,7 @@ struct TPMTests {
         #expect(throws: Never.self) { try VerificationKey(key.publicKey, algorithm: .es256) }
     }
 
-    @Test("a TPM's certification of a key is read, and signed by its attestation key")
+    @Test("a TPM's certification of a key decodes, and carries the attestation key's signature")
     func certification() throws {
         for vector in certifications {
             let encoded = try Hex.bytes(vector.certification)
@@ -118,7 +118,7 @@ struct TPMTests {
         #expect(throws: VerifierError.attestation(.malformed)) { try TPMPublicArea(head + tooLong) }
     }
 
-    @Test("a protected secret is the one that another implementation computes")
+    @Test("a protected secret equals that of an independent implementation")
     func credentialBlob() throws {
         for vector in try VectorFile<CredentialVector>("tpm/make-credential.json").cases {
             let blob = try KeyActivation.blob(
@@ -128,7 +128,7 @@ struct TPMTests {
         }
     }
 
-    @Test("a seed for P-256 is the one that other implementations compute")
+    @Test("a seed for P-256 equals that of independent implementations")
     func agreedSeed() throws {
         var ephemeralKeys = 0
         for vector in try VectorFile<AgreementVector>("tpm/make-credential-p256.json").cases {
@@ -161,7 +161,7 @@ struct TPMTests {
         #expect(ephemeralKeys == 4)
     }
 
-    @Test("a seed is made for RSA and for a valid point on P-256 only, and differs each time")
+    @Test("a seed is generated only for RSA and for a valid point on P-256, and differs each time")
     func endorsementKeys() throws {
         let vector = try #require(
             try VectorFile<AgreementVector>("tpm/make-credential-p256.json").cases.first)
@@ -189,7 +189,7 @@ struct TPMTests {
     }
 
     @Test(
-        "a TPM reveals the secret that was protected for its key, and no other",
+        "a TPM reveals only the secret that was protected for its key",
         .enabled(if: TPMTools.areInstalled, "needs swtpm and tpm2-tools"),
         arguments: ["rsa", "ecc"])
     func activation(kind: String) throws {

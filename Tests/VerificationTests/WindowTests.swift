@@ -13,7 +13,7 @@ struct WindowTests {
     }
 
     @Test(
-        "T-08 T-11 N-10 each profile accepts codes up to the ends of its window, and none beyond",
+        "T-08 T-11 N-10 each profile accepts codes up to the ends of its window, and no codes beyond",
         arguments: WindowProfile.allCases)
     func ends(profile: WindowProfile) async throws {
         for steps in -3...3 {
@@ -58,7 +58,7 @@ struct WindowTests {
         }
     }
 
-    @Test("T-10 the codes of all steps before a spent one are refused")
+    @Test("T-10 the codes of all steps before a spent step are refused")
     func stepsBefore() async throws {
         let fixture = try fixture(.wide)
         let authenticator = try await fixture.enrolled()
@@ -191,7 +191,7 @@ struct WindowTests {
     }
 
     @Test(
-        "T-14 if a clock jumps a year ahead and back, no step up to the latest spent one is valid")
+        "T-14 if a clock jumps a year ahead and back, no step up to the latest spent step is valid")
     func leap() async throws {
         let fixture = try fixture(.wide)
         let authenticator = try await fixture.enrolled()
@@ -252,7 +252,7 @@ struct EqualCodes {
 @Suite("Time steps")
 struct PeriodTests {
     @Test(
-        "T-03 a credential's time step is in its URI, and codes of another time step are refused",
+        "T-03 a credential's time step is in its URI, and codes of a different time step are refused",
         arguments: [30, 60])
     func otherPeriod(period: Int) async throws {
         let fixture = try VerifierFixture()
