@@ -71,7 +71,7 @@ struct AuthenticatorDataTests {
         #expect(throws: DenialReason.authenticatorData) { try RegistrationData(changed.header) }
     }
 
-    @Test("W-05 W-13 K-48 the presence of extension outputs matches their flag, and they are one map")
+    @Test("W-05 W-13 K-48 extension outputs are present as their flag states, and are one map")
     func extensions() throws {
         let map = EncodedCBOR.named(["credProps": .named(["rk": .boolean(true)])]).encoded
         for (flags, rest, isAccepted) in [

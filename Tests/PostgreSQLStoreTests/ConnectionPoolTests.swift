@@ -167,8 +167,8 @@ struct ConnectionPoolTests {
 
     /// Submits a job repeatedly until it is done.
     ///
-    /// There is no deadline, because it would measure speed: if the pool never recovers, the test
-    /// never ends.
+    /// The loop has no deadline, because a deadline would measure speed: if the pool never
+    /// recovers, the test never ends.
     private func expectDone(_ job: Int, by pool: ConnectionPool<Void, Int>, on stage: Stage) {
         while true {
             stage.change { $0.refused[job] = nil }

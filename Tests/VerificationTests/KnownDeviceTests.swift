@@ -54,7 +54,7 @@ struct KnownDeviceTests {
         #expect(stranger.acceptance != nil && stranger.device == nil)
     }
 
-    @Test("N-11 V-02 wrong codes neither block nor disable an owner with a known device")
+    @Test("N-11 V-02 wrong codes do not lock out an owner with a known device")
     func attack() async throws {
         let (fixture, authenticator, device) = try await prepared()
         var evaluated = 0

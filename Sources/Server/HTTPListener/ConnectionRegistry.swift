@@ -240,7 +240,7 @@ final class ConnectionRegistry: Sendable {
             expected: deadline, desired: .max, ordering: .relaxed
         ).exchanged
         guard isSame else { return false }
-        // The kernel drops what the client has not read, instead of keeping it.
+        // The kernel drops the data that the client has not read, instead of keeping it.
         var option = linger(l_onoff: 1, l_linger: 0)
         let size = socklen_t(MemoryLayout.size(ofValue: option))
         _ = unsafe setsockopt(record.socket, SOL_SOCKET, SO_LINGER, &option, size)

@@ -62,7 +62,7 @@ final class EnrolmentConnection: Sendable {
 
     /// Lends the connection to the check of the login password.
     ///
-    /// - Returns: what `check` returns.
+    /// - Returns: the result of `check`.
     func checkPassword(_ check: (borrowing FileDescriptor) -> Bool?) throws(EnrolmentEnd) -> Bool? {
         try send(.checksPassword)
         return check(file)

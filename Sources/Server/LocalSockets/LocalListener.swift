@@ -114,7 +114,7 @@ package final class LocalListener: Sendable {
         }
     }
 
-    /// Receives what has arrived, and answers a complete request.
+    /// Receives the available bytes, and answers a complete request.
     ///
     /// - Returns: the request if it is incomplete.
     private func advance(_ request: IncomingRequest) -> IncomingRequest? {

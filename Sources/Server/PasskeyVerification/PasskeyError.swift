@@ -4,7 +4,7 @@
 public enum PasskeyError: Error, Hashable, Sendable {
     // A relying party (``RelyingParty``).
 
-    /// There is no ID, no origin or no algorithm.
+    /// The relying party has no ID, no origin or no algorithm.
     case incompleteRelyingParty
     /// This ID is not a host name in lower case.
     case id(String)

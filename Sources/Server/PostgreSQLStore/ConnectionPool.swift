@@ -133,7 +133,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         return nil
     }
 
-    /// What a thread does next.
+    /// The next action of a thread.
     private enum Turn {
         /// Run these jobs together.
         case jobs([Job])
@@ -244,8 +244,8 @@ extension ConnectionPool {
         /// The jobs to repeat before all later ones.
         ///
         /// If the server did not answer, the pool refuses them instead, because their callers have
-        /// already waited for the full timeout. It does so only after it has noted the timeout, so
-        /// that the callers' next calls fail immediately.
+        /// already waited for the full timeout. The pool does so only after it has recorded the
+        /// timeout, so that the callers' next calls fail immediately.
         var again: [Job] = []
     }
 

@@ -23,7 +23,7 @@ package protocol Dialect: Sendable {
     /// Inserts rows with their authentication codes.
     func inserting<Row: ColumnRow>(_ rows: Row.Type) -> String
 
-    /// Replaces rows whose stored version is one less than the new one.
+    /// Replaces rows whose stored version is one less than the new version.
     func updating<Row: ColumnRow>(_ rows: Row.Type) -> String
 
     /// Deletes rows by their primary keys.
@@ -32,8 +32,8 @@ package protocol Dialect: Sendable {
     /// A condition: a column has one of the values that are passed.
     func isPassed(_ column: String) -> String
 
-    /// Deletes the rows that have expired by the first argument, the oldest first, and at most as
-    /// many as the second argument says.
+    /// Deletes the rows that have expired by the time in the first argument, the oldest first; the
+    /// second argument is the maximum number.
     func pruning<Row: ColumnRow>(_ rows: Row.Type) -> String
 
     /// The bytes of a column after the first `count`.

@@ -17,7 +17,7 @@ public struct RestoreOptions: Sendable {
     /// Ids that the database does not contain are ignored.
     public let ended: Set<CredentialID>
 
-    /// Takes the time, and what the caller knows about the lost database.
+    /// Takes the time, and the known facts about the lost database.
     public init(
         now: UnixTime, trustsClock: Bool = false, keepsClients: Bool = false,
         ended: Set<CredentialID> = []

@@ -2,7 +2,7 @@ public import Verification
 public import WatchwordCryptography
 internal import WatchwordSystem
 
-/// What a browser returns for a new credential (WebAuthn Level 3, section 6.5.4).
+/// The object that a browser returns for a new credential (WebAuthn Level 3, section 6.5.4).
 public struct AttestationObject: Sendable {
     /// The authenticator data with the new credential.
     public let registration: RegistrationData
@@ -12,7 +12,7 @@ public struct AttestationObject: Sendable {
 
     /// Reads an object, which has exactly three members, in any order.
     ///
-    /// - Throws: ``DenialReason/attestationObject``, or what ``RegistrationData/init(_:)`` throws.
+    /// - Throws: ``DenialReason/attestationObject``, or an error of ``RegistrationData/init(_:)``.
     public init(_ encoded: [UInt8]) throws(DenialReason) {
         let item = try replacingErrors(
             of: readCBOR(encoded, keyOrder: .any), with: DenialReason.attestationObject)
@@ -55,7 +55,7 @@ public struct AttestationObject: Sendable {
 
 /// The result of the verification of an attestation statement.
 public enum AttestationOutcome: Sendable {
-    /// The statement is valid; the verdict says who signed it.
+    /// The statement is valid; the verdict states the signer.
     case verified(AttestationVerdict)
     /// The statement is invalid.
     case denied(DenialReason)
@@ -82,7 +82,7 @@ public struct AttestationCertificates: Sendable {
     public let chain: [Certificate]
     /// The AAGUID that the statement covers; zeros if the statement covers none.
     public let model: [UInt8]
-    /// Whether the statement says that the key was generated, and may sign, in secure hardware.
+    /// Whether the statement shows that the key was generated, and may sign, in secure hardware.
     ///
     /// The value is false only for Android keys that are not managed in hardware.
     public let isKeyInHardware: Bool

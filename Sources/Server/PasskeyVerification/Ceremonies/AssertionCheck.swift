@@ -165,7 +165,7 @@ struct AssertionPolicy: Hashable, Sendable {
         return count > storedCount ? .ok : .rollback
     }
 
-    /// Whether the passkey's backup flags are not those of the last accepted ceremony.
+    /// Whether the passkey's backup flags differ from those of the last accepted ceremony.
     var hasBackupChanged: Bool {
         stored.isBackupEligible != flags.isBackupEligible || stored.isBackedUp != flags.isBackedUp
     }

@@ -25,7 +25,7 @@ public struct PasskeyEnrolment: Sendable {
 }
 
 extension Passkeys {
-    /// Begins a registration, which has to be finished within ten minutes.
+    /// Begins a registration, which must be finished within ten minutes.
     ///
     /// - Parameter canManage: whether the client may also replace another client's credential.
     public func beginRegistration(
@@ -54,7 +54,7 @@ extension Passkeys {
         _ enrolment: PasskeyEnrolment, among records: [CredentialRecord], _ canManage: Bool,
         _ context: DecisionContext
     ) -> EnrolmentRefusal? {
-        // Each unfinished registration can end, or give its row to the new one.
+        // Each unfinished registration can end, or give its row to the new registration.
         let finished = records.count { $0.state != .pending }
         guard finished < context.policy.maximumCredentials else { return .tooMany }
         return verifier.refusal(
@@ -72,9 +72,9 @@ extension Passkeys {
 
     /// A registration of the subject that was not finished in time.
     ///
-    /// The registration counts towards the subject's credentials until it is pruned, so that nobody
-    /// can fill the list. The next registration takes its row, so that cancelled registrations do
-    /// not block the subject.
+    /// The registration counts towards the subject's credentials until it is pruned, so that the
+    /// list cannot be filled. The next registration takes its row, so that cancelled registrations
+    /// do not block the subject.
     private func expired(
         _ records: [CredentialRecord], _ context: DecisionContext
     ) -> CredentialRecord? {

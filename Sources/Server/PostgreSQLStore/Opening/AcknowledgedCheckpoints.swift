@@ -28,8 +28,8 @@ final class AcknowledgedCheckpoints: Sendable {
     private struct Content {
         var ends: [[UInt8]: AcknowledgedCheckpoint] = [:]
         var isBehind = false
-        /// The callback for every `count` acknowledged events, and how many events have been
-        /// acknowledged since its last call.
+        /// The callback for every `count` acknowledged events, and the number of acknowledged
+        /// events since its last call.
         var watch: (count: UInt64, tell: @Sendable () -> Void)?
         var untold: UInt64 = 0
     }

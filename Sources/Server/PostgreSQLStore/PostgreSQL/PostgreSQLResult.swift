@@ -78,7 +78,7 @@ extension PostgreSQLResult: QueryResult {
     }
 }
 
-/// Consecutive rows of a result: all those that belong to one of the readers that share the result.
+/// Consecutive rows of a result: all rows of one of the readers that share the result.
 struct PostgreSQLRows {
     private let result: PostgreSQLResult
     private let range: Range<Int>

@@ -20,7 +20,7 @@ struct ChainLease {
             // their chains.
             let marks = known.marks
             // Chains that other servers use are also checked: if one was tampered with, starting a
-            // new one would not help.
+            // new chain would not help.
             let open = try Self.open(on: session)
             for (_, head) in open { try known.check(head, against: marks, key: key) }
             for (number, _) in open where try Self.lock(number, on: session) {

@@ -3,9 +3,9 @@ internal import Verification
 
 /// A prepared statement that finalises itself; used only on its connection's current thread.
 ///
-/// Arguments are bound in order. SQLite copies bound values into memory that
-/// it does not wipe, so bind only what the database may contain: sealed seeds and keyed digests,
-/// never plaintext secrets.
+/// Arguments are bound in order. SQLite copies bound values into memory that it does not wipe, so
+/// bind only data that the database may contain: sealed seeds and keyed digests, never plaintext
+/// secrets.
 @safe final class SQLiteStatement {
     private let handle: OpaquePointer
     private var argument: Int32 = 0

@@ -196,8 +196,8 @@ extension DatabaseWriter {
         try session[statement].bind(time).bind(limit).run()
     }
 
-    /// The events to delete: from the oldest up to, but not including, the first one that is recent
-    /// enough to keep.
+    /// The events to delete: from the oldest up to, but not including, the first event that is
+    /// recent enough to keep.
     private func oldEvents(_ pruning: Pruning) throws(StoreFailure) -> ExpiredEvents {
         let limit = pruning.eventsBefore == nil ? 0 : pruning.limit
         let first = try session.events(after: 0, limit: limit)

@@ -24,7 +24,7 @@ final class GroupCommitter: Sendable {
         var isClosed = false
         /// The writer, while it is idle.
         var idle: DatabaseWriter?
-        /// How many consecutive jobs ran while no other caller was waiting.
+        /// The number of consecutive jobs that ran while no other caller was waiting.
         var alone = GroupCommitter.quietness
 
         var isQuiet: Bool { alone >= GroupCommitter.quietness }

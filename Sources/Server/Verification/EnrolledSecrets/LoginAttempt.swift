@@ -253,7 +253,7 @@ public struct LoginOutcome: Sendable {
     }
 }
 
-/// Why a device is told to delete its secret.
+/// The reason for which a device must delete its secret.
 ///
 /// A device ignores any other reason.
 public enum WipeReason: String, CaseIterable, Hashable, Sendable {

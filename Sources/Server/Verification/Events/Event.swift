@@ -77,7 +77,7 @@ public struct Event: Hashable, Sendable {
         case renamed
         /// The credential was revoked, and its secrets were deleted.
         case revoked
-        /// A device was told to delete its secret.
+        /// A device was ordered to delete its secret.
         case wiped
         /// A passkey's signature was valid, but a second proof is needed.
         case stepUpRequired
@@ -112,7 +112,7 @@ public struct Event: Hashable, Sendable {
 
     /// The reasons of events.
     ///
-    /// ``ofCeremonies`` lists those for which a ceremony of public-key credentials is denied.
+    /// ``ofCeremonies`` lists the reasons for denying a ceremony of public-key credentials.
     public enum Reason: String, CaseIterable, Error, Hashable, Sendable {
         /// The code or secret does not match.
         case wrong
@@ -145,7 +145,7 @@ public struct Event: Hashable, Sendable {
         case tooOld
         /// The counter reached its end.
         case counterExhausted
-        /// A new set of recovery codes replaced this one.
+        /// A new set of recovery codes replaced this set.
         case replaced
         /// The enrolment was not confirmed in time.
         case lapsed

@@ -268,7 +268,7 @@ extension KeyRing {
         }
     }
 
-    /// Parses exactly what ``text()`` writes.
+    /// Parses only text in the exact form of ``text()``.
     ///
     /// - Throws: ``VerifierError/keyRing(_:)``.
     public init(parsing text: SecretBytes) throws(VerifierError) {

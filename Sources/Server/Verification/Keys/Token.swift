@@ -8,7 +8,7 @@ public struct Token: Sendable {
     public enum Kind: CaseIterable, Hashable, Sendable {
         /// Lets a device fetch its secret.
         case enrolmentTicket
-        /// Tells an application who signed in.
+        /// Reports to an application who signed in.
         case loginTicket
         /// Signs a device in, once.
         case secret

@@ -41,7 +41,7 @@ package struct PendingDeviceKey: Hashable, Sendable {
     let presence: DeviceKeyTranscript.Presence
     /// The credential that is revoked once the key is registered.
     let replaces: CredentialID?
-    /// A key whose TPM still has to reveal a secret; `nil` before a device sends a key.
+    /// A key whose TPM must still reveal a secret; `nil` before a device sends a key.
     let activation: Activation?
 
     /// An attested key that is not active yet.

@@ -214,8 +214,7 @@ public struct StoreFailure: Error, Hashable, Sendable {
 }
 
 extension VerificationStore {
-    /// What may be deleted at `now`: the single rule for everything that is deleted because of its
-    /// age.
+    /// The single rule for the data that may be deleted at `now` because of its age.
     ///
     /// If the clock is ahead, everything looks old, and deleted data does not come back when the
     /// clock is corrected. Nothing is therefore deleted unless the events confirm the time

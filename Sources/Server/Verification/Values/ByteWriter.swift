@@ -41,9 +41,9 @@ package struct ByteWriter {
     }
 }
 
-/// Reads exactly what ``ByteWriter`` writes.
+/// Reads only the exact encoding of ``ByteWriter``.
 ///
-/// Its methods throw ``VerifierError/damagedRow`` for anything else.
+/// Its methods throw ``VerifierError/damagedRow`` for any other encoding.
 struct ByteReader {
     private let bytes: [UInt8]
     private var index = 0

@@ -4,7 +4,7 @@ internal import WatchwordCryptography
 extension Verifier {
     /// Issues a key for one-time passwords, either generated or given.
     ///
-    /// A first code has to confirm it within ten minutes (``confirm(_:code:origin:recorder:)``).
+    /// A first code must confirm the key within ten minutes (``confirm(_:code:origin:recorder:)``).
     public func enrolOneTimePassword(
         _ enrolment: OneTimePasswordEnrolment, for subject: Subject, origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<OneTimePasswordGrant>>? = nil

@@ -7,7 +7,7 @@ extension Verifier {
     /// Issues a ticket with which the subject fetches a new key for one-time passwords once, within
     /// ten minutes.
     ///
-    /// In that time, a first code has to confirm the key (``confirm(_:code:origin:recorder:)``).
+    /// In that time, a first code must confirm the key (``confirm(_:code:origin:recorder:)``).
     public func issueOneTimePasswordTicket(
         _ enrolment: OneTimePasswordEnrolment, for subject: Subject, origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<SecretGrant>>? = nil

@@ -74,7 +74,7 @@ extension Service {
         metrics.close(operation: socket, outcome: cause.rawValue)
     }
 
-    /// Limits what the programs of a user may do.
+    /// Limits the requests of a user's programs.
     private func take(from limiter: OwnNameLimiter, of user: UInt32) throws(Refusal) {
         if let seconds = limiter.take(user, now: dependencies.instant()) {
             throw Refusal(.tooManyRequests(retryAfter: seconds))

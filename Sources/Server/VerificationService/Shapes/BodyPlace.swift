@@ -4,7 +4,7 @@ internal import WatchwordCryptography
 struct BodyPlace: Sendable {
     /// The path, such as `codes[1]`; `nil` if it contains a name that may be a secret.
     let field: String?
-    /// For each level, how many members or elements precede the value or its container.
+    /// For each level, the number of members or elements before the value or its container.
     let ordinals: [Int]
 
     /// The place of the entire body.
