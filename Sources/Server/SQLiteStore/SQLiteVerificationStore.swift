@@ -41,7 +41,7 @@ public final class SQLiteVerificationStore: Sendable {
 
     /// Returns whether the database exists: its file, or the checkpoint of a file that was removed.
     ///
-    /// A key file that is missing although this is true is lost (`KeyRing.init(at:isStoreKnown:)`).
+    /// If the database exists, a missing key file is lost (`KeyRing.init(at:isStoreKnown:)`).
     ///
     /// - Throws: ``SQLStoreError/system(_:)`` if the folder cannot be read; a missing folder is not
     ///   an error.

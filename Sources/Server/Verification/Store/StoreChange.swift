@@ -161,7 +161,7 @@ public struct AuthenticatedChange: Sendable {
 extension AuditKey {
     /// The changes of one commit, with their authentication codes.
     ///
-    /// The first event names the rows that are written, so that the events record the last version
+    /// The first event lists the written rows, so that the events record the last version
     /// of each row.
     public func authenticating(_ changes: [StoreChange]) -> [AuthenticatedChange] {
         var authenticated: [AuthenticatedChange] = []
