@@ -5,7 +5,7 @@ internal import WatchwordCryptography
 extension PostgreSQLVerificationStore {
     /// Returns whether the database contains the tables.
     ///
-    /// If the database exists, a missing key file is lost (`KeyRing.init(at:isStoreKnown:)`).
+    /// If the tables exist, a missing key file is lost (`KeyRing.init(at:isStoreKnown:)`).
     ///
     /// - Throws: ``SQLStoreError/unreachable(_:)`` or ``SQLStoreError/store(_:)``.
     public static func exists(_ address: PostgreSQLAddress) throws(SQLStoreError) -> Bool {
