@@ -218,7 +218,7 @@ extension Messages {
             "watchword-presence and watchword have different versions; reinstall Watchword"
         case .alreadyAsking(let name):
             "another program is already asking for a check of “\(VisibleText.of(name))”; if "
-                + "you did not start it, answer and touch nothing, and run watchword lock --all, which "
+                + "you did not start it, do not answer or touch anything, and run watchword lock --all, which "
                 + "ends its check"
         case .system(let failure): sentence(for: failure)
         }

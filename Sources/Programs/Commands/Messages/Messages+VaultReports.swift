@@ -57,12 +57,12 @@ extension Messages {
         case .conflictingCopy(let path): sentence(forCopyAt: path, program)
         case .rekeyedCopy(let path):
             sentence(forCopyAt: path, program)
-                + "; its key is different: if it is newer, the command says how to exchange the two files, and "
-                + "merge the vault into the copy; if it is older, and the command finds nothing to merge, "
-                + "delete the copy"
+                + "; its key is different: if the key is newer, the command prints how to exchange the two files "
+                + "and merge the vault into the copy; if it is older and there is nothing to merge, delete "
+                + "the copy"
         case .moreConflictingCopies(let count):
-            "\(count) more such \(count == 1 ? "copy is" : "copies are") beside the vault; merge or "
-                + "remove those above, and they are reported"
+            "\(count) more such \(count == 1 ? "copy is" : "copies are") beside the vault; to "
+                + "see them listed, merge or remove those above"
         case .unmergedPrevious(let path):
             "\(VisibleText.of(path)), the previous generation, has changes that the vault lacks, so no "
                 + "save replaces it; to merge it, run: \(program) merge "

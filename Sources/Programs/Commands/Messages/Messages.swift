@@ -48,7 +48,7 @@ enum Messages {
         case .exposed(let path, let exposure):
             "\(VisibleText.of(path)): " + sentence(for: exposure, at: path)
         case .wipesInMerge(let name):
-            "the merge wipes \(name), which only a merge into the vault itself can do: leave git’s conflict, "
+            "the merge wipes \(name), which only a merge into the vault itself can do: leave git’s conflict as it is, "
                 + "get the other version with git show :3:./VAULT >FILE, and merge it with "
                 + "watchword merge FILE"
         case .newerKeyInMerge(let path, let advice):
