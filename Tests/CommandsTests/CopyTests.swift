@@ -101,7 +101,7 @@ struct CopyTests {
         let fixture = try VaultFixture()
         let terminal = try fixture.terminal(
             "watchword pick --copy=osc52 --passphrase-file pass.txt; echo \"exit $?\"")
-        try terminal.waitFor("Escape ends")
+        try terminal.waitFor("Escape to quit")
         try terminal.type("\r")
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.contains("\u{1B}]52;c;"))

@@ -131,7 +131,7 @@ struct MessagesTests {
         }
         #expect(
             Messages.sentence(for: .rekeyedCopy(path: "v.orig"), in: []).hasPrefix(
-                words("v.orig") + "; its key is different: if it is newer, "))
+                words("v.orig") + "; its key is different: if the key is newer, "))
         #expect(words("v.orig").hasSuffix("to merge it, run: watchword merge 'v.orig'"))
         #expect(words("v (\u{FFFD} conflicted copy)").contains("rename it, then merge it"))
     }

@@ -20,7 +20,7 @@ struct PickTests {
         let fixture = try fixture()
         let terminal = try fixture.terminal(
             "watchword pick --passphrase-file pass.txt >code.txt; echo \"exit $?\"")
-        try terminal.waitFor("Escape ends (4 of 4)")
+        try terminal.waitFor("Escape to quit (4 of 4)")
         #expect(!terminal.screen.contains("Router"))
         terminal.clear()
         try terminal.type("ban")
@@ -54,7 +54,7 @@ struct PickTests {
         let fixture = try fixture()
         let terminal = try fixture.terminal(
             "exec watchword pick --passphrase-file pass.txt >code.txt")
-        try terminal.waitFor("Escape ends")
+        try terminal.waitFor("Escape to quit")
         if !filter.isEmpty {
             try terminal.type(filter)
             try terminal.waitFor("(1 of 4)")

@@ -182,7 +182,10 @@ extension CommandLineReader {
         if let firstError { throw firstError }
         let operands = Array(operands.dropFirst(verb.words))
         guard operands.count >= entry.operands.minimum else {
-            throw .missingOperand(entry.operands.placeholder)
+            let words = entry.operands.placeholder.split(separator: " ").dropFirst(operands.count)
+            let missing = words.joined(separator: " ")
+            let choices = missing.split(separator: "|").map(String.init)
+            throw choices.count > 1 ? .needsOneOf(choices) : .missingOperand(missing)
         }
         guard operands.count <= entry.operands.maximum else {
             let option = given.lazy.compactMap { $0.attaching(oneOf: operands) }.first

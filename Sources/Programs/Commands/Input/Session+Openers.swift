@@ -54,7 +54,7 @@ extension Session {
                 return try RecoveryKey(parsing: answer)
             } catch {
                 printer.complain(
-                    "your input: \(Messages.sentence(for: error)); try again, or press Return to "
+                    "\(Messages.sentence(for: error)); try again, or press Return to "
                         + "cancel.")
             }
         }

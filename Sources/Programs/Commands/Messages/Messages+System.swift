@@ -116,10 +116,10 @@ extension Messages {
     static func sentence(for failure: ClipboardFailure) -> String {
         switch failure {
         case .noDisplay:
-            "there is no desktop to copy to (neither WAYLAND_DISPLAY nor DISPLAY is set); "
+            "neither WAYLAND_DISPLAY nor DISPLAY is set; "
                 + "use --copy=osc52 to copy through the terminal"
         case .notInstalled(let packages):
-            "no program for the clipboard is installed; on Debian, run apt install "
+            "no program for the clipboard is installed; on Debian, install the package "
                 + packages.joined(separator: " or ")
         case .refused(let tool):
             "\(tool.program) failed, so the code was not copied; it may be unable to reach the display"

@@ -104,7 +104,7 @@ extension Messages {
         case .noSuchEntry: "another program removed the entry"
         case .nothingToUndo(let reason): sentence(for: reason)
         case .otherVault:
-            "a copy of a different vault; export its entries, and import them into this one"
+            "a copy of a different vault; to add its entries, use watchword import"
         case .wiped: "the entry was wiped; only its name is left"
         case .boundElsewhere: "the entry opens only on a different device; see watchword show"
         case .deviceKey(let problem): sentence(for: problem)

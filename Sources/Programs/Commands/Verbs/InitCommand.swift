@@ -89,8 +89,8 @@ enum InitCommand {
                 }
                 session.printer.note("That is a different recovery key; try again.")
             } catch {
-                session.printer.note(
-                    "your input: \(Messages.sentence(for: error)); try again, or press Return to skip."
+                session.printer.complain(
+                    "\(Messages.sentence(for: error)); try again, or press Return to skip."
                 )
             }
         }

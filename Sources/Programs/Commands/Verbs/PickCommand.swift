@@ -52,7 +52,8 @@ enum PickCommand {
     }
 
     private static func help(_ list: LiveList) -> String {
-        "Enter copies, Ctrl-P prints, Escape ends (\(list.shown.count) of \(list.entries.count))"
+        "Enter to copy, Ctrl-P to print, Escape to quit "
+            + "(\(list.shown.count) of \(list.entries.count))"
     }
 
     private static func deliver(
