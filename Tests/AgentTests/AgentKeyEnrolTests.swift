@@ -110,7 +110,7 @@ struct AgentKeyEnrolTests {
         }
         #expect(try terminal.end() == 4)
         let left = LockOutPolicy.firstFailureWithWait - 3
-        #expect(terminal.screen.contains("locked out of it after \(left) more failures"))
+        #expect(terminal.screen.contains("locked out after \(left) more failures"))
         #expect(try harness.server.active().isEmpty)
         #expect(try harness.agent.run("list").text == "")
     }

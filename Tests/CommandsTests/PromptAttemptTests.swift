@@ -42,7 +42,7 @@ struct PromptAttemptTests {
         let terminal = try fixture.terminal("watchword list --passphrase-file wrong.txt")
         #expect(try terminal.end() == 4)
         let left = LockOutPolicy.firstFailureWithWait - 1
-        #expect(terminal.screen.contains("locked out of it after \(left) more failures"))
+        #expect(terminal.screen.contains("locked out after \(left) more failures"))
     }
 
     @Test(

@@ -55,11 +55,15 @@ struct ConflictingCopyTests {
         try makeFolder(vault.folder.file("vault_LOCAL_4"))
         try vault.put(bytes, as: "copy")
         let path = vault.folder.file("vault.orig")
-        #expect(try vault.unlock().reports == [.conflictingCopy(path: path)])
+        let opened = try vault.unlock()
+        #expect(opened.reports == [.conflictingCopy(path: path)])
         // If the copy itself is opened, it is not reported.
         try setMode(0o600, of: path)
         let copy = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
         #expect(copy.reports.isEmpty)
+        // A vault that stays open no longer reports a copy that was removed.
+        #expect(unlink(path) == 0)
+        #expect(opened.reports.isEmpty)
     }
 
     @Test("a copy whose name is not UTF-8 is reported")

@@ -73,7 +73,7 @@ public final class UnlockedVault {
 
     /// What to report to the owner.
     public var reports: [VaultReport] {
-        var reports = foundReports
+        var reports = foundReports.filter { !$0.namesMissingCopy }
         if let generationReport { reports.append(generationReport) }
         let wiped = provedWipes
         for record in state.records {

@@ -68,6 +68,15 @@ public enum VaultReport: Hashable, Sendable {
         }
     }
 
+    /// Whether the report names a copy that has been removed since the vault was opened.
+    var namesMissingCopy: Bool {
+        switch self {
+        case .conflictingCopy(let path), .rekeyedCopy(let path):
+            !path.unicodeScalars.contains("\u{FFFD}") && FileStamp(of: path) == nil
+        default: false
+        }
+    }
+
     init(_ file: LinkedFile) { self = .keptUnderSecondName(inode: file.number) }
 
     init(_ exposure: FolderExposure) {
