@@ -14,8 +14,8 @@ public struct RecordedEvent: Hashable, Sendable {
 
 /// The version of a row that was written.
 ///
-/// An older version that was put back is authentic by itself. It is detected because the events
-/// name a later one.
+/// An older row that was put back has a valid authentication code. It is detected because the
+/// events name a later version.
 public struct RowMark: Hashable, Sendable {
     /// The owner of the row.
     public enum Owner: Hashable, Sendable {

@@ -26,7 +26,7 @@ struct Throttle: Hashable, Sendable {
     enum Consequence: Hashable, Sendable {
         /// None.
         case none
-        /// Attempts have to wait, for the first time.
+        /// From now on, attempts have to wait.
         ///
         /// The subject is notified only now.
         case locked

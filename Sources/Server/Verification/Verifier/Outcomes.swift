@@ -147,7 +147,7 @@ public struct VerificationOutcome: Sendable {
         case throttled(retryAfter: Int64)
         /// The credential is disabled and must be enrolled again.
         case disabled
-        /// There is no such subject or credential, or it is not active.
+        /// There is no such subject or credential, or no active credential has codes of this form.
         case unknown
     }
 
