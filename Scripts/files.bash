@@ -13,7 +13,7 @@ for_files() {
     done 3< Scripts/files
 }
 
-# Where a path of the table is. Packages and administrators use different folders.
+# Prints the location of a path in the table. Packages and administrators use different folders.
 destination() {
     case $prefix:$1 in
         *:/*) echo "${DESTDIR-}$1" ;;

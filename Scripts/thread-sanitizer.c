@@ -19,7 +19,7 @@
 static void *original(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) {
-        fprintf(stderr, "thread-sanitizer.c: Swift's library has no %s any more\n", name);
+        fprintf(stderr, "thread-sanitizer.c: Swift's library no longer has %s\n", name);
         abort();
     }
     return found;

@@ -12,7 +12,7 @@ expect() {
 # active UNIT…, inactive UNIT…: whether each of the units runs, or none of them
 active() {
     local unit
-    for unit; do systemctl --quiet is-active "$unit" || { echo "try: $unit does not run" >&2; return 1; }; done
+    for unit; do systemctl --quiet is-active "$unit" || { echo "try: $unit is not running" >&2; return 1; }; done
 }
 inactive() {
     local unit
@@ -26,7 +26,7 @@ until_true() {
         "$@" && return
         sleep 0.1
     done
-    echo "try: not within ten seconds: $*" >&2
+    echo "try: did not succeed within ten seconds: $*" >&2
     return 1
 }
 # locked USER: whether the system agent holds no vault of the user

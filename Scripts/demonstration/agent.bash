@@ -12,7 +12,7 @@ held() {
 say "Unlock once: a background agent now holds the vault's key and gives out codes. It gives out a secret only after another check."
 show unlock --idle 5m --at-most 1h
 
-say "No passphrase is needed any more. The agent computes the code in a process that other programs can neither read nor trace."
+say "A passphrase is no longer needed. The agent computes the code in a process that other programs can neither read nor trace."
 entry=$(run --json list | grep '"type":"totp"' | tail -n 1)
 id=$(member id)
 held code "$id" --at "$time"

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# The commands of the demonstration: they show what they run, and check what must happen.
+# The functions of the demonstration, which print the command lines and check the results.
 
 bold='' plain=''
 if [ -t 1 ] && [ -z "${NO_COLOR-}" ]; then bold=$'\033[1m' plain=$'\033[0m'; fi
 say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
-# Runs a command with the vault and its passphrase; `show` also prints it as one would type it.
+# Runs a command with the vault and its passphrase; `show` also prints the command as a person would type it.
 run() { "$watchword" --passphrase-file "$folder/passphrase" "$@"; }
 show() {
     printf '$ watchword %s\n' "$*"

@@ -15,7 +15,7 @@ start_emulator() {
     done
 }
 
-say "Delete the names of the secrets that were wiped, so that the commands do not mention them any more."
+say "Delete the names of the secrets that were wiped, so that the commands no longer mention them."
 show remove Shop:demo --yes
 show remove Phone:alice --yes
 

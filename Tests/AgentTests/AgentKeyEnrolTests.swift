@@ -263,7 +263,7 @@ struct AgentKeyEnrolTests {
         try harness.agent.forgeTombstone()
         try harness.prepareTicket()
         let screen = try harness.answering([Self.replaces], harness.command(), status: 1)
-        #expect(screen.contains("first do what the warnings of watchword list say"))
+        #expect(screen.contains("first follow the warnings of watchword list"))
     }
 
     @Test("an entry of another kind keeps its name, and no ticket is sent")

@@ -108,9 +108,9 @@ struct AgentLockTests {
         }
         try agent.shell("cp -p other/vault \(AgentFixture.vault)")
         let refused = try agent.run("code Count", status: 4)
-        #expect(AgentFixture.errors(refused).contains("or one that lacks its last changes"))
+        #expect(AgentFixture.errors(refused).contains("or a file without its last changes"))
         let warned = try agent.run("code Count --passphrase-file pass.txt")
-        #expect(AgentFixture.errors(warned).contains("lacks what was last saved here"))
+        #expect(AgentFixture.errors(warned).contains("lacks the last changes saved here"))
     }
 
     @Test("the agent compares the file that it holds, whatever path a client names")

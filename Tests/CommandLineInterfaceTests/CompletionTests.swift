@@ -48,9 +48,8 @@ struct CompletionTests {
         arguments: [
             (["help", "slot", ""], ["list", "add", "remove"]),
             (["slot", "--json", "r"], ["remove"]),
-            // Each option is offered once.
             (["list", "--json", "--js"], []), (["list", "--js"], ["--json"]),
-            // After two dashes, there are only operands.
+            // After two dashes, only operands can follow.
             (["qr", "read", "--", "--y"], ["\tfiles"]),
             (["slot", "add", "--", "r"], ["recovery-key"]),
             // No command takes that many operands.
@@ -60,19 +59,20 @@ struct CompletionTests {
             (["show", "--qr", ""], ["\tnames", "", "0", "", "--names"]),
             (["add", "--qr", ""], ["\tfiles"]),
             (["help", "he"], []),
-            // The shell gets the names of entries from another command.
+            // The shell gets the names of entries by running the command for names.
             (["verify", "1", ""], ["\tnames", "", "0", "", "--names"]),
             (
                 ["code", "Git", ":", "a", "--vault", "x", "Mail", ":", "b"],
                 ["\tnames", "Mail:b", "5", "", "--names", "--vault", "x"]
             ),
-            // The same command prints the tags.
+            // The command for names also prints the tags.
             (["list", "--tag", "wo"], ["\tnames", "wo", "0", "", "--tags"]),
             (
                 ["edit", "x", "--vault", "v", "--untag", "=", "wo"],
                 ["\tnames", "--untag=wo", "8", "--untag=", "--tags", "--vault", "v"]
             ),
-            // bash splits at some characters, and replaces only what is after the last one.
+            // bash splits words at some characters, and replaces only the text after the last of
+            // these characters.
             (["totp", "--algorithm", "=", "SHA2"], ["SHA256"]),
             (["totp", "--algorithm", "="], ["SHA1", "SHA256", "SHA512"]),
             (["add", "--qr", "=", "pic"], ["\tfiles"]),
@@ -91,7 +91,7 @@ struct CompletionTests {
         #expect(try answer(Commands.Verb.self, "fish", words) == all)
     }
 
-    @Test("zsh and fish get the option that lists the words, and fish also what precedes them")
+    @Test("zsh and fish get the option that lists the words, and fish also the text before them")
     func listings() throws {
         let words = ["export", "--only=wo"]
         #expect(try answer(Commands.Verb.self, "zsh", words) == ["\tnames", "--tags"])

@@ -91,7 +91,7 @@ struct CourierMessageTests {
         ),
         (
             401, "unauthenticated", 0, nil,
-            "does not know this API key, or the key is revoked; ask the server's administrator for a "
+            "does not recognise this API key, or the key is revoked; ask the server's administrator for a "
                 + "new one"
         ),
         (

@@ -44,7 +44,8 @@ struct HelpTests {
                 Issue.record("invalid example: \(example)")
                 continue
             }
-            // A page may show another command, such as the one that prints a slot's number.
+            // A page may show a different command, such as the command that prints the number of a
+            // slot.
             #expect(understood.name == verb.name || example != examples.last, "\(example)")
         }
     }
@@ -194,7 +195,8 @@ struct HelpTests {
         let documents = Verb.documents
         let text = String(decoding: documents.helpText + documents.manualText, as: UTF8.self)
         let used = Set(text.matches(of: /{([A-Za-z]+)}/).map { String($0.1) })
-        // The manual page has these in addition; another test finds the exit statuses in it.
+        // The manual page has these options in addition; a different test finds the exit statuses
+        // in it.
         let general = ExitCode.allCases.map { "\($0)" } + ["commands"]
         #expect(used.subtracting(general) == Set(documents.values.keys))
         #expect(ManualPage<Verb>.text.firstMatch(of: /{[A-Za-z]+}/) == nil)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What both command lines do when standard output cannot be written.
+/// The behaviour of both command lines if standard output cannot be written.
 struct StandardOutputTests {
     private static let programs = ["watchword", "watchword-server"]
 
@@ -13,7 +13,7 @@ struct StandardOutputTests {
 
     @Test("a closed pipe ends the program with SIGPIPE and without a message", arguments: programs)
     func closedPipe(_ name: String) throws {
-        // The reader has ended before the program starts.
+        // The reader ends before the program starts.
         let outcome = try run("exec 3> >(exec true); wait $!; \"$0\" manual >&3", name)
         #expect(outcome.status == 128 + 13)
         #expect(outcome.errors == [])
@@ -41,7 +41,7 @@ struct StandardOutputTests {
     }
 
     @Test(
-        "with --json, an invalid command line is an object, unless a shell asks",
+        "with --json, an invalid command line yields an object, unless a shell asks",
         arguments: programs)
     func json(_ name: String) throws {
         let outcome = try run("\"$0\" frobnicate --json", name)

@@ -179,7 +179,7 @@ struct AccessControlTerminalTests {
         try terminal.answer([
             ("Passphrase: ", VaultFixture.passphrase), ("the passphrase again: ", "guess"),
         ])
-        // The next prompt discards what was typed before it.
+        // The next prompt discards earlier input.
         try terminal.waitFor(
             "you will be locked out of it after \(LockOutPolicy.firstFailureWithWait - 1) more failures\r\n"
                 + "To export B:b (2 of 3), enter the passphrase again: ")
@@ -189,7 +189,7 @@ struct AccessControlTerminalTests {
     }
 
     @Test(
-        "a wiped entry is named at once, and at the next unlock with the time and the reason")
+        "a wipe is reported at once, and at the next unlock with the time and the reason")
     func wiped() throws {
         let fixture = try asking("wipe:2")
         let terminal = try fixture.terminal("watchword export --yes")

@@ -19,7 +19,7 @@ struct AddTerminalTests {
         return (fixture, terminal.screen.replacing("\r\n", with: "\n"), status)
     }
 
-    @Test("a URI pasted at the prompt contains everything, also the name")
+    @Test("a URI pasted at the prompt supplies everything, including the name")
     func pastedURI() throws {
         let (fixture, screen, status) = try add("", [("URI: ", Self.uri)])
         #expect(status == 0)
@@ -83,7 +83,7 @@ struct AddTerminalTests {
     }
 
     @Test(
-        "no code is printed if it was not wanted or would use something up",
+        "no first code is printed if it is suppressed, needs a check or would use up a counter",
         arguments: ["--quiet", "--json", "--presence per-use", "--type hotp", ">/dev/null"])
     func noFirstCode(_ arguments: String) throws {
         let (_, screen, status) = try add(

@@ -44,7 +44,7 @@ struct AuthenticatorSlotTests {
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.contains("Touch the authenticator."))
         #expect(terminal.screen.contains("3  fido2  PIN  "))
-        // The request to touch it is shown even with --quiet.
+        // The request for a touch appears even with --quiet.
         let quiet = try fixture.run("./watchword list -q --pin-file pin.txt")
         #expect(errors(quiet) == "Touch the authenticator.\n")
     }
@@ -59,7 +59,7 @@ struct AuthenticatorSlotTests {
                 --passphrase-file pass.txt
             """)
         #expect(try fixture.run("./watchword code Bank --at 59").text == "287082\n")
-        // The second entry of an export needs another touch.
+        // The second entry of an export needs a second touch.
         try fixture.run(
             "./watchword edit -q Site --presence per-use:passphrase --passphrase-file pass.txt"
         )
@@ -87,7 +87,7 @@ struct AuthenticatorSlotTests {
             ("declined", 4, "the authenticator declined"),
             ("garbage", 6, "the authenticator sent an invalid response"),
             ("noSecret", 6, "the authenticator does not support hmac-secret"),
-            // Another secret than the one that was added.
+            // The authenticator returns a different secret than when the slot was added.
             ("changingSecret", 4, "the device's secret does not open its slot"),
         ] as [(String, Int32, String)] {
             try connect("seed one\npin 1234\nfault \(fault)\n")
@@ -98,13 +98,12 @@ struct AuthenticatorSlotTests {
         let blocked = try fixture.run(list, status: 4)
         #expect(errors(blocked).contains("must be reset"))
         #expect(try !fixture.countsFailures())
-        // The helper is not installed.
         try fixture.run("rm watchword-token")
         let none = try fixture.run(list, status: 6)
         #expect(errors(none).contains("watchword-token is not installed beside watchword"))
     }
 
-    @Test("an authenticator without a PIN is not added with one")
+    @Test("an authenticator without a PIN cannot be added with a PIN")
     func noPINSet() throws {
         try connect("seed one\n")
         let refused = try fixture.run(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What commands do with bound entries, on their device and on another one.
+/// Commands with bound entries, on their device and on a different device.
 struct BoundCommandTests {
     private let fixture: VaultFixture
     private let elsewhere = "export XDG_STATE_HOME=$PWD/other; "
@@ -43,7 +43,7 @@ struct BoundCommandTests {
             #expect(
                 facts.contains("\"binding\":\"file\"") && facts.contains("\"here\":\(word)")
                     && facts.contains("\"device\":\"\(device)\"")
-                    // The counter can be read without the secret.
+                    // Reading the counter does not require the secret.
                     && facts.contains("\"counter\":7"), "\(facts)")
         }
         #expect(
@@ -71,7 +71,7 @@ struct BoundCommandTests {
         #expect(try fixture.vault() == before && !fixture.countsFailures())
     }
 
-    @Test("on another device, a bound entry can be renamed, described and removed, and no more")
+    @Test("on a different device, a bound entry can only be renamed, described or removed")
     func described() throws {
         try run("edit GitHub --tag work --note 'on the laptop'", there: true)
         try run("rename GitHub GitLab:alice", there: true)
@@ -82,13 +82,13 @@ struct BoundCommandTests {
         try run("remove GitLab --yes", there: true)
         try run("remove Savings --yes", there: true)
         #expect(try run("list").text == "Mail:eve  totp\n")
-        // It returns where it cannot be opened, and opens on its device.
+        // Undo restores the entry where it cannot be opened, and the entry opens on its device.
         try run("undo --yes", there: true)
         #expect(try run("list", there: true).text.contains("Savings:bob  hotp, per-use:passphrase"))
         #expect(try run("--json code Savings").text.contains("\"counter\":8"))
     }
 
-    @Test("watch shows where entries without codes here open")
+    @Test("watch names the devices of entries whose codes are not available here")
     func watched() throws {
         let (text, errors) = try run("watch", there: true)
         #expect(text.contains("Mail:eve") && !text.contains("GitHub"))
@@ -122,13 +122,13 @@ struct BoundCommandTests {
         #expect(asked.screen.contains("GitHub:alice was skipped: it opens only on "))
         try asked.type("n\n")
         #expect(try asked.end() == 1)
-        // An entry that can be exported is there once more.
+        // The exported entry is now present twice.
         try fixture.run(
             "watchword list --vault \(there).watchword --passphrase-file word.txt | grep '^Mail'")
         try run("export --only GitHub", there: there, status: 1)
     }
 
-    @Test("an import leaves out the bound entries of another vault's file")
+    @Test("an import leaves out the bound entries of a different vault's file")
     func importedVault() throws {
         let other = try VaultFixture([])
         try other.folder.write(fixture.folder.bytes(of: vault), to: "copy.vault")
@@ -138,7 +138,8 @@ struct BoundCommandTests {
             """)
         #expect(
             outcome.text.contains(
-                "skipped: GitHub:alice (it opens only on its device, and only in its own vault)"),
+                "skipped: GitHub:alice (the entry opens only on its device, and only in its own vault)"
+            ),
             "\(outcome.text)")
         #expect(
             try other.run("watchword list --passphrase-file pass.txt").text == "Mail:eve  totp\n")
@@ -157,7 +158,7 @@ struct BoundCommandTests {
         #expect(try run("list GitHub").text.contains("on this device"))
         #expect(try run("code GitHub --at 59").text != "287082\n")
         try run("code GitHub --at 59", there: true, status: 1)
-        // The same key again is found on its device, and only there.
+        // A second import finds the same key on the entry's device, and only there.
         #expect(try run("--json import uri.txt").text.contains("same-codes"))
         let closed = try run("--json import uri.txt", there: true, status: 1).text
         #expect(closed.contains("\"reason\":\"bound-elsewhere\""), "\(closed)")
@@ -170,7 +171,7 @@ struct BoundCommandTests {
         #expect(text.contains("1 entry opened, 2 bound to other devices, 0 damaged"), "\(text)")
         #expect(errors.contains("GitHub:alice opens only on ") && errors.contains("Bank:bob opens"))
         #expect(try run("--json check", there: true).text.contains("\"closed\":2"))
-        // A key that is here but cannot be used is a problem.
+        // A key that exists here but cannot be used is a problem.
         try fixture.run("chmod 644 .local/state/watchword/device-keys/*/*")
         let unreachable = try run("check", status: 1)
         #expect(
@@ -184,7 +185,8 @@ struct BoundCommandTests {
         #expect(unreachable.errors.contains("“Bank:bob”: other users can access the device key"))
     }
 
-    @Test("binding warns of older programs and copies, purges the former generation, and can end")
+    @Test(
+        "binding warns of older programs and copies, purges the previous generation, and can end")
     func bound() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt", "B:b --secret-file key.txt"])
         func run(_ command: String, status: Int32 = 0) throws -> String {
@@ -206,11 +208,11 @@ struct BoundCommandTests {
         #expect(!second.contains(format) && second.contains(copies), "\(second)")
         let third = try run("watchword add C --secret-file key.txt --this-device=file")
         #expect(!third.contains(format) && !third.contains(copies), "\(third)")
-        // An entry that is bound already is no exception.
+        // The same happens with an entry that is already bound.
         try fixture.run(previous)
         #expect(try run("watchword edit A --this-device=file").contains(copies))
         try fixture.run("! \(previous)")
-        // One key for all of them.
+        // All entries share one key.
         #expect(
             try fixture.run("ls .local/state/watchword/device-keys/*").text
                 .split(separator: "\n").count == 1)
@@ -238,7 +240,7 @@ struct BoundCommandTests {
         }
         let merged = try warning("watchword --vault copy merge \(vault)")
         #expect(merged.contains("(format 4)"))
-        // The previous generation, which undo needs, still has the secret as it was.
+        // The previous generation, which undo needs, still contains the secret without its binding.
         let unbound = "still contains these secrets without their binding: A:a; to erase it now, "
         let previous = "test -e .watchword/by-name/copy/previous"
         #expect(merged.contains(unbound), "\(merged)")
@@ -260,7 +262,7 @@ struct BoundCommandTests {
         #expect(try fixture.run("watchword code A --at 59 \(passphrase)").text == "287082\n")
     }
 
-    @Test("undo on another device names the entries whose binding it leaves as it is")
+    @Test("undo on a different device names the entries whose binding it does not change")
     func undone() throws {
         try fixture.run("cp \(vault) copy; cp \(vault) far")
         try run("edit Mail --this-device=file")
@@ -280,7 +282,7 @@ struct BoundCommandTests {
         #expect(json.contains(kept), "\(json)")
     }
 
-    @Test("what only the device can decide is left to it and merged there")
+    @Test("changes that only the device can decide are merged on that device")
     func merged() throws {
         // A copy in which the entry is not bound, and was edited.
         try run("edit GitHub --no-this-device")
@@ -298,7 +300,7 @@ struct BoundCommandTests {
         #expect(json.contains(#""entry":"GitHub:alice"}]"#), "\(json)")
         try run("merge copy")
         #expect(try run("list GitHub").text.contains("on this device"))
-        // The other device takes what was decided here.
+        // The other device accepts the result of this merge.
         try run("--vault third merge \(vault)", there: true)
         try run("--vault third code GitHub:alice", there: true, status: 1)
         let code = "code GitHub:alice --at 59"

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a copy of a vault, or of the whole home folder, opens of an entry whose key is in a file.
+/// The parts of a bound entry that a copy of the vault, or of the whole home folder, can open if
+/// the entry's key is in a file.
 struct BoundCopyTests {
     private let fixture: VaultFixture
     private let code = "watchword code Site --at 59 --passphrase-file pass.txt"
@@ -14,7 +15,8 @@ struct BoundCopyTests {
         #expect(try fixture.run(code).text == "287082\n")
     }
 
-    /// Expects that a command does not open the entry, because it is bound to another device.
+    /// Expects that a command does not open the entry, because the entry is bound to a different
+    /// device.
     private func expectClosed(_ command: String) throws {
         let outcome = try fixture.run(command, status: 1)
         #expect(outcome.text == "")
@@ -27,7 +29,7 @@ struct BoundCopyTests {
         try fixture.run("mkdir there; cp .local/share/watchword/vault there/vault")
         let there = "export HOME=$PWD/there; \(code) --vault there/vault"
         try expectClosed(there)
-        // Everything but the secret is there.
+        // All properties except the secret are visible.
         let list = try fixture.run(
             "HOME=$PWD/there watchword --json list --vault there/vault --passphrase-file pass.txt")
         #expect(list.text.contains(#""here":false"#) && list.text.contains(#""account":"me""#))
@@ -36,7 +38,7 @@ struct BoundCopyTests {
             export HOME=$PWD/there; watchword show Site --uri --yes --vault there/vault \
                 --passphrase-file pass.txt
             """)
-        // Nor does a copy of its previous generation.
+        // A copy of the previous generation does not open the entry either.
         try expectClosed(
             """
             watchword edit -q Site --tag a --passphrase-file pass.txt
@@ -59,7 +61,7 @@ struct BoundCopyTests {
     func copiedHome() throws {
         try fixture.run("mkdir there; cp -a .local there")
         #expect(try fixture.run("export HOME=$PWD/there; \(code)").text == "287082\n")
-        // Both copies are at home, so both can change the entry.
+        // Both copies have the device's key, so both can change the entry.
         try fixture.run(
             """
             export HOME=$PWD/there; watchword edit -q Site --digits 8 --passphrase-file pass.txt
@@ -82,7 +84,7 @@ struct BoundCopyTests {
         #expect(modes.text == "600 f\n700 d\n")
         let other = "export XDG_STATE_HOME=$PWD/other; \(code)"
         try expectClosed(other)
-        // The way out names the folder, wherever it is.
+        // The advice names the folder, wherever the folder is.
         try fixture.run("mv .local/state moved")
         let moved = "XDG_STATE_HOME=$PWD/moved \(code)"
         for (folder, code) in [("moved", moved), (".local/state", code)] {
@@ -96,7 +98,7 @@ struct BoundCopyTests {
         }
     }
 
-    @Test("a key that is damaged or gone closes the entry, and no new key is made")
+    @Test("an entry whose key is damaged or missing does not open, and no new key is made")
     func lostKey() throws {
         let folder = ".local/state/watchword/device-keys"
         try fixture.run("cp -a \(folder) kept; for key in \(folder)/*/*; do printf x >>$key; done")
@@ -109,7 +111,7 @@ struct BoundCopyTests {
         try expectClosed(code)
         try fixture.run("watchword list --passphrase-file pass.txt")
         #expect(try fixture.run("ls .local/state/watchword").text == "")
-        // Another entry gets another key, which does not open this one.
+        // A different entry gets a different key, which does not open this entry.
         try fixture.run(
             """
             watchword add -q Other:me --secret-file key.txt --this-device=file \
@@ -122,8 +124,8 @@ struct BoundCopyTests {
 }
 
 extension VaultFixture {
-    /// Expects that another user with a copy of the vault can neither read its device key nor use
-    /// it, although the folders above are open.
+    /// Expects that another user with a copy of the vault can neither read nor use the vault's
+    /// device key, although the folders above are open.
     func expectKeyClosedToOthers() throws {
         let other = "setpriv --reuid 12345 --regid 12345 --clear-groups"
         let keys = "$PWD/.local/state/watchword/device-keys"

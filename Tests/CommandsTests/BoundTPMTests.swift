@@ -6,7 +6,7 @@ import Testing
 @Suite(.enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))
 struct BoundTPMTests {
     private let tpm: EmulatedTPM
-    /// The address of the TPM, where another one can take its place.
+    /// The address of the TPM, at which a different TPM can take its place.
     private let place: HostileTPM
     private let fixture: VaultFixture
     private let code = "watchword code Site --at 59 --passphrase-file pass.txt"
@@ -29,7 +29,7 @@ struct BoundTPMTests {
         #expect(try fixture.run(environment + code).text == "287082\n")
     }
 
-    /// Expects that the entry does not open, for this reason, and that the vault does not change.
+    /// Expects that the entry does not open for this reason, and that the vault does not change.
     private func expectClosed(_ reason: String, _ environment: String = "") throws {
         let vault = try fixture.vault()
         let outcome = try fixture.run(environment + code, status: 6)
@@ -71,7 +71,7 @@ struct BoundTPMTests {
         withExtendedLifetime(other) {}
     }
 
-    @Test("another TPM does not open a bound entry, and does not count an attempt")
+    @Test("a different TPM does not open a bound entry, and no attempt is counted")
     func otherTPM() throws {
         let other = try EmulatedTPM()
         place.exchange(for: other)
@@ -89,7 +89,7 @@ struct BoundTPMTests {
     func cleared() throws {
         try tpm.clear()
         try expectClosed(Self.otherTPM)
-        // A new binding needs a new key, which does not open the old entry.
+        // A new binding gets a new key, which does not open the old entry.
         try fixture.run(
             """
             watchword add -q New:me --secret-file key.txt --this-device=tpm --tpm \(place.address) \
@@ -109,9 +109,9 @@ struct BoundTPMTests {
         withExtendedLifetime(twin) {}
     }
 
-    @Test("a TPM that is dead or busy closes the entry for the time being")
+    @Test("an entry does not open while its TPM is unavailable or busy")
     func dead() throws {
-        // It ends at once.
+        // The command ends at once.
         place.exchange(for: try EmulatedTPM())
         try expectClosed("the TPM could not be used: ")
         let check = try fixture.run("watchword check --passphrase-file pass.txt", status: 1)
@@ -136,19 +136,19 @@ struct BoundTPMTests {
         try expectOpen()
     }
 
-    @Test("an entry is bound to the TPM that --tpm names, although another one has a key")
+    @Test("an entry is bound to the TPM of --tpm, although a different TPM has a key")
     func namedTPM() throws {
         let other = try EmulatedTPM()
         let bind = "watchword edit Site --this-device=tpm --passphrase-file pass.txt --tpm"
         try fixture.run("\(bind) device:/nonexistent", status: 6)
         try fixture.run("\(bind) \(other.address)")
-        // The first TPM is gone.
+        // The first TPM is no longer available.
         place.exchange(for: try EmulatedTPM())
         try expectOpen()
         withExtendedLifetime(other) {}
     }
 
-    @Test("a named binding never falls back to another, and the default prints which one it uses")
+    @Test("an explicit binding never falls back to a different one; the default prints its choice")
     func choice() throws {
         let fixture = try VaultFixture()
         let options = "--passphrase-file pass.txt --tpm device:/nonexistent"

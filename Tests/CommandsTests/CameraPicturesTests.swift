@@ -15,7 +15,6 @@ import WatchwordSystem
         ]
         let image = GrayImage(yuyv: bytes.span, width: 4, height: 2, line: 10)
         #expect(image?.pixels == [10, 20, 30, 40, 50, 60, 70, 80])
-        // The last line needs no padding.
         let short = Array(bytes.dropLast(2))
         #expect(GrayImage(yuyv: short.span, width: 4, height: 2, line: 10) == image)
     }
@@ -32,7 +31,7 @@ import WatchwordSystem
     @Test("a JPEG from the camera is passed on unchanged, and a YUYV picture as a PNG")
     func files() throws {
         let bytes: [UInt8] = [10, 128, 20, 128]
-        // A macro cannot pass a span on.
+        // A macro cannot receive a span.
         let passedOn = CameraPictures.file(of: .jpeg, bytes.span)
         let jpeg = try #require(passedOn)
         jpeg.withBytes { #expect($0.count == 4 && $0[1] == 128) }

@@ -40,7 +40,7 @@ struct ConfirmedTextTests {
         }
     }
 
-    @Test("a text is refused if it and the question need one row too many")
+    @Test("a text is refused if it needs one row too many together with the question")
     func fitting() throws {
         let question = Question.confirmation("Sign these lines for https://login.example?")
         let short = try Self.text((1...20).map { "\($0)" })
@@ -122,7 +122,7 @@ struct ConfirmedTextTests {
         #expect(try terminal.end() == 1)
     }
 
-    @Test("a window that has become too small is noticed before the question")
+    @Test("a window that has become too small is detected before the question")
     func resized() throws {
         let lines = (1...12).map { "line \($0)" }
         let terminal = try terminal(lines, "confirm")

@@ -26,7 +26,7 @@ struct CopyTests {
         #expect(
             String(decoding: outcome.errors, as: UTF8.self)
                 == "Copied the code of Site:me; the clipboard is not cleared.\n")
-        // xsel exits before its process in the background owns the clipboard.
+        // xsel exits before its background process owns the clipboard.
         var code = ""
         let end = Date(timeIntervalSinceNow: 20)
         while code.isEmpty, Date() < end { code = try desktop.content() }
@@ -34,7 +34,7 @@ struct CopyTests {
     }
 
     @Test(
-        "the clipboard is cleared after the time",
+        "the clipboard is cleared after the time in --clear-after",
         .enabled(if: CopyTests.hasX11, "the package xvfb is not installed"),
         arguments: ["xclip", "xsel", "wl-copy"])
     func cleared(_ tool: String) throws {
@@ -51,7 +51,7 @@ struct CopyTests {
     }
 
     @Test(
-        "what the user copies in the meantime is kept",
+        "text that the user copies in the meantime is kept",
         .enabled(if: CopyTests.hasX11, "the package xvfb is not installed"),
         arguments: ["xclip", "xsel", "wl-copy"])
     func kept(_ tool: String) throws {
@@ -79,7 +79,9 @@ struct CopyTests {
         #expect(kept.delay(until: end, now: 1_000) == nil)
     }
 
-    @Test("OSC 52 sends the code to the terminal, which is not cleared", arguments: [true, false])
+    @Test(
+        "OSC 52 sends the code to the terminal's clipboard, which is not cleared",
+        arguments: [true, false])
     func terminal(_ isChosen: Bool) throws {
         let fixture = try VaultFixture()
         let terminal = try PseudoTerminal(
@@ -106,7 +108,7 @@ struct CopyTests {
         #expect(terminal.screen.contains("exit 0"))
     }
 
-    @Test("Enter in watch copies the selected code, and says so in the last line")
+    @Test("Enter in watch copies the selected code, and the last line says so")
     func watch() throws {
         let fixture = try VaultFixture()
         let terminal = try fixture.terminal(
@@ -209,7 +211,7 @@ private final class TestDesktop {
             decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         environment = ["DISPLAY": ":" + number.filter(\.isNumber), "HOME": folder.path]
         guard isWayland else { return }
-        // Weston has no seat without the X server's keyboard, and without a seat no clipboard.
+        // Weston has no seat without the X server's keyboard, and no clipboard without a seat.
         environment["XDG_RUNTIME_DIR"] = folder.path
         try start(
             "weston",
@@ -232,7 +234,6 @@ private final class TestDesktop {
         environment.filter { $0.key != "HOME" }.map { "\($0)=\($1) " }.joined()
     }
 
-    /// The text on the clipboard.
     func content() throws -> String {
         let (program, arguments) =
             switch tool {
@@ -247,7 +248,7 @@ private final class TestDesktop {
         ).text
     }
 
-    /// Copies `text` as another program would.
+    /// Copies `text` as a different program would.
     func copy(_ text: String) throws {
         let arguments =
             switch tool {
@@ -255,8 +256,8 @@ private final class TestDesktop {
             case "xsel": ["--clipboard", "--input"]
             default: ["--type", "text/plain"]
             }
-        // Its process in the background must not inherit the test's descriptors: Foundation would
-        // wait for it.
+        // The tool's background process must not inherit the test's descriptors, because Foundation
+        // would wait for that process.
         _ = try ProgramInput.run(
             "/usr/bin/env", environment.map { "\($0)=\($1)" } + [tool] + arguments,
             input: Array(text.utf8).span, environment: ["PATH"], timeout: .seconds(10))
@@ -275,7 +276,7 @@ private final class TestDesktop {
         processes.append(process)
     }
 
-    /// Waits until clients can connect and have the keyboard.
+    /// Waits until clients can connect, and the keyboard is available to them.
     private func waitForCompositor() throws {
         let end = Date(timeIntervalSinceNow: 20)
         while true {

@@ -10,8 +10,8 @@ struct EditRaceTests {
     private func race(
         _ fixture: VaultFixture, _ edit: String, meanwhile: String
     ) throws -> ForeignProgram.Outcome {
-        // Opening the pipe blocks until `watchword`, having unlocked the vault, opens it; `watchword`
-        // does not wait for a writer, so this must have begun.
+        // Opening the pipe blocks until `watchword`, which has unlocked the vault by then, opens it
+        // for reading. `watchword` does not wait for a writer, so this call must begin first.
         try Transcript.run(
             """
             mkfifo pipe

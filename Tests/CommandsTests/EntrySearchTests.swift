@@ -73,7 +73,8 @@ struct EntrySearchTests {
         #expect(throws: CommandFailure.self) { try entries.one(named: "\u{301}") }
     }
 
-    @Test("without a question, only a whole name, issuer, account or id finds the entry to change")
+    @Test(
+        "if no person is asked, only a whole name, issuer, account or id selects the entry")
     func whole() throws {
         let entries = [
             try entry("Bank", "me", id: [1], tags: ["shop"], note: "phone of the mill account"),
@@ -122,7 +123,7 @@ struct EntrySearchTests {
         #expect(
             entries.sorted(by: .name).map(\.account)
                 == ["a10b3", "A10b20", "kase", "KÄSE 1", "kase 02", "kase 2", "kase 2b", "Käse 10"])
-        // No number is too long to be compared.
+        // Numbers of any length can be compared.
         let digits = String(repeating: "9", count: 40)
         #expect(FoldedText("1" + digits) < FoldedText("2" + digits))
         #expect(FoldedText(digits) < FoldedText("1" + digits))

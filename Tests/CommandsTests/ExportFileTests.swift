@@ -41,7 +41,7 @@ struct ExportFileTests {
     }
 
     @Test(
-        "an export is on disk before it replaces a file, and so is its name in the end",
+        "an export is on disk before it replaces a file, and its name is on disk at the end",
         .enabled(if: ForeignProgram.canTrace, "strace is missing or cannot trace here"),
         arguments: ["", "--force"])
     func powerFailure(options: String) throws {
@@ -55,7 +55,8 @@ struct ExportFileTests {
         #expect(PowerFailure.omissions(in: calls, below: fixture.folder.path) == [])
     }
 
-    @Test("Google Authenticator's pictures hold at most ten entries, and import together")
+    @Test(
+        "a Google Authenticator image has at most ten entries; all images are imported together")
     func pictures() throws {
         let fixture = try VaultFixture([])
         let list = "ABCDEFGHIJKLMNOPQRSTUVW".map {
@@ -102,7 +103,7 @@ struct ExportFileTests {
         let export = "watchword export --format watchword --export-password-file word.txt"
         try fixture.run("\(export) -o all.vault --passphrase-file pass.txt")
         try restore("all.vault", in: fixture, expecting: nil)
-        // Everything is the same except the IDs.
+        // All properties except the IDs are equal.
         let facts = "--json list --passphrase-file pass.txt | sed 's/\"id\":\"[^\"]*\"//'"
         let before = try fixture.run("watchword \(facts)").text
         #expect(before.contains("in the hall") && before.contains("wipe:9"))
@@ -111,19 +112,20 @@ struct ExportFileTests {
         #expect(
             try fixture.run("watchword --vault new \(reveal)").text
                 == fixture.run("watchword \(reveal)").text)
-        // Again, nothing changes.
+        // A second import changes nothing.
         let again = try fixture.run(
             "watchword --vault new import all.vault --export-password-file word.txt --passphrase-file pass.txt"
         )
         #expect(again.text.contains("7 already present"))
-        // --only chooses by tag.
+        // --only selects entries by tag.
         try fixture.run("\(export) --only home -o home.vault --passphrase-file pass.txt")
         #expect(
             try fixture.run("watchword --vault home.vault list --passphrase-file word.txt").text
                 .hasPrefix("router password"))
     }
 
-    @Test("a backup with another password, a damaged one and a copy of the same vault are refused")
+    @Test(
+        "a backup with a different password, a damaged backup and a copy of the vault are refused")
     func refusedBackups() throws {
         let fixture = try fixture()
         try fixture.run(
@@ -171,7 +173,7 @@ struct ExportFileTests {
         #expect(wrong.status == (options == "--plain" ? 0 : 1))
     }
 
-    /// What the independent reader prints for an entry, without quotation marks.
+    /// The output of the independent reader for an entry, without quotation marks.
     private static func line(
         _ type: String, _ issuer: String, _ account: String, _ parameters: String
     ) -> String {

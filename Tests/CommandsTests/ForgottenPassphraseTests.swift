@@ -46,7 +46,6 @@ struct ForgottenPassphraseTests {
             "watchword show password --reveal --passphrase-file new.txt")
         #expect(revealed.text == VaultFixture.passphrase + "\n")
         try fixture.run("watchword list --passphrase-file pass.txt", status: 4)
-        // The recovery key still works.
         try fixture.run("watchword list --recovery-key-file recovery.txt")
     }
 

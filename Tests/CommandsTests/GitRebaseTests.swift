@@ -77,7 +77,7 @@ struct GitRebaseTests {
         let parts = exchanged.text.components(separatedBy: "---\n")
         #expect(parts.first?.contains(Self.alarm) == true)
         #expect(!parts.dropFirst().joined().contains(Self.alarm))
-        // A merge that does not bring back what was saved here last reports that it is missing.
+        // A merge that does not restore the last saved changes reports that they are missing.
         let lost = try fixture.run(
             """
             cd .local/share/watchword; cp -p ~/there/vault vault

@@ -27,7 +27,7 @@ struct ImportTerminalTests {
                 + " echo \"exit $?\"; watchword list --passphrase-file pass.txt")
     }
 
-    @Test("an export's password is asked for until it is right, and is not echoed")
+    @Test("the prompt for an export's password repeats until it is correct, and does not echo")
     func rightAtLast() throws {
         let terminal = try start("ente.txt")
         for answer in ["first", "second"] {
@@ -93,14 +93,14 @@ struct ImportTerminalTests {
             "wrong password, wrong or missing key file (--key-file FILE), or the file is damaged"
         let prompt = "Password for k.kdbx (a KeePass database): "
         try terminal.answer([(prompt, "other")])
-        // A prompt discards what was typed before it.
+        // A prompt discards earlier input.
         try terminal.waitFor("\(reason); try again")
         try terminal.answer([(prompt, "")])
         #expect(try terminal.end() == 1)
         #expect(terminal.screen.contains("not read: a KeePass database, encrypted; \(reason)"))
     }
 
-    /// Imports keys of the names A:a, B:b and C:c, which have other keys in the vault.
+    /// Imports keys with the names A:a, B:b and C:c, which have different keys in the vault.
     private func startWithTakenNames() throws -> PseudoTerminal {
         let vault = try VaultFixture()
         for (file, letter) in [("old.txt", "A"), ("new.txt", "B")] {
@@ -118,7 +118,7 @@ struct ImportTerminalTests {
 
     private static let choice = "replace it, keep both, or skip the new one?"
 
-    @Test("for each name with another key, the user chooses to replace, keep both or skip")
+    @Test("for each name with a different key, the user chooses to replace, keep both or skip")
     func chosenEach() throws {
         let terminal = try startWithTakenNames()
         try terminal.answer([
@@ -174,7 +174,7 @@ struct ImportTerminalTests {
         #expect(try vault.vault() == before)
     }
 
-    @Test("a named binary file may be an encrypted export; one in a folder is not asked about")
+    @Test("a specified binary file may be an encrypted export; files in a folder cause no prompt")
     func binaries() throws {
         let terminal = try start("binary")
         try terminal.waitFor("Password for binary (perhaps an encrypted export): ")

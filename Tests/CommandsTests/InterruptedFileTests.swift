@@ -41,7 +41,7 @@ struct InterruptedFileTests {
     }
 
     @Test(
-        "an interrupted export of several pictures leaves all of them or none",
+        "an interrupted export of several images leaves all of them or none",
         .enabled(if: ForeignProgram.canTrace, "strace is missing or cannot trace here"))
     func pictures() throws {
         let fixture = try VaultFixture([])

@@ -19,7 +19,7 @@ struct KeyPresenceTests {
     private struct Unexpected: Error {}
 
     @Test(
-        "without the agent, a key says which check was made: one by PAM is never cryptographic",
+        "without the agent, a key states its check: a check by PAM is never cryptographic",
         arguments: [
             (.perUse(.pam), [], .advisory), (.perUse(.passphrase), [], .cryptographic),
             (.perUse(.any), ["--presence-check", "pam"], .advisory),
@@ -34,7 +34,7 @@ struct KeyPresenceTests {
         let access = AccessControl(presence: presence, onFailure: .lockOut)
         let said = try choice(options).keyPresence(under: access, unlockingProvesPresence: true)
         #expect(said == expected)
-        // A TPM without a PIN opened the vault, so nobody was asked.
+        // A TPM without a PIN opened the vault, so no person was asked.
         let unasked = try choice(options).keyPresence(under: access, unlockingProvesPresence: false)
         #expect(unasked == (presence.isPerUse ? expected : .none))
     }

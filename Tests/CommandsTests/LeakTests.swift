@@ -170,7 +170,7 @@ struct LeakTests {
         #expect(!secret.isIn(Array("nothing".utf8)))
     }
 
-    /// A process that waits for the end of its passphrase.
+    /// Starts a process that waits for the rest of its passphrase.
     private func waiting(in folder: TemporaryFolder) throws -> (Process, Pipe, Pipe) {
         let made = try Transcript.run(
             "echo x | watchword init -q --vault v --scrypt-log-n 10 --no-recovery-key "
@@ -188,7 +188,7 @@ struct LeakTests {
         input.fileHandleForWriting.write(Data(Self.passphrase.utf8))
         // Wait until the process has read the pipe.
         while try FileHandle.isUnread(input) {
-            // A process that has ended never reads it.
+            // A process that has ended would never read it.
             try #require(process.isRunning)
             sched_yield()
         }

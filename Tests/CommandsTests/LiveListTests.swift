@@ -85,7 +85,7 @@ struct LiveListTests {
         #expect(list.press(.control("p")) == .other(.control("p")))
     }
 
-    @Test("a list that filters only after / passes other letters on")
+    @Test("a list that filters only after / lets the command handle other letters")
     func slash() {
         var list = list(4, alwaysFilters: false)
         #expect(list.press(.character("q")) == .other(.character("q")))

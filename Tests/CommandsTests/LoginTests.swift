@@ -245,7 +245,7 @@ extension ForeignProgram.Outcome {
         try harness.enrol()
         let one = "watchword login present mill --passphrase-file pass.txt"
         for _ in 0..<3 {
-            // The shell runs both sides of a pipe at the same time.
+            // The shell runs both sides of a pipe concurrently.
             let outcome = try harness.run(
                 "\(one) >a | \(one) >b; cat a b; watchword login status mill")
             let tickets = outcome.text.split(separator: "\n").filter { $0.hasPrefix("wwl_") }

@@ -33,7 +33,7 @@ struct MessagesTests {
         #expect(Messages.list(numbers) == words)
     }
 
-    @Test("a reader that was ended is not said to have sent a response")
+    @Test("the message about a killed reader does not claim that a response was sent")
     func endedReader() {
         let words = Messages.sentence(for: Finding.Refusal.reader(.noResponse, .standard))
         #expect(words == "the export reader ended without a response; try again")
@@ -41,7 +41,7 @@ struct MessagesTests {
         #expect(bad == "the export reader sent an invalid response")
     }
 
-    @Test("why PAM could not decide is said in words", arguments: UInt8(0)...32)
+    @Test("a sentence explains why PAM could not decide", arguments: UInt8(0)...32)
     func modules(code: UInt8) {
         let failure = PAMCallFailure(call: .authenticate, code: Int32(code))
         let words = Messages.sentence(
@@ -115,7 +115,7 @@ struct MessagesTests {
                 + "the limit is 268435456; if you trust the file, use --raise-limits")
     }
 
-    @Test("a file that was not read has another result than an item that was refused")
+    @Test("an unread file and a refused item have different results")
     func unread() {
         let blank = ImportResult.refused(.picture(.noSymbol(tried: ["a", "b"])))
         #expect(blank.word == "not read" && blank.code == "unread" && blank.tried == ["a", "b"])

@@ -6,7 +6,7 @@ import Testing
 @testable import CommandLineInterface
 @testable import Commands
 
-/// Entries that require confirmation through PAM, with real modules in a test service file.
+/// Entries that require a check by PAM, with real modules in a test service file.
 struct PAMPresenceTests {
     /// A vault, and a copy of `watchword` whose PAM service file has `lines`.
     private func fixture(
@@ -64,7 +64,7 @@ struct PAMPresenceTests {
         #expect(
             last.text.hasPrefix(#"{"entry":"A:a","message":"“A:a” was not opened; try again in "#))
         #expect(last.text.contains(#""reason":"refused","result":"denied","retry_after":"#))
-        // The entry is locked for every check, even for one that would succeed.
+        // The entry is locked for every check, even if the check would succeed.
         let permit = Self.permit.map { $0 + "\n" }.joined()
         try fixture.folder.write(Array(permit.utf8), to: "pam.d/watchword")
         #expect(
@@ -101,7 +101,7 @@ struct PAMPresenceTests {
     }
 
     @Test(
-        "every command that may ask PAM accepts the advice to use the passphrase",
+        "every command that may use PAM accepts --presence-check, which the advice mentions",
         arguments: [
             "code", "pick", "watch", "show", "edit", "rename", "remove", "undo", "merge", "export",
             "import", "verify", "login enrol", "login present", "login status", "key enrol",

@@ -17,7 +17,7 @@ struct PermissionTerminalTests {
     func corrected() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt"])
         try setMode(0o644, of: fixture.folder.file(Self.vault))
-        // Others can reach the file only if they can enter each folder.
+        // Other users can reach the file only if they can enter each folder.
         for folder in ["", ".local", ".local/share", ".local/share/watchword"] {
             try setMode(0o755, of: fixture.folder.file(folder))
         }
@@ -36,7 +36,7 @@ struct PermissionTerminalTests {
         #expect(try agreeing.end() == 0)
         #expect(
             agreeing.screen.contains(
-                "Corrected the permissions. Others may have read the files before."))
+                "Corrected the permissions. Other users may have read the files before."))
         #expect(agreeing.screen.contains("A:a"))
         #expect(try mode(fixture) == 0o600)
     }

@@ -94,7 +94,7 @@ struct PickTests {
         #expect(try terminal.end() == 0)
     }
 
-    @Test("without a terminal, pick says what else prints a code")
+    @Test("without a terminal, pick names the command that prints a code")
     func withoutTerminal() throws {
         let fixture = try fixture()
         let outcome = try fixture.run("watchword pick --passphrase-file pass.txt", status: 4)

@@ -6,10 +6,10 @@ import WatchwordSystem
 
 @testable import Commands
 
-/// How often a prompt is repeated, and that nothing typed at it reaches the shell.
+/// How often a prompt is repeated; and input at a prompt never reaches the shell.
 @Suite(.serialized)
 struct PromptAttemptTests {
-    @Test("the right passphrase is accepted at the third prompt")
+    @Test("the correct passphrase is accepted at the third prompt")
     func third() throws {
         let terminal = try VaultFixture().terminal("watchword list")
         try terminal.answer([("Passphrase: ", "one"), ("Passphrase: ", "two")])

@@ -61,7 +61,7 @@ struct SecretFileTests {
             #expect(String(decoding: outcome.errors, as: UTF8.self).contains(says), "\(file)")
             #expect(try fixture.folder.bytes(of: "\(place)/\(file)") == before, "\(file)")
         }
-        // A new file there would prevent the next change.
+        // A new file at this path would prevent the next change.
         try fixture.run("\(write) \(place)/.watchword/by-name/vault/new", status: 3)
         try fixture.run("watchword add -q Third --secret-file key.txt --passphrase-file pass.txt")
     }

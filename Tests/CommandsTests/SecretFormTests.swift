@@ -14,10 +14,10 @@ import Testing
     func keys(_ text: String) { #expect(SecretForm(inName: text) == .key) }
 
     @Test(
-        "names are not taken for keys",
+        "names are not mistaken for keys",
         arguments: [
-            // The nearest names: too short, without a digit, in mixed case, with other characters,
-            // in words.
+            // The most similar names: too short, without a digit, in mixed case, with other
+            // characters, in words.
             "GEZDGNBVGY3TQOJ", "GEZDGNBVGYZTQOJQ", "GEZDGNBVGY3TQOJq", "GEZDGNBVGY3TQOJ1",
             "GEZDGNBVGY3TQOJ.", "office365 accounts", "my-work-vpn-2-gateway",
             "GITHUB", "GitHub:alice2@example.com", "Backup server 2", "alice234@example.com", "",

@@ -30,7 +30,7 @@ struct SharedExportTests {
         }
     }
 
-    /// The number of entries, also within the parts of a migration.
+    /// The number of entries, including those in the parts of a migration.
     private static func entryCount(in data: Data) throws -> Int {
         let document = try JSONSerialization.jsonObject(with: data) as? [String: Any]
         let entries = try #require(document?["entries"] as? [Any])
@@ -62,7 +62,7 @@ struct SharedExportTests {
             return
         }
         #expect(lines.count == file.count, "\(reasons)")
-        // Refused rows are refused for what they contain, not because the file was not understood.
+        // Rows are refused because of their content, not because the reader misunderstood the file.
         let known: Set = [
             "same-codes", "same-name", "greater-counter", "new-pin", "no-key", "bad-key",
             "bad-digits",

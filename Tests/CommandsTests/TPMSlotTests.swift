@@ -35,7 +35,7 @@ struct TPMSlotTests {
         try listing.answer([("PIN of the TPM: ", "1111"), ("PIN of the TPM: ", "2580")])
         #expect(try listing.end() == 0)
         #expect(listing.screen.contains("3  tpm2  PIN  "))
-        // An empty PIN leads to the next way: here slot 4, and then the passphrase.
+        // An empty PIN leads to the next method: slot 4, and then the passphrase.
         let giving = try fixture.terminal("watchword list \(options)")
         try giving.answer([
             ("PIN of the TPM: ", ""), ("PIN of the TPM: ", ""),
@@ -80,7 +80,7 @@ struct TPMSlotTests {
         try fixture.run("watchword list --recovery-key-file recovery.txt")
     }
 
-    @Test("if the TPM is missing, is another one or has changed, the reason is given")
+    @Test("if the TPM is missing, different or changed, the reason is reported")
     func otherTPM() throws {
         let other = try EmulatedTPM()
         let refused = try fixture.run(
@@ -92,7 +92,7 @@ struct TPMSlotTests {
         let missing = try fixture.run(
             "watchword list --unlock-with tpm2 --tpm device:/nonexistent", status: 6)
         #expect(errors(missing).contains("no TPM 2 was found"))
-        // Without --unlock-with, the passphrase is next; here there is no terminal to ask on.
+        // Without --unlock-with, the passphrase is next, but there is no terminal for the prompt.
         let next = try fixture.run("watchword list --tpm device:/nonexistent", status: 4)
         #expect(errors(next).contains("trying the next way to unlock"))
         #expect(errors(next).contains("no terminal to prompt on"))
@@ -106,7 +106,7 @@ struct TPMSlotTests {
     }
 
     @Test(
-        "without its passphrase the vault is opened by the TPM and the recovery key, as check says")
+        "without its passphrase, the TPM or the recovery key opens the vault, as check reports")
     func noPassphrase() throws {
         try fixture.run("watchword slot remove -q passphrase --yes --pin-file pin.txt \(options)")
         let check = try fixture.run("watchword check --pin-file pin.txt \(options)")
@@ -214,7 +214,7 @@ struct TPMSlotTests {
         let calls = String(decoding: try fixture.folder.bytes(of: "log"), as: UTF8.self)
             .split(separator: "\n").filter { !$0.hasPrefix("---") && !$0.hasPrefix("+++") }
             .map { String($0.prefix { $0 != "(" }) }
-        // The save begins with its lock; of the calls before, every 200th is enough.
+        // The save begins with the lock; every 200th of the earlier calls is enough.
         let first = try #require(calls.lastIndex(of: "flock"))
         var counts: Set<Int> = []
         for index in calls.indices where index >= first || index % 200 == 0 {

@@ -109,7 +109,7 @@ struct TerminalTests {
         terminal.clear()
         try terminal.type("wrong\n")
         try terminal.waitFor("press Return to skip")
-        // Input before the next prompt is discarded.
+        // The next prompt discards earlier input.
         try terminal.waitFor("as you wrote it down: ")
         terminal.clear()
         try terminal.type(key.lowercased() + "\n")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Commands on a terminal, and everything that it shows.
+/// Commands on a terminal, and all of their output.
 struct TerminalTranscriptTests {
     @Test(
         "each command asks and prints on a terminal as in the transcript, while the agent is used",

@@ -4,7 +4,7 @@ import Testing
 /// Undoing and merging on a terminal.
 @Suite(.serialized)
 struct UndoTerminalTests {
-    @Test("undo lists the changes and asks; nothing changes without a yes")
+    @Test("undo lists the changes and asks; nothing changes unless the answer is yes")
     func confirmed() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt", "B:b --secret-file key.txt"])
         try fixture.run("watchword remove -qy A:a --passphrase-file pass.txt")
@@ -19,7 +19,7 @@ struct UndoTerminalTests {
         #expect(list.text == "A:a  totp\nB:b  totp\n")
     }
 
-    @Test("merging a copy with another key asks for its passphrase")
+    @Test("merging a copy with a different key asks for its passphrase")
     func otherKey() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt"])
         try fixture.run(
@@ -50,7 +50,7 @@ struct UndoTerminalTests {
             """, status: 4)
     }
 
-    @Test("another vault is not merged")
+    @Test("a different vault is not merged")
     func otherVault() throws {
         let fixture = try VaultFixture()
         let refused = try fixture.run(

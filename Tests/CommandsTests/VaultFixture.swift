@@ -32,7 +32,6 @@ struct VaultFixture {
         return outcome
     }
 
-    /// Runs a command on a terminal.
     func terminal(_ command: String) throws -> PseudoTerminal {
         try PseudoTerminal(command, in: folder)
     }
@@ -44,12 +43,11 @@ struct VaultFixture {
 
     private static let vault = ".local/share/watchword/vault"
 
-    /// The contents of the vault file.
     func vault() throws -> String {
         String(decoding: try folder.bytes(of: Self.vault), as: UTF8.self)
     }
 
-    /// Whether any failure or undecided attempt is counted.
+    /// Whether the count of failures or of undecided attempts is above zero.
     func countsFailures() throws -> Bool {
         let document = try VaultDocument(parsing: folder.bytes(of: Self.vault))
         let location = try VaultLocation(folder.file(Self.vault))

@@ -4,7 +4,7 @@ import Testing
 import WatchwordCryptography
 import WatchwordSystem
 
-/// A compromised helper can do nothing except exchange data with its server and lie about it.
+/// A compromised helper can only exchange data with its server, and misreport that data.
 @Suite struct ConfinedCourierTests {
     private func make(_ order: String, over server: LoginServer) throws -> HelperResponse {
         let helper = try HTTPHelper(path: BuiltProgram.path("FaultyCourier"), timeout: .seconds(60))

@@ -5,7 +5,7 @@ import WatchwordSystem
 
 @testable import Courier
 
-/// What `watchword` and `watchword-courier` send to each other.
+/// The messages between `watchword` and `watchword-courier`.
 struct CourierMessageTests {
     private static let secret = SecretBytes(text: "wws_a-secret")
 

@@ -42,7 +42,7 @@ import WatchwordSystem
         #expect(try plain.requests().map { $0.body["name"] } == ["attic"])
     }
 
-    @Test("an enrolment reports the custody of a bound secret, and nothing of another")
+    @Test("an enrolment reports the custody of a bound secret, but not that of an unbound secret")
     func custody() throws {
         let server = try LoginServer()
         let asking = try Asking("http://localhost:\(server.port)")
@@ -224,7 +224,7 @@ import WatchwordSystem
         #expect(told.isTransient == (status == 429 || status == 503))
     }
 
-    @Test("an application gets the content of a response as the helper wrote it again")
+    @Test("an application gets the content of a response as the helper rewrote it")
     func application() throws {
         let server = try LoginServer([
             #"garbage={ "a" : [1, "\u0007é"] }"#, "garbage=", "garbage={", "type=text/html",
@@ -255,7 +255,7 @@ import WatchwordSystem
     @Test("a server that does not respond times out")
     func silence() throws {
         let server = try LoginServer(["slow"])
-        // The helper's own limit is 20 seconds; this tests its parent's shorter timeout.
+        // The helper's own limit is 20 seconds; this test uses the shorter timeout of its parent.
         let asking = try Asking("http://127.0.0.1:\(server.port)", timeout: .milliseconds(1500))
         #expect(throws: HTTPHelperFailure.timedOut) { try asking.redeem() }
     }

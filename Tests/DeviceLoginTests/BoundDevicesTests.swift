@@ -9,7 +9,7 @@ import WatchwordCryptography
 
 @testable import DeviceLogin
 
-/// Two devices that share a vault, and bind entries to themselves.
+/// Two devices that share a vault, and bind entries to the device.
 struct BoundDevicesTests {
     @Test("in 1,000 random steps on two devices, no key is lost, and no old secret is presented")
     func steps() throws {
@@ -31,7 +31,7 @@ struct BoundDevicesTests {
     }
 }
 
-/// A device with its own copy of the vault, and the key that it binds entries to.
+/// A device with its own copy of the vault, and with the key to which it binds entries.
 private final class Machine {
     let folder: TemporaryFolder
     private(set) var vault: UnlockedVault
@@ -40,7 +40,8 @@ private final class Machine {
     private var key: DeviceID?
     /// Older states of the vault's file.
     var copies: [[UInt8]] = []
-    /// Files of this device that something else has replaced, and that are not merged completely.
+    /// Files of this device that a synchronised file has replaced, and that are not yet merged
+    /// completely.
     private(set) var pending: [String] = []
     private var files = 0
 
@@ -81,7 +82,6 @@ private final class Machine {
         try setMode(0o600, of: folder.file(name))
     }
 
-    /// Replaces the vault by another file of it, whose changes may be older.
     func exchange(_ other: [UInt8]) throws {
         files += 1
         try put(bytes(), as: "replaced-\(files)")
@@ -100,13 +100,13 @@ private final class Machine {
         try merge(other.path, now: now)
     }
 
-    /// - Returns: whether everything was merged.
+    /// - Returns: `true` if everything was merged.
     @discardableResult func merge(_ path: String, now: Int64) throws -> Bool {
         let copy =
             try vault.copy(at: path)
             ?? vault.copy(at: path, passphrase: Device.passphrase, among: [])
         guard let plan = try plan(with: copy, now: now) else {
-            // The owner exchanges the two, and merges the other way round.
+            // The owner exchanges the two files, and merges in the other direction.
             try exchange([UInt8](Data(contentsOf: URL(filePath: path))))
             try mergePending(now: now)
             return true
@@ -138,7 +138,7 @@ private final class Machine {
         }
     }
 
-    /// The plain secret of an entry; `nil` if the entry is bound to the other device.
+    /// The static secret of an entry; `nil` if the entry is bound to the other device.
     func secret(of id: RecordID, in file: UnlockedVault? = nil) throws(VaultError) -> String? {
         let vault = file ?? vault
         do throws(VaultError) {
@@ -150,7 +150,8 @@ private final class Machine {
         }
     }
 
-    /// All plain secrets that this device can open, also in files that wait for their owner.
+    /// All static secrets that this device can open, including those in files that wait for their
+    /// owner.
     func secrets() throws -> [String] {
         try ([vault] + pending.map { try unlock($0) }).flatMap { file in
             try file.entries.filter { $0.kind == .secret }.compactMap {
@@ -169,7 +170,7 @@ private struct World {
     private var holder = 0
     private var generator: SeededGenerator
     private var now = Device.now
-    /// The secrets that somebody has entered, and nobody has replaced or removed.
+    /// The secrets that were entered, and neither replaced nor removed.
     private var secrets: Set<String> = []
     private var made = 0
     private(set) var counts = (restored: 0, moved: 0)
@@ -309,7 +310,7 @@ private struct World {
         let before = try machine.vault.counter(of: counter) ?? 0
         try machine.merge(other, now: now)
         // If the machine exchanged its file for the other one, and could not merge it completely,
-        // it has the counter of the other one.
+        // it has the counter of the other file.
         let after = try machine.vault.counter(of: counter) ?? 0
         #expect(after >= before || !machine.pending.isEmpty)
     }
@@ -331,7 +332,7 @@ private struct World {
         }
     }
 
-    /// Ends the binding on the one device, and binds the secret to the other one.
+    /// Ends the binding on the one device, and binds the secret to the other device.
     private mutating func moveEnrolled() throws {
         let (former, next) = (machines[holder], machines[1 - holder])
         for machine in machines { try machine.mergePending(now: now) }
@@ -342,13 +343,13 @@ private struct World {
         if try next.vault.entry(enrolled).binding == nil {
             holder = 1 - holder
             counts.moved += 1
-            // An older copy would present what the other device has presented since.
+            // An older copy would present a secret that the other device has presented since.
             for machine in machines { machine.copies = [] }
         }
         try bindEnrolled()
     }
 
-    /// Merges until only what the owner must decide is left.
+    /// Merges until only changes remain that the owner must decide.
     mutating func settle() throws {
         for _ in 0..<4 {
             for (machine, other) in [(machines[0], machines[1]), (machines[1], machines[0])] {
@@ -356,7 +357,7 @@ private struct World {
                 try merge(other, into: machine)
                 try machine.mergePending(now: now)
             }
-            // Where both have bound an entry, the owner ends one of the bindings.
+            // If both devices have bound an entry, the owner ends one of the bindings.
             for entry in machines[0].vault.entries where entry.id != enrolled {
                 guard entry.binding?.isHere == true,
                     let other = machines[1].vault.entries.first(where: { $0.id == entry.id }),

@@ -29,7 +29,7 @@ struct BoundEnrolmentTests {
         }
     }
 
-    /// No TPM is asked for a key in a file.
+    /// A handler for a key in a file, which needs no TPM.
     private struct NoTPM: TokenRequestHandler {
         func carryOut(
             _ request: TokenRequest, with person: inout some TokenHelper.Person
@@ -44,7 +44,7 @@ struct BoundEnrolmentTests {
         keys = DeviceKeyStore(folder: device.folder.file("keys"), bindings: [.file])
     }
 
-    /// The vault on this device, and a key of it.
+    /// The vault on this device, and the key of the device.
     private func open() throws -> (vault: UnlockedVault, key: DeviceID) {
         let vault = try device.unlock()
         vault.openDevices(keys)
@@ -104,7 +104,7 @@ struct BoundEnrolmentTests {
         #expect(vault.entries.first?.binding?.binding == .file)
     }
 
-    @Test("an enrolment replaces one whose key does not load, but not that of another device")
+    @Test("an enrolment replaces one whose key does not load, but not that of a different device")
     func replaced() throws {
         var server = Server()
         _ = try enrol(&server)
@@ -123,7 +123,7 @@ struct BoundEnrolmentTests {
         }
         let other = DeviceKeyStore(folder: device.folder.file("other"), bindings: [.file])
         #expect(throws: DeviceLoginError.vault(.boundElsewhere)) { try replace(on: other) }
-        // A folder that cannot be read may be that of another device.
+        // A folder that cannot be read may belong to a different device.
         let loop = device.folder.file("loop")
         try linkSymbolically(loop, to: loop)
         let unreadable = DeviceKeyStore(folder: loop, bindings: [.file])

@@ -26,7 +26,7 @@ import WatchwordCryptography
         var server = TestServer()
         try device.enrol(&server)
         _ = try device.signIn(&server)
-        // Lost twice: after the second loss, the run gives up.
+        // Two responses are lost; after the second loss, the run gives up.
         server.faults = [.answerLost, .answerLost]
         #expect(throws: Device.lostConnection) { try device.signIn(&server) }
         #expect(try device.state().isUnanswered)
@@ -67,7 +67,7 @@ import WatchwordCryptography
         _ = try device.signIn(&server)
         let stolen = try device.state()
         _ = try device.signIn(&server)
-        // The thief presents a secret that has been retired.
+        // The thief presents a retired secret.
         let login = HelperRequest.Login(
             credential: stolen.credential, secret: stolen.current.secret,
             nonce: RotationNonce.random())
@@ -189,7 +189,8 @@ import WatchwordCryptography
         let other = try device.unlock()
         #expect(throws: VaultError.busy) { _ = try other.takeLoginLock(timeout: .milliseconds(50)) }
         turn.end()
-        // An unlocked vault sees the changes of a later login through another one.
+        // An unlocked vault sees the changes of a later login that used a different instance of the
+        // vault.
         for number in 1...2 {
             #expect(try device.signIn(&server, vault: vault) == "wwl_\(2 * number - 1)")
             #expect(try device.signIn(&server, vault: other) == "wwl_\(2 * number)")
@@ -223,7 +224,7 @@ import WatchwordCryptography
             try changes.setAccessControl(of: id, to: access)
         }
         let ticket = SecretBytes(text: "wwt_new")
-        // The next request would get this response; none must be sent.
+        // This would be the response to the next request, but no request must be sent.
         server.scripted = [.failure(.timedOut)]
         #expect(throws: DeviceLoginError.vault(.presenceNeeded)) {
             try device.enrol(&server, ticket: ticket)
@@ -254,7 +255,7 @@ import WatchwordCryptography
         try device.enrol(&server)
         let known = DeviceLoginError.alreadyEnrolled(as: "Mill:alice")
         #expect(throws: known) { try device.enrol(&server, account: "bob") }
-        // Under its own name, the entry that has not been used is stored again.
+        // Under its original name, the unused entry is stored again.
         try device.enrol(&server)
         #expect(try device.unlock().entries.map(\.account) == ["alice"])
         for _ in 0..<2 { _ = try device.signIn(&server) }

@@ -44,7 +44,7 @@ struct EnrolledKeyTests {
     }
 
     @Test(
-        "a key is read as it was written; a shortened or extended form is not read",
+        "a key decodes unchanged, and a shortened or extended form is refused",
         arguments: [(true, true), (true, false), (false, false)], [true, false])
     func form(place: (isInTPM: Bool, requiresPIN: Bool), isRegistered: Bool) throws {
         let (isInTPM, requiresPIN) = place
@@ -79,7 +79,7 @@ struct EnrolledKeyTests {
             let cut = SecretBytes(copying: bytes.span.extracting(..<count))
             #expect(EnrolledKey(reading: cut) == nil)
         }
-        // A key in the vault has no such statement.
+        // A key in the vault has no attestation.
         let elsewhere = try Self.sample(isRegistered: false, certificates: certificates)
         #expect(EnrolledKey(reading: elsewhere.form()) == nil)
     }
@@ -159,7 +159,7 @@ struct EnrolledKeyTests {
         }
     }
 
-    @Test("a text to confirm is read with its lines; anything else is refused")
+    @Test("a text to confirm is parsed into its lines, and any other form is refused")
     func confirmation() throws {
         let challenge = "wwx_" + String(repeating: "A", count: 43)
         let parsed = try #require(

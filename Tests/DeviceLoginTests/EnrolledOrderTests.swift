@@ -17,7 +17,7 @@ import WatchwordCryptography
         try device.enrol(&server)
         var forms = [try form(device)]
         for _ in 0..<2 {
-            // Presented and not answered, then answered.
+            // A secret was presented without a response, then with a response.
             server.faults = [.requestLost]
             #expect(throws: DeviceLoginError.self) { try device.signIn(&server) }
             forms.append(try form(device))
@@ -55,7 +55,7 @@ import WatchwordCryptography
         #expect(EnrolledSecret.order(of: copies[0], other) == .unrelated)
     }
 
-    @Test("an enrolment that was marked stale is not presented until it is enrolled again")
+    @Test("a secret that was marked stale is not presented until the device is enrolled again")
     func markedStale() throws {
         let device = try Device()
         var server = TestServer()

@@ -67,7 +67,7 @@ import WatchwordCryptography
         }
         state.next = nil
         #expect(state.form() == plain)
-        // Nothing else may follow.
+        // No other bytes may follow.
         let bytes = plain.known
         for rest in [[0], [0, 0, 0, 0], [0, 0, 0, 2, 1], [0, 0, 0, 1, 1, 0]] as [[UInt8]] {
             #expect(EnrolledSecret(reading: SecretBytes(copying: (bytes + rest).span)) == nil)
@@ -109,7 +109,7 @@ import WatchwordCryptography
                 var (device, server) = try enrolled()
                 for _ in 0..<fork { #expect(try device.run(&server, steps: .max)) }
                 var thief = device
-                // The server accepts the first holder, and denies both once the second one has
+                // The server accepts the first holder, and denies both once the second holder has
                 // appeared.
                 if isThiefFirst { swap(&device, &thief) }
                 #expect(try device.run(&server, steps: .max))
@@ -120,7 +120,7 @@ import WatchwordCryptography
         }
     }
 
-    @Test("the stored form is read back unchanged in each state")
+    @Test("the stored form decodes unchanged in each state")
     func roundTrip() throws {
         var (device, server) = try enrolled()
         for steps in [0, 1, .max, 1, .max, .max] {
@@ -132,7 +132,7 @@ import WatchwordCryptography
         }
     }
 
-    @Test("a stored form that is truncated, too long or of another version is refused")
+    @Test("a stored form that is truncated, too long or of a different version is refused")
     func spoiled() throws {
         var (device, server) = try enrolled()
         _ = try device.run(&server, steps: .max)

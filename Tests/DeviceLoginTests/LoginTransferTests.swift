@@ -8,7 +8,7 @@ import WatchwordSystem
 
 @testable import DeviceLogin
 
-/// What `watchword` and its agent send to each other about enrolled secrets.
+/// The messages between `watchword` and its agent about enrolled secrets.
 struct LoginTransferTests {
     private func order(authorities: [UInt8] = [1, 2], deviceName: String = "phone") throws
         -> Enrolment
@@ -74,7 +74,7 @@ struct LoginTransferTests {
         }
     }
 
-    @Test("a text to confirm and a TPM's address are read only in the form of the program itself")
+    @Test("a text to confirm and a TPM's address are accepted only in the program's own form")
     func keyTaskLimits() throws {
         let challenge = "wwx_SIeaR8idBVnfcBJc64GIjtadkHmDZ_g8E8kCAsGel5w"
         let rest = KeyConfirmation.largestFile - "\(challenge)\n1\n".utf8.count
@@ -82,7 +82,7 @@ struct LoginTransferTests {
         for (file, isRead) in [
             ("\(challenge)\n1\nPay\n", true), ("\(challenge)\n1\nPay\n\n", true),
             ("\(challenge)\n1\n\(longest)\n", true), ("\(challenge)\n1\n\(longest)x\n", false),
-            // A number with a zero before it, and a missing line feed.
+            // A number with a leading zero, and a missing line feed.
             ("\(challenge)\n01\nPay\n", false), ("\(challenge)\n1\nPay", false),
             ("\(challenge)\n1\n\(String(repeating: "x\n", count: 21))", false),
             ("wwt_1\n1\nPay\n", false), ("", false),

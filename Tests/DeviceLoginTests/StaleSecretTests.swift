@@ -7,8 +7,8 @@ import WatchwordCryptography
 
 @testable import DeviceLogin
 
-/// If an older vault is restored, its secret must not reach the server, which would treat it as
-/// stolen.
+/// If an older vault is restored, its secret must not reach the server, which would treat the
+/// secret as stolen.
 @Suite struct StaleSecretTests {
     private static let record = ".watchword/enrolled"
 
@@ -52,7 +52,7 @@ import WatchwordCryptography
         server.faults = [.answerLost, .answerLost]
         #expect(throws: Device.lostConnection) { try device.signIn(&server) }
         let unanswered = try device.folder.bytes(of: "vault")
-        // The backup has the same secret, but would present it with another nonce.
+        // The backup has the same secret, but would present it with a different nonce.
         try restore(backup, on: device)
         #expect(throws: DeviceLoginError.stale) { try device.signIn(&server) }
         try restore(unanswered, on: device)
@@ -60,7 +60,7 @@ import WatchwordCryptography
         #expect(server.row.wiped == nil)
     }
 
-    @Test("a copy of the previous generation with another name is stale, too")
+    @Test("a copy of the previous generation under a different name is stale, too")
     func otherName() throws {
         let device = try Device()
         var server = TestServer()
@@ -75,7 +75,7 @@ import WatchwordCryptography
         #expect(server.arrived.count == 1)
     }
 
-    @Test("after enrolling again with another ticket, a stale entry signs in")
+    @Test("after a new enrolment with a different ticket, a stale entry signs in")
     func enrolledAgain() throws {
         let device = try Device()
         var server = TestServer()
@@ -89,7 +89,7 @@ import WatchwordCryptography
             try device.enrol(&server)
         }
         server.credential = "cr_second"
-        // The owner does without the newer state, which only the previous generation has.
+        // The owner gives up the newer state, which only the previous generation has.
         try FileManager.default.removeItem(
             atPath: device.folder.file(".watchword/by-name/vault/previous"))
         try device.enrol(&server, ticket: SecretBytes(text: "wwt_second"))

@@ -37,7 +37,7 @@ struct TestServer: RequestSender {
     var arrived: [HelperRequest.Login] = []
     /// Responses that replace the server's own, in order.
     var scripted: [Result<HelperResponse, HTTPHelperFailure>] = []
-    /// Called before a request is handled, to act as another process.
+    /// Called before a request is handled, to simulate a different process.
     var meanwhile: () -> Void = {}
     private var answers: [String: HelperResponse] = [:]
     private var delayed: [HelperRequest] = []
@@ -83,7 +83,7 @@ struct TestServer: RequestSender {
         case .keyRegistration, .keyActivation, .challenge, .signature, .application:
             preconditionFailure("a server for enrolled secrets got another request")
         }
-        // Denials are not recorded: the same cause denies a repeated request again.
+        // Denials are not recorded, because the same cause denies a repeated request again.
         if case .denied = answer { return answer }
         answers[request.idempotencyKey] = answer
         return answer

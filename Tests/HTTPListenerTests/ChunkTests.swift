@@ -83,7 +83,7 @@ struct ChunkTests {
         await test.stop()
     }
 
-    /// Everything that the server sends over TLS, up to the end of the connection.
+    /// All bytes that the server sends over TLS, up to the end of the connection.
     private func said(to bytes: [UInt8], port: UInt16, _ authority: String) async throws -> [UInt8]
     {
         let arguments = [

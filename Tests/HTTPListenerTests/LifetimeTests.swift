@@ -4,11 +4,11 @@ import WatchwordCoding
 
 @testable import HTTPListener
 
-/// The lifetime of a connection, and how replacing a certificate affects it.
+/// The lifetime of a connection, and the effect of a new certificate on the lifetime.
 struct LifetimeTests {
     private static let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    /// Sends a request, and runs `meanwhile` while the handler works.
+    /// Sends a request, and runs `meanwhile` while the handler is working.
     private func ask(
         _ connection: RawConnection, _ test: TestListener, _ gate: Gate,
         meanwhile: () throws -> Void = {}
@@ -51,7 +51,7 @@ struct LifetimeTests {
     }
 
     @Test(
-        "connections with a replaced certificate last five minutes, new ones an hour"
+        "connections with a replaced certificate last five minutes, and new connections last an hour"
     )
     func replaced() async throws {
         let (clock, gate) = (ListenerClock(), Gate())

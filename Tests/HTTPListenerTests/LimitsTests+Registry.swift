@@ -11,18 +11,19 @@ extension LimitsTests {
         registry.add(records[0], until: .now)
         #expect(registry.accepts(.unknown))
         registry.add(records[1], until: .now)
-        // Both requests are being handled.
+        // The handler is working on both requests.
         for record in records { registry.setDeadline(nil, of: record) }
         #expect(!registry.accepts(.unknown))
         registry.remove(records[0])
         #expect(registry.accepts(.unknown))
     }
 
-    @Test("a new connection replaces one of the site with the most that has waited longest")
+    @Test("a new connection replaces the longest-waiting connection of the busiest site")
     func replacing() {
         let now = ContinuousClock.now
         let registry = ConnectionRegistry(limit: 16, limitPerOrigin: 20, start: now)
-        // Three sites: six connections, of which the first has a request; five; one.
+        // The three sites have six connections (the first has a request), five connections, and one
+        // connection.
         let records = [
             record(peer(1), hasRequest: true), record(peer(1)), record(peer(1)), record(peer(1)),
             record(peer(1)), record(peer(1, network: 2)), record(peer(2)), record(peer(2)),
@@ -38,14 +39,14 @@ extension LimitsTests {
             #expect(replaced(records) == expected)
             registry.add(record(peer(4)), until: now + .seconds(60))
         }
-        // The ones that are replaced count until they are closed, so that too many are never open.
+        // Replaced connections count until they are closed, so that the limit is never exceeded.
         #expect(registry.count == 16)
         #expect(!registry.accepts(peer(4)))
         registry.remove(records[3])
         #expect(registry.accepts(peer(4)))
     }
 
-    @Test("connections of trusted addresses are replaced last, and only by trusted ones")
+    @Test("connections of trusted addresses are replaced last, and only by each other")
     func trusted() {
         let now = ContinuousClock.now
         let registry = ConnectionRegistry(limit: 16, limitPerOrigin: 20, start: now)
@@ -68,7 +69,7 @@ extension LimitsTests {
         #expect(replaced(records) == [0])
     }
 
-    @Test("the networks of an IPv6 /48 have four times the connections of one")
+    @Test("the networks of an IPv6 /48 together have four times the connections of one network")
     func sites() {
         let registry = ConnectionRegistry(limit: 100, limitPerOrigin: 2, start: .now)
         var count = 0
@@ -80,7 +81,7 @@ extension LimitsTests {
         }
         #expect(count == 8)
         #expect(registry.accepts(peer(2)))
-        // They do not keep out an address that sent an authenticated request.
+        // These connections do not keep out an address that sent an authenticated request.
         let known = record(peer(1, network: 99))
         registry.add(known, until: .now)
         registry.trust(known)
@@ -99,10 +100,10 @@ extension LimitsTests {
         }
     }
 
-    @Test("a site loses no connection while another one has twice as many")
+    @Test("a site loses no connection while another site has twice as many")
     func enough() {
         let now = ContinuousClock.now
-        // Two connections may be replaced at once.
+        // Two connections can be replaced at once.
         let registry = ConnectionRegistry(limit: 128, limitPerOrigin: 128, start: now)
         let records = (0..<90).map { record(peer($0 < 60 ? 1 : 2)) }
         for (index, record) in records.enumerated() {

@@ -78,8 +78,8 @@ struct LimitsTests {
     func dripping(_ beginning: String) async throws {
         let test = try TestListener(limits: shortTimeouts)
         let connection = try await test.connection(sending: beginning)
-        // Without the limit, this would continue for minutes: each byte restarts libmicrohttpd's
-        // own timeout.
+        // Without the limit, the request would continue for minutes: each byte restarts
+        // libmicrohttpd's own timeout.
         var sent = 0
         do {
             while sent < 10_000 {
@@ -125,7 +125,7 @@ struct LimitsTests {
         }
         let connection = try await test.connection(sending: "GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
         while test.handled == 0 { await Task.yield() }
-        // As if an hour had passed, which is longer than any client's limit.
+        // The clock moves by an hour, which is longer than any client's limit.
         test.listener.registry.cutOff(at: .now + .seconds(3600))
         await gate.open()
         #expect(try await connection.answer()?.status == 204)
@@ -152,7 +152,7 @@ struct LimitsTests {
         try await other.send(request)
         #expect(try await other.answer()?.headers["x-peer"] == "127.0.0.2")
         open.removeLast()
-        // The next connection is accepted once the listener has noticed that one has ended.
+        // The next connection is accepted once the listener has noticed the end of an earlier one.
         while test.listener.registry.count > 3 { await Task.yield() }
         let next = try await test.connection(sending: request)
         #expect(try await next.answer()?.status == 200)
@@ -173,12 +173,12 @@ struct LimitsTests {
         return record
     }
 
-    /// The records that were replaced: their deadlines are no longer in force.
+    /// The records of the replaced connections: their deadlines no longer apply.
     func replaced(_ records: [ConnectionRecord]) -> [Int] {
         records.indices.filter { records[$0].deadline.load(ordering: .relaxed) == .max }
     }
 
-    /// The limits of the next tests, of which 15 connections can be used, 12 of them by strangers.
+    /// The limits of the next tests, which permit 15 connections, 12 of them for strangers.
     private var fewConnections: ListenerLimits {
         var limits = ListenerLimits()
         limits.connections = 16
@@ -187,7 +187,7 @@ struct LimitsTests {
         return limits
     }
 
-    @Test("silent connections of several addresses do not keep others from being served")
+    @Test("silent connections of several addresses do not keep other clients from being served")
     func silent() async throws {
         let test = try TestListener(limits: fewConnections)
         let silent = try (0..<20).map { number in
@@ -227,7 +227,7 @@ struct LimitsTests {
             strangers.append(try await connect("/wait", from: "127.0.0.\(2 + number % 4)"))
             while test.handled < number + 2 { await Task.yield() }
         }
-        // Their requests are being handled, so none of them is replaced.
+        // The handler is working on their requests, so none of them is replaced.
         let refused = try await connect("/wait", from: "127.0.0.9")
         #expect(try await refused.receive() == [])
         for target in ["/a", "/key", "/a"] {

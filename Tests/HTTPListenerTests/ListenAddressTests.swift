@@ -68,7 +68,8 @@ struct ListeningSocketTests {
         let identity = ListeningSocket.Identity(of: number)
         let other = try socketNumber()
         let otherIdentity = ListeningSocket.Identity(of: other)
-        // As if libmicrohttpd had closed the socket, and another thread had opened a file since.
+        // This simulates that libmicrohttpd has closed the socket, and another thread has since
+        // opened a file.
         #expect(dup2(other, number) == number)
         ListeningSocket.close(number, ifStill: identity)
         #expect(ListeningSocket.Identity(of: number) == otherIdentity)

@@ -15,13 +15,13 @@ struct StoppingTests {
             return HTTPResponse(status: 200, text: "late")
         }
         let slow = try await test.connection(sending: request)
-        // A request whose body is still arriving has also begun.
+        // A request with an incomplete body has also begun.
         let sending = try await test.connection(
             sending: "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na")
         while test.listener.begunCount < 2 { await Task.yield() }
         let stopping = Task { await test.listener.stop(grace: .seconds(60)) }
         while !test.listener.isDraining { await Task.yield() }
-        // The listening socket is closed once the stop has begun; connections in its queue are
+        // The listening socket is closed at the beginning of the stop; connections in its queue are
         // reset.
         while (try? RawConnection(port: test.port)) != nil { await Task.yield() }
         try await sending.send("bc")

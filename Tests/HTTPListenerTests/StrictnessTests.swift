@@ -85,7 +85,7 @@ struct StrictnessTests {
         let test = try TestListener()
         let connection = try await test.connection(sending: one.bytes)
         let all = try await connection.receiveToEnd()
-        // The connection has ended, so this also checks that nothing follows the response.
+        // The connection has ended, so this also checks that no data follows the response.
         one.expectAnswer(all)
         #expect(test.handled == 0)
         await test.stop()
@@ -197,7 +197,7 @@ struct StrictnessTests {
         await test.stop()
     }
 
-    @Test("a client that expects 100-continue gets it, unless its body is too large")
+    @Test("a client that expects 100-continue gets this response, unless its body is too large")
     func expectation() async throws {
         let test = try TestListener()
         let connection = try await test.connection(

@@ -52,7 +52,7 @@ final class TestListener: Sendable {
         try await connection(sending: bytes).answer()
     }
 
-    /// A new connection on which `text` has been sent.
+    /// A new connection over which `text` has been sent.
     func connection(sending text: String) async throws -> RawConnection {
         try await connection(sending: Array(text.utf8))
     }
@@ -81,14 +81,14 @@ extension Listener {
 
 enum TestFailure: Error { case badAddress }
 
-/// A clock that is set by a test.
+/// A clock that a test sets.
 final class ListenerClock: Sendable {
     private let time = Mutex(ContinuousClock.now)
     var now: ContinuousClock.Instant { time.withLock { $0 } }
     func advance(by duration: Duration) { time.withLock { $0 += duration } }
 }
 
-/// The bytes to send, and the expected status; 0 for a closed connection.
+/// The bytes to send, and the expected status; 0 if the connection is closed without a response.
 struct RawCase: CustomTestStringConvertible, Sendable {
     let name: String
     let bytes: [UInt8]
@@ -122,7 +122,7 @@ func post(_ headers: String, _ body: String = "abc", version: String = "1.1") ->
 let chunks = "3\r\nabc\r\n0\r\n\r\n"
 
 extension HTTPRequestError {
-    /// A status code with which the test recognises the error; the service has its own table.
+    /// A status code by which the test recognises the error; the service has its own table.
     fileprivate var status: Int {
         switch self {
         case .malformed, .refusedByLibrary: 400

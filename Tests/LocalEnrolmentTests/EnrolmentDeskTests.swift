@@ -26,7 +26,7 @@ struct EnrolmentDeskTests {
         guard case .accepted = outcome.result else { throw UnexpectedResponse() }
     }
 
-    @Test("each change is an event that says who made it with which program")
+    @Test("each change is an event with the user and the program that made the change")
     func events() async throws {
         let fixture = try EnrolmentFixture()
         let account = try await fixture.enrolFirst().authenticator.entry.account
@@ -68,7 +68,7 @@ struct EnrolmentDeskTests {
         #expect(fixture.world.checks == 3)
     }
 
-    @Test("a wrong first code is asked for again, and the third one ends the task")
+    @Test("a wrong first code may be repeated, and the third wrong code ends the task")
     func firstCode() async throws {
         let fixture = try EnrolmentFixture()
         let program = try await fixture.program(.add(name: ""))
@@ -98,13 +98,13 @@ struct EnrolmentDeskTests {
         #expect(try await fixture.list().count { $0.state == "active" } == 2)
     }
 
-    @Test("N-33 a program that has only the login password cannot add, remove or replace")
+    @Test("N-33 a program that has only the login password cannot change credentials")
     func codeNeeded() async throws {
         let fixture = try EnrolmentFixture()
         let (authenticator, _) = try await fixture.enrolFirst()
         let id = try await fixture.list()[1].id
-        // Only the wrong codes of the first two tasks are well-formed: a third one would use up the
-        // attempts.
+        // Only the wrong codes of the first two tasks are well-formed: a third well-formed code
+        // would use up the attempts.
         let tasks: [(EnrolmentTask, String)] = [
             (.add(name: "malware"), "00000000"), (.remove(id), "00000000"),
             (.recoveryCodes, "000000 "),
@@ -119,7 +119,7 @@ struct EnrolmentDeskTests {
         let program = try await fixture.program(.add(name: "tablet"))
         try await program.answer(authenticator.code(at: fixture.world.now), to: .code)
         _ = try await program.confirmKey(at: fixture.world.now)
-        // There are recovery codes already.
+        // The user already has recovery codes.
         guard case .done = try await program.next() else { throw UnexpectedResponse() }
         #expect(fixture.world.checks == 1)
         #expect(
@@ -129,7 +129,7 @@ struct EnrolmentDeskTests {
         )
     }
 
-    @Test("N-33 a recovery code permits one change, and no second one")
+    @Test("N-33 a recovery code permits only one change")
     func recoveryCode() async throws {
         let fixture = try EnrolmentFixture()
         let (_, codes) = try await fixture.enrolFirst()
@@ -207,7 +207,7 @@ struct EnrolmentDeskTests {
         #expect(try await program.refusal() == .denied)
     }
 
-    @Test("the last authenticator cannot be removed, and another one can with a code")
+    @Test("the last authenticator cannot be removed, and any other can be removed with a code")
     func removal() async throws {
         let fixture = try EnrolmentFixture()
         let (phone, codes) = try await fixture.enrolFirst()
@@ -225,7 +225,7 @@ struct EnrolmentDeskTests {
         #expect(fixture.world.changes.last == .removed("phone"))
     }
 
-    @Test("of two programs that may remove one of two authenticators each, one does")
+    @Test("of two programs that each try to remove one of two authenticators, only one succeeds")
     func twoRemovals() async throws {
         let fixture = try EnrolmentFixture()
         let (_, codes) = try await fixture.enrolFirst()
@@ -280,7 +280,7 @@ struct EnrolmentDeskTests {
 
 @Suite("Conversations about enrolment")
 struct EnrolmentConversationTests {
-    @Test("a user has two conversations at a time")
+    @Test("a user may have two conversations at a time")
     func crowd() async throws {
         let fixture = try EnrolmentFixture()
         let first = try UserProgram(fixture.desk)
@@ -294,7 +294,7 @@ struct EnrolmentConversationTests {
         second.leave()
     }
 
-    @Test("a user ID without a name is refused before its program says anything")
+    @Test("a user ID without a name is refused before its program sends anything")
     func noName() async throws {
         let fixture = try EnrolmentFixture()
         let program = try UserProgram(fixture.desk, user: 4_000_000_000)
@@ -360,7 +360,7 @@ struct EnrolmentConversationTests {
         for response in responses { try MessageForm.check(response) }
     }
 
-    @Test("what the server shows cannot control the terminal")
+    @Test("text from the server cannot control the terminal")
     func controlCharacters() throws {
         for text in ["otpauth:\u{1B}[2J", "AAAA BBBB", "A\n", "\u{9B}2J"] {
             let text = SecretBytes(text: text)

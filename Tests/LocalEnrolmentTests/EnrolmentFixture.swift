@@ -10,14 +10,14 @@ import WatchwordSystem
 
 @testable import LocalEnrolment
 
-/// A desk with a store in memory, for the user of this process.
+/// A desk with an in-memory store, for the user of this process.
 final class EnrolmentFixture: Sendable {
     let verifier: Verifier
     let desk: EnrolmentDesk
     let subject: Subject
     let world = World()
 
-    /// What surrounds the desk.
+    /// The dependencies of the desk.
     final class World: Sendable {
         private struct State {
             var now = UnixTime(seconds: 1_795_000_000)
@@ -31,16 +31,16 @@ final class EnrolmentFixture: Sendable {
         /// The server's clock.
         var now: UnixTime { state.withLock { $0.now } }
 
-        /// What the modules say about the login password; `nil` if they cannot decide.
+        /// The modules' decision about the login password; `nil` if they cannot decide.
         var password: Bool? {
             get { state.withLock { $0.password } }
             set { state.withLock { $0.password = newValue } }
         }
 
-        /// How often the modules were asked.
+        /// The number of checks by the modules.
         var checks: Int { state.withLock { $0.checks } }
 
-        /// The changes that the desk has told.
+        /// The changes that the desk has reported.
         var changes: [OwnChange] { state.withLock { $0.changes } }
 
         func check() -> Bool? {
@@ -94,7 +94,7 @@ final class EnrolmentFixture: Sendable {
         guard case .recoveryCodes(let codes) = try await program.next(),
             case .done = try await program.next()
         else { throw UnexpectedResponse() }
-        // The first code is spent.
+        // The first code is spent by the enrolment.
         world.advance(seconds: 60)
         return (authenticator, codes)
     }
@@ -114,7 +114,7 @@ final class EnrolmentFixture: Sendable {
     }
 }
 
-/// The desk did not respond as it should.
+/// The desk did not respond as expected.
 struct UnexpectedResponse: Error {}
 
 /// An authenticator app, set up from a key URI.
@@ -131,7 +131,7 @@ struct Authenticator: Sendable {
     }
 }
 
-/// The user's end of a connection; it blocks only threads of its own.
+/// The user's end of a connection; it blocks only its own threads.
 final class UserProgram: Sendable {
     private let file: FileDescriptor
     private let frames: FrameConnection
@@ -168,19 +168,19 @@ final class UserProgram: Sendable {
         }
     }
 
-    /// Why the task is refused; `nil` if it is not.
+    /// The reason for refusing the task; `nil` if the task is not refused.
     func refusal() async throws -> TaskRefusal? {
         guard case .refused(let refusal)? = try await next() else { return nil }
         return refusal
     }
 
-    /// The question that is asked, and whether the last answer was denied; `nil` if nothing is.
+    /// The current question, and whether the last answer was denied; `nil` without a question.
     func question() async throws -> (EnrolmentQuestion, Bool)? {
         guard case .asks(let question, let isRepeated)? = try await next() else { return nil }
         return (question, isRepeated)
     }
 
-    /// Answers the only question that comes next.
+    /// Answers the next question, which must be the only one.
     func answer(_ text: String, to expected: EnrolmentQuestion) async throws {
         guard let (question, _) = try await question(), question == expected else {
             throw UnexpectedResponse()
@@ -196,6 +196,6 @@ final class UserProgram: Sendable {
         return authenticator
     }
 
-    /// Ends the program.
+    /// Ends the connection of the program.
     func leave() { file.shutDown() }
 }

@@ -7,7 +7,7 @@ import WatchwordSystem
 
 @testable import LocalSockets
 
-/// The requests that arrived, and how many were answered at the same time.
+/// The requests that arrived, and the number of requests that were answered at the same time.
 private final class Record: Sendable {
     private let state = Mutex<(requests: [[UInt8]], running: Int, most: Int)>(([], 0, 0))
     private let closings = Mutex<[ClosingCause]>([])
@@ -30,7 +30,7 @@ private final class Record: Sendable {
 
     func end() { state.withLock { $0.running -= 1 } }
 
-    /// Waits until this many requests have arrived.
+    /// Waits until this number of requests has arrived.
     func wait(for count: Int) async throws {
         while requests.count < count { try await Task.sleep(for: .milliseconds(1)) }
     }
@@ -49,7 +49,7 @@ struct LocalListenerTests {
         try LocalEndpoint.make(at: path, mode: 0o600)
     }
 
-    /// Starts a listener that returns the bytes of a request, which has four, in reverse.
+    /// Starts a listener that returns the four bytes of a request in reverse order.
     private func start(
         on endpoint: LocalEndpoint, connections: Int = 8, perUser: Int = 8,
         timeout: Duration = .seconds(60), holding gate: Gate? = nil,
@@ -83,14 +83,14 @@ struct LocalListenerTests {
         #expect(await listener.stop(grace: .seconds(60)))
     }
 
-    @Test("a longer request is noticed, and a shorter one is not answered")
+    @Test("a longer request is detected, and a shorter request is not answered")
     func sizes() async throws {
         let listener = try start(on: endpoint())
         #expect(try await LocalClient(path, sending: [1, 2, 3, 4, 5]).awaitAnswer() == [])
         #expect(record.requests == [[1, 2, 3, 4, 5]])
         let short = try LocalClient(path, sending: [1, 2, 3])
         short.file.shutDown()
-        // Connections are accepted in order.
+        // The listener accepts connections in order.
         #expect(try await LocalClient(path, sending: [6, 7, 8, 9]).awaitAnswer() == [9, 8, 7, 6])
         #expect(record.requests == [[1, 2, 3, 4, 5], [6, 7, 8, 9]])
         #expect(await listener.stop(grace: .seconds(60)))
@@ -192,7 +192,7 @@ struct LocalListenerTests {
     func late() async throws {
         let listener = try start(on: endpoint())
         let late = try LocalClient(path, sending: [1, 2, 3])
-        // Connections are accepted in order.
+        // The listener accepts connections in order.
         #expect(try await LocalClient(path, sending: [5, 6, 7, 8]).awaitAnswer() == [8, 7, 6, 5])
         async let isComplete = listener.stop(grace: .seconds(60))
         while !listener.isStopping { await Task.yield() }
@@ -201,7 +201,7 @@ struct LocalListenerTests {
         #expect(await isComplete)
     }
 
-    @Test("a conversation is handed over with the process that connected")
+    @Test("a conversation is handed over with the identity of the connected process")
     func conversation() async throws {
         let (peers, found) = AsyncStream.makeStream(of: LocalSocket.Peer.self)
         let use = LocalEntrance.Use.conversation { file, peer in
@@ -217,12 +217,12 @@ struct LocalListenerTests {
         #expect(await listener.stop(grace: .seconds(60)))
     }
 
-    @Test("a new socket replaces one whose process has ended, and nothing else")
+    @Test("a new socket replaces only a socket whose process has ended")
     func abandoned() async throws {
         let abandoned = try LocalSocket.listen(at: path)
         let inUse = SystemCallFailure(call: "bind", number: EADDRINUSE)
         #expect(throws: inUse) { _ = try LocalEndpoint.make(at: path, mode: 0o600) }
-        // Closes the socket, but leaves its name.
+        // Closes the socket, but keeps its name.
         func end(_ file: consuming FileDescriptor) {}
         end(abandoned)
         let endpoint = try LocalEndpoint.make(at: path, mode: 0o666)

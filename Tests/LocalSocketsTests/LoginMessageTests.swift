@@ -4,7 +4,7 @@ import WatchwordCryptography
 
 @testable import LocalSockets
 
-/// A message in `Vectors/login/messages.json`, and what it says.
+/// A message in `Vectors/login/messages.json`, and its fields.
 private struct MessageVector: Codable, Sendable {
     let message: String
     let valid: Bool
@@ -25,7 +25,7 @@ private struct MessageVector: Codable, Sendable {
         try VectorFile<MessageVector>("login/messages.json").cases.filter { $0.message == message }
     }
 
-    /// The message as it is sent.
+    /// The encoded message.
     func bytes(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         for (offset, text) in parts {
@@ -54,7 +54,7 @@ private struct MessageVector: Codable, Sendable {
 
 @Suite("Messages of the login protocol")
 struct LoginMessageTests {
-    @Test("requests are read as the vectors say, and the invalid ones are refused")
+    @Test("valid requests decode as in the vectors, and invalid requests are refused")
     func requests() throws {
         let vectors = try MessageVector.all("request")
         #expect(vectors.contains { $0.valid } && vectors.contains { !$0.valid })
@@ -108,7 +108,7 @@ struct LoginMessageTests {
         }
     }
 
-    @Test("responses are written as the vectors say")
+    @Test("responses are encoded as in the vectors")
     func responses() throws {
         let vectors = try MessageVector.all("response").filter(\.valid)
         #expect(!vectors.isEmpty)

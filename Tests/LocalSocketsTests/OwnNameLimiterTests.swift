@@ -15,7 +15,7 @@ struct OwnNameLimiterTests {
         #expect(limiter.take(1_000, now: start + .seconds(60)) == 60)
     }
 
-    @Test("each user has a limit of their own")
+    @Test("each user has a separate limit")
     func users() {
         let limiter = OwnNameLimiter.ofAttempts()
         for _ in 0..<3 { #expect(limiter.take(1_000, now: start) == nil) }
@@ -23,7 +23,7 @@ struct OwnNameLimiterTests {
         #expect(limiter.take(1_001, now: start) == nil)
     }
 
-    @Test("an attempt that is given back can be taken again, and no more than those")
+    @Test("an attempt that is given back can be used again, and no further attempt can")
     func givingBack() {
         let limiter = OwnNameLimiter.ofAttempts()
         for _ in 0..<100 {
@@ -45,7 +45,7 @@ struct OwnNameLimiterTests {
         #expect(limiter.take(most, now: start) == 60)
         #expect(limiter.take(0, now: start) == nil)
         #expect(limiter.count == OwnNameLimiter.capacity)
-        // Two of the first user's attempts have to be restored, and one of each other user.
+        // Two attempts of the first user must be restored, and one attempt of each other user.
         #expect(limiter.take(most, now: start + .seconds(61)) == nil)
         #expect(limiter.count == 2)
     }

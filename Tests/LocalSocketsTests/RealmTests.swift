@@ -15,7 +15,7 @@ struct RealmTests {
         }
     }
 
-    @Test("an account's subject names its realm")
+    @Test("an account's subject contains its realm")
     func subject() throws {
         let realm = try #require(Realm("mill.example"))
         #expect(realm.subject(of: "alice") == "unix:mill.example:alice")

@@ -314,7 +314,7 @@ class PlaceTests(ModuleTestCase):
     def test_file(self):
         (self.folder / "file").touch()
         self.refused(f"{self.folder}/file", "not a socket")
-        self.refused(f"{self.folder}/file/pam", "a folder on the way is a link or a file")
+        self.refused(f"{self.folder}/file/pam", "a folder in the path is a link or a file")
 
     def test_owner(self):
         """The socket must belong to root."""
@@ -325,18 +325,18 @@ class PlaceTests(ModuleTestCase):
         self.assertEqual(self.sign_in("123456").result, "success")
 
     def test_folders(self):
-        """Every folder on the way must belong to root, who alone may write to it."""
+        """Every folder in the path must belong to root, and only root may write to it."""
         inner = self.folder / "inner"
         inner.mkdir()
         self.serve(path=f"{inner}/pam")
         for folder in (inner, self.folder):
             folder.chmod(0o775)
-            self.refused(f"{inner}/pam", "others than root can write to a folder on the way")
+            self.refused(f"{inner}/pam", "non-root users can write to a folder in the path")
             folder.chmod(0o1777)
-            self.refused(f"{inner}/pam", "others than root can write to a folder on the way")
+            self.refused(f"{inner}/pam", "non-root users can write to a folder in the path")
             folder.chmod(0o755)
             os.chown(folder, 65533, 0)
-            self.refused(f"{inner}/pam", "a folder on the way does not belong to root")
+            self.refused(f"{inner}/pam", "a folder in the path does not belong to root")
             os.chown(folder, 0, 0)
         self.assertEqual(self.sign_in("123456", stack=f"auth required MODULE socket={inner}/pam").result, "success")
 
@@ -344,7 +344,7 @@ class PlaceTests(ModuleTestCase):
         self.serve()
         (self.folder / "folder").symlink_to(self.folder)
         (self.folder / "link").symlink_to(self.socket)
-        self.refused(f"{self.folder}/folder/pam", "a folder on the way is a link or a file")
+        self.refused(f"{self.folder}/folder/pam", "a folder in the path is a link or a file")
         self.refused(f"{self.folder}/link", "not a socket")
 
     def test_standard(self):

@@ -8,7 +8,7 @@ import WatchwordCryptography
 
 @Suite("Attestation objects")
 struct AttestationVectorTests {
-    /// In November 2026.
+    /// The time is in November 2026.
     private static let time: Int64 = 1_795_000_000
 
     private let vectors: [AttestationVector]
@@ -32,7 +32,7 @@ struct AttestationVectorTests {
             do {
                 object = try AttestationObject([UInt8](vector.object))
             } catch {
-                // Counted with the format "none".
+                // Objects that do not decode are counted with the format "none".
                 if format == "none" {
                     #expect(error.ceremonyName == vector.verdict, "\(vector.name)")
                     count += 1
@@ -56,7 +56,7 @@ struct AttestationVectorTests {
     }
 
     @Test(
-        "each changed byte of a good object is refused",
+        "a valid object with any byte changed is refused",
         arguments: [
             "packed, self", "packed, certified", "tpm, a P-256 key", "tpm, an RSA key",
             "android-key, in the trusted environment", "apple", "fido-u2f",
@@ -67,7 +67,7 @@ struct AttestationVectorTests {
         let good = [UInt8](vector.object)
         let anchor = vector.anchor ?? "root"
         #expect(try isAccepted(good, anchor))
-        // A U2F key signs neither flags, count nor AAGUID.
+        // A U2F signature covers neither flags, count nor AAGUID.
         let data = try AttestationObject(good).registration.data.encoded
         let start = try #require(good.firstRange(of: data)).lowerBound
         let unsigned = vector.name == "fido-u2f" ? (start + 32)..<(start + 53) : 0..<0
@@ -95,7 +95,8 @@ struct AttestationVectorTests {
         }
     }
 
-    /// Whether the object is read, its statement verified and, if it has certificates, anchored.
+    /// Whether the object decodes, its statement is verified and, if it has certificates, they
+    /// chain to an anchor.
     private func isAccepted(_ encoded: [UInt8], _ anchor: String) throws -> Bool {
         let object: AttestationObject
         do { object = try AttestationObject(encoded) } catch { return false }
@@ -125,7 +126,7 @@ struct AttestationVectorTests {
 }
 
 extension AttestationOutcome {
-    /// The certificates, if the statement is valid and has some.
+    /// The certificates, if the statement is valid and has any.
     var certificates: AttestationCertificates? {
         switch self {
         case .verified(.certified(let found)), .verified(.weaklyCertified(let found)): found

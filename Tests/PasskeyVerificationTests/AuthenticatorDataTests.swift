@@ -71,7 +71,7 @@ struct AuthenticatorDataTests {
         #expect(throws: DenialReason.authenticatorData) { try RegistrationData(changed.header) }
     }
 
-    @Test("W-05 W-13 K-48 extension outputs are there exactly if the flag says so, and are one map")
+    @Test("W-05 W-13 K-48 extension outputs are present as their flag states, and are one map")
     func extensions() throws {
         let map = EncodedCBOR.named(["credProps": .named(["rk": .boolean(true)])]).encoded
         for (flags, rest, isAccepted) in [
@@ -98,7 +98,7 @@ struct AuthenticatorDataTests {
         }
     }
 
-    @Test("K-49 a length of the credential's id beyond the end is refused")
+    @Test("K-49 a credential id that extends beyond the end is refused")
     func lengthBeyondTheEnd() {
         let rest = good.credentialID.count + good.key.encoded.count
         for stated in [rest + 1, 0xffff] {
@@ -169,7 +169,7 @@ struct AuthenticatorDataTests {
         }
     }
 
-    @Test("W-19 an assertion is valid for its data, its client data and its key alone")
+    @Test("W-19 an assertion is valid only for its data, its client data and its key")
     func signature() throws {
         let data = try AuthenticatorData(assertion: assertion(flags: 5))
         let hash = [UInt8](repeating: 1, count: 32)
@@ -195,14 +195,14 @@ struct AuthenticatorDataTests {
     }
 }
 
-/// The parts of the authenticator data of a registration, so that tests can change one.
+/// The parts of the authenticator data of a registration, each of which tests can change.
 struct RegistrationBytes {
     var relyingPartyHash = [UInt8](repeating: 7, count: 32)
     var flags: UInt8 = 0x45
     var count: [UInt8] = [0, 0, 0, 9]
     var model = [UInt8](repeating: 3, count: 16)
     var credentialID = [UInt8](repeating: 5, count: 32)
-    /// The length that is stated.
+    /// The length that the data states.
     var statedCount: Int?
     var key: EncodedCBOR
     var rest: [UInt8] = []
@@ -223,6 +223,6 @@ struct RegistrationBytes {
             + key.encoded + rest
     }
 
-    /// What every ceremony has.
+    /// The fields that every ceremony has.
     var header: [UInt8] { relyingPartyHash + [flags] + count }
 }

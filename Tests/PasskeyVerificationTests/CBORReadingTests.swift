@@ -18,7 +18,7 @@ struct CBORReadingTests {
         #expect(try readCBOR(once.encoded, keyOrder: order).members?.count == 2)
     }
 
-    @Test("keys are equal if their bytes are, not if their texts are canonically equivalent")
+    @Test("keys are equal if their bytes are equal, not if their texts are canonically equivalent")
     func canonicallyEquivalentKeys() throws {
         let map = EncodedCBOR.named(["K": .null, "\u{212a}": .boolean(true)])
         let value = try readCBOR(map.encoded, keyOrder: .canonical)
@@ -37,9 +37,9 @@ struct CBORReadingTests {
         }
     }
 
-    @Test("K-43 a head that is not in its shortest form is refused, the next value is accepted")
+    @Test("K-43 a head that is not in its shortest form is refused, and the next value is accepted")
     func shortestForm() throws {
-        // The largest value that a shorter head could hold, and the width of the longer head.
+        // The largest value that a shorter head can hold, and the width of the longer head.
         for (largest, width) in [(UInt64(23), 1), (0xff, 2), (0xffff, 4), (0xffff_ffff, 8)] {
             for majorType in [UInt8(0), 1] {
                 let long = EncodedCBOR.head(majorType, largest, width: width)
@@ -77,7 +77,7 @@ struct CBORReadingTests {
         }
     }
 
-    @Test("K-45 five levels of arrays and maps are refused, four are accepted")
+    @Test("K-45 five levels of arrays and maps are refused, and four are accepted")
     func levels() throws {
         func nested(_ levels: Int, _ wrap: (EncodedCBOR) -> EncodedCBOR) -> [UInt8] {
             (0..<levels).reduce(.null) { inner, _ in wrap(inner) }.encoded
@@ -97,7 +97,7 @@ struct CBORReadingTests {
         #expect(throws: PasskeyError.overLimit(.members)) {
             try readCBOR(array(65).encoded, keyOrder: .any)
         }
-        // An array of four arrays: 1 + 4 + the items inside.
+        // An array of four arrays has 1 + 4 items, plus the items inside.
         let most = EncodedCBOR.array([array(63), array(63), array(63), array(62)])
         #expect(throws: Never.self) { try readCBOR(most.encoded, keyOrder: .any) }
         let tooMany = EncodedCBOR.array([array(63), array(63), array(63), array(63)])
@@ -113,7 +113,7 @@ struct CBORReadingTests {
     }
 
     @Test(
-        "K-46 claimed members and bytes are not allocated",
+        "K-46 no memory is allocated for claimed members and bytes",
         arguments: [
             (UInt8(4), PasskeyError.overLimit(.members)), (5, .overLimit(.members)),
             (2, .truncated), (3, .truncated),
@@ -123,7 +123,8 @@ struct CBORReadingTests {
         for claimed in [UInt64(1) << 32, 1 << 63, .max] {
             let head = EncodedCBOR.head(majorType, claimed)
             #expect(throws: error) { try readCBOR(head, keyOrder: .any) }
-            // Nested as deep as is allowed: each level claims as much.
+            // The items are nested as deeply as permitted, and the head inside claims the same
+            // length.
             let nested = EncodedCBOR.array([.array([.array([.raw(head)])])])
             #expect(throws: error) { try readCBOR(nested.encoded, keyOrder: .any) }
         }
@@ -131,7 +132,7 @@ struct CBORReadingTests {
         #expect(try peakKibibytes() - before < 8 << 10)
     }
 
-    @Test("the order of keys is checked only if it is asked for")
+    @Test("the order of keys is checked only on request")
     func keyOrder() throws {
         let sorted = EncodedCBOR.map([
             .init(.integer(1), .null), .init(.integer(24), .null), .init(.integer(256), .null),
@@ -189,7 +190,7 @@ struct CBORReadingTests {
         #expect(throws: PasskeyError.truncated) { try reader.next(keyOrder: .canonical) }
     }
 
-    /// The most memory that this process has ever used.
+    /// The peak memory use of this process.
     private func peakKibibytes() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
@@ -207,7 +208,7 @@ struct RFC8949Tests {
 
     private static let vectors = Result { try VectorFile<Vector>("cbor/rfc8949.json").cases }
 
-    @Test("the examples of appendix A are read, and what WebAuthn does not use is refused")
+    @Test("the examples of appendix A decode, and items that WebAuthn does not use are refused")
     func examples() throws {
         for vector in try Self.vectors.get() {
             let bytes = try Hex.bytes(vector.encoded)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("CBOR round trip")
 struct CBORRoundTripTests {
-    @Test("what an independent encoder wrote is read back; every truncation is refused")
+    @Test("the output of an independent encoder decodes, and every truncation is refused")
     func roundTrip() throws {
         var generator = SeededGenerator(seed: 15)
         for _ in 0..<2_000 {
@@ -20,7 +20,7 @@ struct CBORRoundTripTests {
         }
     }
 
-    @Test("a changed byte is refused, or yields another item that is encoded in just that way")
+    @Test("a changed byte is refused, or yields a different item with exactly this encoding")
     func changedByte() throws {
         var generator = SeededGenerator(seed: 16)
         var accepted = 0
@@ -64,7 +64,7 @@ struct CBORRoundTripTests {
         }
     }
 
-    /// Integers of every length.
+    /// The integers have encodings of every length.
     private func randomInteger(_ generator: inout SeededGenerator) -> Int64 {
         Int64.random(in: .min ... .max, using: &generator)
             >> Int64.random(in: 0..<64, using: &generator)
@@ -77,7 +77,7 @@ struct CBORRoundTripTests {
 }
 
 extension EncodedCBOR {
-    /// The item as the encoder takes it, with the keys in canonical order.
+    /// The item in the form that the encoder accepts, with the keys in canonical order.
     fileprivate init(_ value: CBORValue) {
         switch value {
         case .unsigned(let value): self.init(unsigned: value)

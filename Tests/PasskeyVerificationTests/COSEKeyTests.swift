@@ -59,7 +59,7 @@ struct COSEKeyTests {
     }
 
     @Test(
-        "N-25 an algorithm that is unknown is refused", arguments: [-37, -47, -65535, 0, 7, -258])
+        "N-25 an unknown algorithm is refused", arguments: [-37, -47, -65535, 0, 7, -258])
     func unknownAlgorithm(number: Int64) throws {
         #expect(throws: DenialReason.algorithm) { try read([1: 2, 3: number, -1: 1], x, y) }
     }
@@ -73,7 +73,7 @@ struct COSEKeyTests {
         }
     }
 
-    @Test("the order of keys is checked, and nothing may follow")
+    @Test("the order of keys is checked, and trailing bytes are refused")
     func order() throws {
         let swapped = EncodedCBOR.numbered([
             3: .integer(-7), 1: .integer(2), -1: .integer(1), -2: x, -3: y,

@@ -6,7 +6,8 @@ import WatchwordCryptography
 
 @testable import PasskeyVerification
 
-/// Whole ceremonies of Chromium; what is expected comes from the authenticator, not from the bytes.
+/// Complete ceremonies of Chromium; the expected values come from the authenticator, not from the
+/// bytes.
 @Suite("Ceremonies recorded in Chromium")
 struct CeremonyTests {
     struct Vector: Codable, Sendable {
@@ -60,7 +61,7 @@ struct CeremonyTests {
         }
     }
 
-    /// The members that the tests need of what a browser returns.
+    /// The members of a browser's response that the tests need.
     private struct Response: Decodable {
         struct Content: Decodable {
             let clientDataJSON: String
@@ -101,7 +102,7 @@ struct CeremonyTests {
             vectors.contains { $0.expected.n != nil } && vectors.contains { $0.expected.alg == -8 })
     }
 
-    @Test("each assertion is signed by the registered key, and by no other one")
+    @Test("each assertion is signed by the registered key, and by no other key")
     func assertions() throws {
         let keys = try vectors.map { try object(read($0.response)).registration.key }
         for (index, vector) in vectors.enumerated() {
@@ -123,7 +124,7 @@ struct CeremonyTests {
         }
     }
 
-    @Test("an attestation that signs something is bound to the client data")
+    @Test("a signed attestation is bound to the client data")
     func otherClientData() throws {
         let statements = try vectors.map { try object(read($0.response)) }
             .filter { $0.format != "none" }
@@ -151,7 +152,7 @@ struct CeremonyTests {
 
     private func digest(_ bytes: [UInt8]) -> [UInt8] { sha256(bytes.span) }
 
-    /// x, y, n and e in hexadecimal, where the key has them.
+    /// The parameters x, y, n and e in hexadecimal, where the key has them.
     private func numbers(_ key: PublicKey) -> [String?] {
         func text(_ bytes: some Sequence<UInt8>) -> String {
             bytes.map { String(format: "%02x", $0) }.joined()

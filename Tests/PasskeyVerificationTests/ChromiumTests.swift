@@ -30,7 +30,7 @@ struct ChromiumTests {
         relyingParty = sha256(name.span)
     }
 
-    @Test("what Chromium's authenticators register and sign is accepted")
+    @Test("registrations and signatures of Chromium's authenticators are accepted")
     func ceremonies() throws {
         for vector in vectors {
             let object = try AttestationObject([UInt8](vector.object))
@@ -61,7 +61,7 @@ struct ChromiumTests {
         #expect(vectors.contains { $0.name.contains("backed up") })
     }
 
-    @Test("another credential's signature is refused")
+    @Test("the signature of a different credential is refused")
     func anotherCredential() throws {
         let keys = try vectors.map { vector in
             try AttestationObject([UInt8](vector.object)).registration.key

@@ -4,7 +4,7 @@ import WatchwordCryptography
 
 @testable import PasskeyVerification
 
-/// How strictly the browser's client data is read.
+/// The strict rules for reading a browser's client data.
 @Suite("Client data")
 struct ClientDataTests {
     private static let good =
@@ -55,7 +55,7 @@ struct ClientDataTests {
     }
 
     @Test(
-        "a member that is not known may be any number",
+        "an unknown member may be any number",
         arguments: ["1.5", "-1.5e30", "9223372036854775808"])
     func numbers(number: String) {
         #expect(read(Self.good + ",\"a\":\(number)}") != nil)
@@ -66,11 +66,11 @@ struct ClientDataTests {
 
     static let malformedTexts: [String] = [
         "", "{}", "[]", "null", good, good + "}}", good + "} x", good + ",}",
-        // A member twice, in either order.
+        // A member occurs twice, in either order.
         good + #","type":"webauthn.create"}"#,
         twice,
         good + #","a":{"b":1,"b":2}}"#,
-        // A member of another type, or missing.
+        // A member has a different type, or is missing.
         #"{"type":1,"challenge":"AAAA","origin":"https://mill.example"}"#,
         #"{"type":"webauthn.get","challenge":null,"origin":"https://mill.example"}"#,
         #"{"type":"webauthn.get","challenge":"AAAA","origin":["https://mill.example"]}"#,
@@ -78,7 +78,7 @@ struct ClientDataTests {
         good + #","crossOrigin":"true"}"#, good + #","crossOrigin":null}"#,
         good + #","crossOrigin":0}"#, good + #","topOrigin":null}"#,
         good + #","topOrigin":true}"#,
-        // NUL, an unpaired surrogate, a line break in a string.
+        // A string contains NUL, an unpaired surrogate or a line break.
         good + #","a":"\u0000"}"#, good + #","a":"\ud800"}"#, good + ",\"a\":\"\n\"}",
         good + ",\"a\":\"\u{0}\"}",
     ]

@@ -36,7 +36,7 @@ struct DeviceTests {
             }
             #expect(found.isKeyInHardware)
             #expect(found.chain.count == 2)
-            // The anchor is the intermediate certificate.
+            // The trust anchor is the intermediate certificate.
             let anchors = try TrustAnchors([found.chain[1]])
             let inSeptember2021: Int64 = 1_630_540_800
             let inNovember2026: Int64 = 1_795_000_000

@@ -4,7 +4,7 @@ import WatchwordCryptography
 
 @testable import PasskeyVerification
 
-/// The keys with which signatures of passkeys that do not exist are checked.
+/// The keys that check the signatures of passkeys that do not exist.
 struct DummyPasskeyKeyTests {
     @Test("V-06 each algorithm has a dummy key that OpenSSL loads and that accepts no signature")
     func keys() throws {
@@ -12,7 +12,7 @@ struct DummyPasskeyKeyTests {
             let key = try COSEKey.read(
                 alreadyChecked: DummyPasskeyKey.encoded(algorithm))
             #expect(key.algorithm == algorithm)
-            // The points also pass the check of the curve's equation.
+            // The points also satisfy the equation of the curve.
             if algorithm != .rs256 { _ = try COSEKey.read(DummyPasskeyKey.encoded(algorithm)) }
             for count in [0, 64, 70, 256] {
                 let signature = [UInt8](repeating: 1, count: count)

@@ -6,7 +6,7 @@ import WatchwordCryptography
 
 @testable import PasskeyVerification
 
-/// What pages pass to browsers.
+/// The options that pages pass to browsers.
 @Suite("Options for browsers")
 struct OptionsTests {
     private let passkeys: Passkeys

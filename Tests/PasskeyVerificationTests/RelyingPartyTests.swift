@@ -2,7 +2,7 @@ import Testing
 
 @testable import PasskeyVerification
 
-/// Which settings of a relying party are accepted.
+/// The accepted settings of a relying party.
 @Suite("Relying parties")
 struct RelyingPartyTests {
     private func fault(
@@ -46,7 +46,7 @@ struct RelyingPartyTests {
         #expect(fault(related: [origin]) == .origin(origin))
     }
 
-    @Test("K-06 an origin of another site is accepted only as a related or a top origin")
+    @Test("K-06 an origin of a different site is accepted only as a related or a top origin")
     func scope() {
         for origin in [
             "https://other.example", "https://mill.example.evil", "https://amill.example",

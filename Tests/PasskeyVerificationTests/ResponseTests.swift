@@ -8,7 +8,7 @@ import WatchwordCryptography
 
 @testable import PasskeyVerification
 
-/// How the objects that browsers return are read, and what browsers are given.
+/// The objects that browsers return, and the objects that browsers receive.
 @Suite("Browser messages")
 struct ResponseTests {
     private static let clientData =
@@ -47,7 +47,7 @@ struct ResponseTests {
         #expect(short.response().transports == [])
     }
 
-    @Test("W-16 an authentication's object is read, with or without a user handle")
+    @Test("W-16 an authentication response is parsed, with or without a user handle")
     func assertions() throws {
         let read = try AssertionResponse.read(assertion()).response()
         #expect(read.authenticatorData == [0, 0, 0])
@@ -110,7 +110,7 @@ struct ResponseTests {
         }
     }
 
-    @Test("the text of a browser's object is read strictly")
+    @Test("the text of a browser's object is parsed strictly")
     func texts() throws {
         let created = try registration().rendered().known
         let text = String(decoding: created, as: UTF8.self)

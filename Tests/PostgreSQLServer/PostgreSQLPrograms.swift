@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// PostgreSQL's programs as Debian installs them, and the user that they run as.
+/// PostgreSQL's programs as Debian installs them, and the user that runs them.
 enum PostgreSQLPrograms {
     /// The oldest version that Watchword supports.
     static let oldest = 15
@@ -16,7 +16,7 @@ enum PostgreSQLPrograms {
             .first { FileManager.default.isExecutableFile(atPath: "\($0)/initdb") }
     }()
 
-    /// Leaves out every variable that could redirect a client to another server.
+    /// Omits every variable that could redirect a client to a different server.
     static let environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C", "PGCONNECT_TIMEOUT": "10"]
 
     /// The user of the Debian package, because the server refuses to run as root; `nil` if the
@@ -48,7 +48,7 @@ enum PostgreSQLPrograms {
     }
 }
 
-/// Why a test server is missing or did not work.
+/// The reason why a test server is missing or failed.
 public enum PostgreSQLServerError: Error {
     /// Debian's `postgresql` is not installed.
     case missing

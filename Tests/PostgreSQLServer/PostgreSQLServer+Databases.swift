@@ -12,14 +12,14 @@ extension PostgreSQLServer {
         return url(name)
     }
 
-    /// The URL of the database `name`.
+    /// The URL for connecting to the database `name`.
     public func url(_ name: String, user: String = "watchword") -> String {
         PostgreSQLServer.url(name, user: user, of: [self])
     }
 
     /// The URL of a database that all these servers replicate.
     ///
-    /// One of them accepts writes.
+    /// One of the servers accepts writes.
     public static func url(
         _ name: String, user: String = "watchword", of servers: [PostgreSQLServer]
     ) -> String {
@@ -44,14 +44,14 @@ extension PostgreSQLServer {
 }
 
 extension PostgreSQLServer {
-    /// One of PostgreSQL's own client programs.
+    /// A client program of PostgreSQL.
     public static func program(_ name: String) -> ForeignProgram? {
         PostgreSQLPrograms.folder.map { ForeignProgram(path: "\($0)/\(name)") }
     }
 
-    /// Waits until this call's own connection is the only one to the database.
+    /// Waits until this call's own connection is the only connection to the database.
     ///
-    /// A server keeps working on a statement for a while after its client has disconnected.
+    /// A server continues a statement for a while after its client has disconnected.
     public func awaitNoClients(of database: String) throws {
         try poll("all clients disconnect") {
             let others = """

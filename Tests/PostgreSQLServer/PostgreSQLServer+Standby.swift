@@ -3,8 +3,8 @@ import Foundation
 extension PostgreSQLServer {
     /// Creates a standby that replicates this server.
     ///
-    /// - Parameter isSynchronous: whether a commit here waits until the standby has flushed it to
-    ///   disk. Without its only synchronous standby, a primary completes no commit.
+    /// - Parameter isSynchronous: whether a commit here waits until the standby has flushed the
+    ///   commit to disk. Without its only synchronous standby, a primary completes no commit.
     public func addStandby(isSynchronous: Bool) throws -> PostgreSQLServer {
         let name = "standby_\(UUID().uuidString.prefix(8).lowercased())"
         let standby = try PostgreSQLServer { standby in
@@ -52,12 +52,12 @@ extension PostgreSQLServer {
 
     /// Stops replication from this primary.
     ///
-    /// Anything it commits from now on is lost if the primary is lost, unless replication resumes.
+    /// Later commits are lost if the primary is lost, unless replication resumes.
     public func withholdReplication() throws {
         for pid in try replicators() { try Postmaster.halt(pid) }
     }
 
-    /// Resumes replication, including the changes held back.
+    /// Resumes replication, including the delayed changes.
     public func resumeReplication() throws {
         for pid in try replicators() { kill(pid, SIGCONT) }
     }

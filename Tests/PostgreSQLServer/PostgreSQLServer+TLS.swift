@@ -13,7 +13,8 @@ extension PostgreSQLServer {
         try makeTestIdentity(name, in: folder)
         let certificate = folder.file("\(name).pem")
         let key = folder.file("\(name).key")
-        // The folder belongs to the test's user, but the server reads the files as another user.
+        // The folder belongs to the test's user, but a different user runs the server that reads
+        // the files.
         try setMode(0o755, of: folder.path)
         if let user = PostgreSQLPrograms.servingUser {
             for path in [certificate, key] {

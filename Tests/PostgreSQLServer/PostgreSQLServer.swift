@@ -4,14 +4,14 @@ import TestSupport
 
 /// A PostgreSQL server for one test, on 127.0.0.1, in its own folder, with full durability.
 ///
-/// It ends with its last owner, or with the test process, however that ends. Skip the test if
-/// PostgreSQL is not installed:
-/// `@Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))`.
+/// The server ends with its last owner, or with the test process, however the process ends. Skip
+/// the test if PostgreSQL is not installed: `@Suite(.enabled(if: PostgreSQLServer.isInstalled,
+/// "postgresql is missing"))`.
 public final class PostgreSQLServer: Sendable {
     /// Whether PostgreSQL's programs are installed.
     public static let isInstalled = PostgreSQLPrograms.folder != nil
 
-    /// One server for all tests in this process that do not break it, started on first use.
+    /// One server for all tests of this process that do not disturb it, started at first use.
     public static func shared() throws -> PostgreSQLServer { try theShared.get() }
     private static let theShared = Result { try PostgreSQLServer.start() }
 
@@ -51,8 +51,8 @@ public final class PostgreSQLServer: Sendable {
     public static let password = "known test password"
 
     init(filling fill: (PostgreSQLServer) throws -> Void) throws {
-        // Not below TMPDIR, which other users may not be allowed to enter. The path is short
-        // because Unix socket paths have a length limit.
+        // The folder is not below TMPDIR, which other users may not be allowed to enter. The path
+        // is short because Unix socket paths have a length limit.
         folder = "/tmp/watchword-\(UUID().uuidString.prefix(13))"
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false,
@@ -70,11 +70,13 @@ public final class PostgreSQLServer: Sendable {
         let usual = [
             "listen_addresses": "127.0.0.1", "port": "\(port)", "unix_socket_directories": folder,
             "timezone": "UTC", "log_timezone": "UTC",
-            // Shared memory in files in the server's folder, so that it is removed with the folder.
+            // Shared memory is in files in the server's folder, so that it is removed with the
+            // folder.
             "dynamic_shared_memory_type": "mmap",
             // Many tests run at once, each with several servers of four connections.
             "max_connections": "400",
-            // Replication that a test holds back must stay connected, however long the test takes.
+            // A replication connection that a test delays must stay open, however long the test
+            // takes.
             "wal_sender_timeout": "0", "wal_receiver_timeout": "0",
         ]
         let lines = usual.merging(settings) { $1 }.sorted { $0.key < $1.key }
@@ -87,7 +89,7 @@ public final class PostgreSQLServer: Sendable {
         let path = "\(data)/pg_hba.conf"
         let old = try String(contentsOfFile: path, encoding: .utf8)
         if !old.hasPrefix(rules) {
-            // Written in place: a new file would have another owner.
+            // The file is written in place, because a new file would have a different owner.
             let file = try FileHandle(forWritingTo: URL(filePath: path))
             try file.write(contentsOf: Data((rules + old).utf8))
             try file.close()
@@ -126,17 +128,17 @@ public final class PostgreSQLServer: Sendable {
     /// Whether the postmaster is running.
     public var isRunning: Bool { Postmaster(serving: data) != nil }
 
-    /// The log so far.
+    /// The content of the log so far.
     public func logged() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
 
-    /// Shuts the server down in its fast mode, which disconnects the clients.
+    /// Shuts the server down in fast mode, which disconnects the clients.
     public func stop() throws {
         guard let postmaster = Postmaster(serving: data) else { return }
         kill(postmaster.pid, SIGINT)
         try awaitEnd()
     }
 
-    /// Kills all its processes with SIGKILL.
+    /// Kills all processes of the server with SIGKILL.
     public func kill9() throws {
         try Postmaster(serving: data)?.kill9()
         try awaitEnd()

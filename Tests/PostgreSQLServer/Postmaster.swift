@@ -10,7 +10,7 @@ struct Postmaster {
             let text = try? String(contentsOfFile: "\(folder)/postmaster.pid", encoding: .utf8),
             let pid = text.split(separator: "\n").first.flatMap({ pid_t($0) }),
             Postmaster.isAlive(pid),
-            // The process ID may have been reused by another program.
+            // A different program may have reused the process ID.
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd"))
                 == folder
         else { return nil }
@@ -24,10 +24,11 @@ struct Postmaster {
         return lines.count > 7 && lines[7].hasPrefix("ready")
     }
 
-    /// Kills all processes at once, as a power failure does, except that the kernel still writes
-    /// its page cache to disk.
+    /// Kills all processes at once, as a power failure would; the kernel still writes its page
+    /// cache to disk.
     func kill9() throws {
-        // Stopped first, so that it starts no more children, and none of them gets another parent.
+        // The process is stopped first, so that it starts no more children, and its children keep
+        // their parent.
         try Postmaster.halt(pid)
         let all = [pid] + children()
         for process in all { kill(process, SIGKILL) }

@@ -1,16 +1,16 @@
 import Foundation
 import TestSupport
 
-/// A helper process that ends a server and removes its folder when the test process releases it, or
-/// ends in any way: the kernel also closes the pipe of a crashed process.
+/// A helper process that ends a server and removes its folder when the test process releases the
+/// server, or ends in any way: the kernel also closes the pipe of a crashed process.
 final class ServerKeeper: Sendable {
     private let process = Process()
     private let leash = Pipe()
 
-    // Ends only the process whose ID the server itself recorded, and only if it still works in the
-    // server's folder. It uses SIGQUIT because the data is no longer needed, and a primary whose
-    // standby is gone would wait for it. The shared memory of a killed server would remain
-    // otherwise.
+    // Ends only the process with the ID that the server itself recorded, and only if the process
+    // still works in the server's folder. The signal is SIGQUIT, because the data is no longer
+    // needed, and a primary without its standby would wait for the standby. With SIGKILL, the
+    // server's shared memory would remain.
     private static let script = """
         trap '' INT TERM HUP
         read -r _

@@ -5,7 +5,7 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// Reads that the server aborts in favour of another transaction.
+/// Reads that the server aborts in favour of a different transaction.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct AbortedReadTests {
     /// A database whose table is behind a view that fails with `code` the first `count` times.
@@ -13,7 +13,7 @@ struct AbortedReadTests {
         TestDatabase, PostgreSQLVerificationStore
     ) {
         let database = try TestDatabase()
-        // A store is not opened on a changed schema.
+        // The view is created after the store is opened, because a store refuses a changed schema.
         let store = try database.open()
         try await store.commit([.insertCredential(.sample(1))]).expectDone()
         try database.query(

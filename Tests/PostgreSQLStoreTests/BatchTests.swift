@@ -5,11 +5,11 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// Which commits share a transaction, and how a member's failure affects the others.
+/// The commits that share a transaction, and the effect of a member's failure on the other members.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct BatchTests {
     @Test(
-        "commits share transactions as the store contract says", arguments: StoreContract.groupRules
+        "commits share transactions as the contract specifies", arguments: StoreContract.groupRules
     )
     func rules(rule: StoreContract.GroupRule) async throws {
         let database = try TestDatabase()
@@ -19,7 +19,7 @@ struct BatchTests {
                 StoreContract.Subject(store, key: database.keys.auditKey),
                 refusal: StoreFailure(.damaged, code: "22003"),
                 together: { try await database.waitingTogether(store, count: $0, $1) },
-                // The commit that holds the others back has its own transaction.
+                // The blocking commit has its own transaction.
                 transactions: { max(try database.transactions() - 1, 0) }))
         #expect(try database.audit().findings == [])
     }
@@ -37,7 +37,8 @@ struct BatchTests {
             switch index % 3 {
             case 0: [.insertTicket(.sample(index))]
             case 1: [.insertTicket(.sample(index, expiresAt: 1_000))]
-            // Another row has this fingerprint; members that try to set it wait for each other.
+            // A different row has this fingerprint. Members that try to set the fingerprint wait
+            // for each other.
             default: [.updateCredential(.sample(201, version: 2, fingerprint: 1))]
             }
         }
@@ -51,7 +52,7 @@ struct BatchTests {
         #expect(try await store.credential(.sample(201)) == .sample(201))
     }
 
-    @Test("stores lock common rows in the same order, whatever the order of the changes")
+    @Test("stores lock common rows in the same order, regardless of the order of the changes")
     func deadlocks() async throws {
         let database = try TestDatabase()
         let stores = [
@@ -65,7 +66,8 @@ struct BatchTests {
             for caller in 0..<8 {
                 group.addTask {
                     for round in 0..<25 {
-                        // Half of the callers use the reverse order, so that both are used at once.
+                        // Half of the callers use the reverse order, so that both orders are used
+                        // at once.
                         let numbers = (0..<6).map { ($0 * 3 + round) % 20 }
                         let order = caller.isMultiple(of: 2) ? numbers : numbers.reversed()
                         var changes: [StoreChange] = []

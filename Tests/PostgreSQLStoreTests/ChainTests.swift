@@ -7,7 +7,8 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// Event chains: one for each writer, continued by later writers, never forked, and audited.
+/// Event chains: each writer has one, later writers continue it, and the chains never fork and are
+/// audited.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct ChainTests {
     private func count(_ database: TestDatabase) throws -> String {
@@ -69,7 +70,7 @@ struct ChainTests {
             read += try await reader.events(after: read.last?.position ?? 0, limit: 7)
         }
         try await writing.value
-        // No event appeared later at a position that was already read.
+        // No event appeared late at a position that had already been read.
         #expect(try await reader.events(after: 0, limit: 1_000) == read)
         #expect(read.map(\.position) == (1...240).map(UInt64.init))
         #expect(try database.audit().findings == [])

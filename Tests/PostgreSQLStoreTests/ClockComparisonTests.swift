@@ -38,7 +38,7 @@ struct ClockComparisonTests {
         store.close()
     }
 
-    @Test("T-01 H-12 a clock that jumps stops reads and commits at once, until it is right again")
+    @Test("T-01 H-12 after a clock jump, reads and commits stop until the clock is right again")
     func jump() async throws {
         let database = try TestDatabase()
         let clock = ShiftedClock()
@@ -93,7 +93,7 @@ struct ClockComparisonTests {
         for milliseconds: Int64 in [0, 10_000, -10_000] {
             #expect(try !differs(by: milliseconds), "\(milliseconds)")
         }
-        // Beyond it by more than the round trip.
+        // The difference exceeds the tolerance by more than the round trip.
         for milliseconds: Int64 in [40_000, -10_001] {
             #expect(try differs(by: milliseconds), "\(milliseconds)")
         }

@@ -9,7 +9,7 @@ import Verification
 
 /// One connection gets an acknowledgement while another waits for an answer about the chains' ends.
 ///
-/// The answer is out of date when it arrives, but no event is missing.
+/// The answer is outdated when it arrives, but no event is missing.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct ConcurrentAcknowledgementTests {
     /// The operation that asks for the chains' ends.
@@ -22,7 +22,6 @@ struct ConcurrentAcknowledgementTests {
 
     private func ask(_ question: Question) async throws {
         let database = try TestDatabase()
-        // Creates the tables.
         try database.open().close()
         let proxy = try FaultyProxy(to: database.server.port)
         let known = AcknowledgedCheckpoints()
@@ -31,7 +30,7 @@ struct ConcurrentAcknowledgementTests {
             session(database.url, known), key: key, known: known)
         commit(1, by: writer)
         let asking = try session(proxy.url(for: database.url), known)
-        // The database has answered, and the proxy holds the answer back.
+        // The database has responded, and the proxy holds the response back.
         proxy.arm(ProxyFault(.stall, at: .message(.dataRow, .none)))
         let answer = Task.detached { () -> StoreFailure? in
             do throws(StoreFailure) {
@@ -54,7 +53,7 @@ struct ConcurrentAcknowledgementTests {
     private func session(
         _ url: String, _ known: AcknowledgedCheckpoints
     ) throws -> PostgreSQLSession {
-        // Long enough for a machine that is busy with other tests.
+        // The timeout is long enough for a machine that is busy with other tests.
         try PostgreSQLSession(
             PostgreSQLSession.Context(
                 address: try #require(PostgreSQLAddress(url)), timeout: .seconds(200), known: known)
@@ -70,7 +69,7 @@ struct ConcurrentAcknowledgementTests {
     }
 }
 
-/// Holds an answer that is available when the call returns.
+/// Holds a response that is available when the call returns.
 private final class Mailbox: @unchecked Sendable {
     // `@unchecked Sendable` is safe: the commit answers on the calling thread.
     private(set) var taken: Result<CommitOutcome, StoreFailure>?

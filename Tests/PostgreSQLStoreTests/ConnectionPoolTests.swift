@@ -5,25 +5,26 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// How a pool behaves when the server does not answer, with connections that the tests control.
+/// The behaviour of a pool when the server does not respond, with connections that the tests
+/// control.
 struct ConnectionPoolTests {
     /// The simulated connections and their state.
     private final class Stage: Sendable {
         struct Content {
-            /// The jobs that get no answer.
+            /// The jobs that get no response.
             var silent: Set<Int> = []
-            /// Whether a connection that is tested answers, and how many were tested.
+            /// Whether a tested connection responds, and the number of tested connections.
             var isAnswered = true
             var asked = 0
-            /// Whether new connections are held up until this becomes false.
+            /// Whether new connections are delayed until this value becomes false.
             var isHeld = false
             var opening = 0
-            /// Whether jobs are held up, and how many have started.
+            /// Whether jobs are delayed, and the number of jobs that have started.
             var isPerformingHeld = false
             var performing = 0
             var done: [Int] = []
             var refused: [Int: String] = [:]
-            /// What the caller of a job does as soon as it is refused.
+            /// The action of a job's caller as soon as the job is refused.
             var reaction: (@Sendable (Int) -> Void)?
         }
 
@@ -37,14 +38,14 @@ struct ConnectionPoolTests {
             changed.unlock()
         }
 
-        /// Waits until `condition` holds, however long it takes.
+        /// Waits until `condition` holds, without a time limit.
         func wait(until condition: (Content) -> Bool) {
             changed.lock()
             while !content.withLock({ condition($0) }) { changed.wait() }
             changed.unlock()
         }
 
-        /// Opens a connection, once connections are no longer held up.
+        /// Opens a connection, once connections are no longer delayed.
         private func open() {
             change { $0.opening += 1 }
             wait { !$0.isHeld }
@@ -139,7 +140,7 @@ struct ConnectionPoolTests {
         }
         pool.submit(1)
         stage.wait { $0.refused[1] != nil }
-        // No new connection can be opened.
+        // No new connection can be opened from here on.
         expectDone(2, by: pool, on: stage)
         #expect(stage.content.withLock { $0.asked } == 1)
         stage.change { $0.isHeld = false }
@@ -166,8 +167,8 @@ struct ConnectionPoolTests {
 
     /// Submits a job repeatedly until it is done.
     ///
-    /// There is no deadline, because it would measure speed: if the pool never recovers, the test
-    /// never ends.
+    /// The loop has no deadline, because a deadline would measure speed: if the pool never
+    /// recovers, the test never ends.
     private func expectDone(_ job: Int, by pool: ConnectionPool<Void, Int>, on stage: Stage) {
         while true {
             stage.change { $0.refused[job] = nil }

@@ -143,12 +143,12 @@ struct CutConnectionTests {
 private final class Fixture: Sendable {
     let proxy: FaultyProxy
     let store: PostgreSQLVerificationStore
-    /// The same database without the proxy.
+    /// The same database, without the proxy.
     let observer: PostgreSQLVerificationStore
     private let database: TestDatabase
     private let counts = Counts()
 
-    /// How the decisions ended.
+    /// The results of the decisions.
     private actor Counts {
         var done = 0
         var unknown = 0
@@ -170,7 +170,8 @@ private final class Fixture: Sendable {
             connections: .init(reading: 1, writing: 1, timeout: timeout))
     }
 
-    /// Decides once with a fault injected, then retries without one until a decision succeeds.
+    /// Makes one decision with an injected fault, then retries without a fault until a decision
+    /// succeeds.
     ///
     /// - Parameter mustFail: whether the fault must occur and must make the call fail.
     /// - Returns: whether the fault occurred.
@@ -200,7 +201,7 @@ private final class Fixture: Sendable {
                 .updateCredential(next), .appendEvent(.sample(Int(next.version))),
             ])
             // An earlier decision with an unknown result may have been committed late, before this
-            // one.
+            // decision.
             guard outcome == .done else {
                 #expect(await counts.unknown > 0)
                 return false
@@ -220,8 +221,8 @@ private final class Fixture: Sendable {
     /// Expects that a call fails, and that a thousand more fail before a thousand timeouts could
     /// pass.
     func expectUnavailable(_ call: () async throws(StoreFailure) -> Void) async throws {
-        // Not a measure of speed: the deadline ends a test that would otherwise take a quarter of
-        // an hour.
+        // The deadline does not measure speed: it ends a test that would otherwise take a quarter
+        // of an hour.
         let end = ContinuousClock.now + .seconds(60)
         for _ in 0...1_000 {
             try #require(ContinuousClock.now < end, "every call waits for a timeout")

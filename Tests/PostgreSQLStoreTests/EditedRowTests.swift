@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Verification
 
-/// Rows that were changed by an attacker who can write the database and has no key.
+/// Rows that were changed by an attacker who can write to the database but has no key.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct EditedRowTests {
     @Test(

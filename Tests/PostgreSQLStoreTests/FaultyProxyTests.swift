@@ -76,7 +76,7 @@ struct FaultyProxyTests {
     }
 
     @Test(
-        "a fault cuts the connection before, within or after the named message",
+        "a fault cuts the connection before, within or after the specified message",
         arguments: ProxyFault.Message.allCases.filter { $0 != .query && $0 != .dataRow },
         ProxyFault.Part.allCases)
     func cut(message: ProxyFault.Message, part: ProxyFault.Part) async throws {
@@ -92,7 +92,7 @@ struct FaultyProxyTests {
             fixture.proxy.arm(ProxyFault(.cut, at: .message(message, count: count, part)))
             let isTold = try fixture.insert()
             #expect(!fixture.proxy.isArmed)
-            // The server has done what it was told to do, whether or not its response arrived.
+            // The server has executed the statement, whether or not its response arrived.
             let isDone =
                 switch (message, part) {
                 case (.sync, .all), (.commandComplete, _), (.readyForQuery, _): true
@@ -113,14 +113,15 @@ struct FaultyProxyTests {
             fixture.proxy.arm(nil)
             let whole = try fixture.insertAtOnce()
             #expect(whole.status == 0, "\(String(decoding: whole.errors, as: UTF8.self))")
-            // Terminate, five bytes long, follows after the confirmation.
+            // The Terminate message, five bytes long, follows the confirmation.
             try fixture.server.awaitNoClients(of: fixture.url)
             let all = fixture.proxy.passed(.toServer) - 5
             var rows = 1
             for byte in Array(stride(from: 0, to: all, by: 5)) + [all, all + 1] {
                 fixture.proxy.arm(ProxyFault(.cut, at: .byte(.toServer, byte)))
                 var cut = try fixture.insertAtOnce()
-                // A connection that failed before the fault proves nothing; psql says why it failed.
+                // A connection that failed before the fault proves nothing; the output of psql
+                // contains the reason.
                 for _ in 0..<10 where fixture.proxy.isArmed && cut.status != 0 {
                     Issue.record(
                         "\(byte): \(String(decoding: cut.errors, as: UTF8.self))",
@@ -128,7 +129,7 @@ struct FaultyProxyTests {
                     cut = try fixture.insertAtOnce()
                 }
                 #expect((cut.status == 0) == (byte > all), "\(byte) of \(all)")
-                // psql does not wait until its last message has arrived.
+                // psql does not wait for the arrival of its last message.
                 try fixture.proxy.awaitFault()
                 if byte >= all { rows += 1 }
             }

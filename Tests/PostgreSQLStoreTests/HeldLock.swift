@@ -24,7 +24,7 @@ final class HeldLock: @unchecked Sendable {
     func release() throws { try connection.execute("ROLLBACK") }
 }
 
-/// Records that something has ended.
+/// A flag that is set at the end of an action.
 private final class End: Sendable {
     private let value = Mutex(false)
     var exists: Bool { value.withLock { $0 } }
@@ -32,7 +32,7 @@ private final class End: Sendable {
 }
 
 extension TestDatabase {
-    /// Commits all of `changes` together: the first is blocked until the others are waiting.
+    /// Commits all of `changes` together: the first commit is blocked until the others are waiting.
     func waitingTogether(
         _ store: PostgreSQLVerificationStore, count: Int,
         _ changes: @escaping @Sendable (Int) -> [StoreChange]
@@ -43,9 +43,9 @@ extension TestDatabase {
             defer { end.note() }
             return await outcome(store, [.appendEvent(.sample(1_000))])
         }()
-        // If the wait times out on a busy machine, the test fails instead of waiting for ever.
+        // If the wait times out on a busy machine, the test fails instead of waiting indefinitely.
         func expectWaiting() throws { try #require(!end.exists) }
-        // Once the first commit has started, the others can only wait.
+        // After the first commit has started, the others must wait.
         while try query(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
                 + "AND wait_event_type = 'Lock'") != "1"
@@ -85,7 +85,6 @@ extension TestDatabase {
         try #require(Int(query("SELECT count(DISTINCT xmin::text) FROM watchword.events")))
     }
 
-    /// Audits the database.
     func audit(checkpoints: [ChainCheckpoint] = []) throws -> AuditReport {
         try PostgreSQLVerificationStore.audit(
             at: try #require(PostgreSQLAddress(url)), key: keys.auditKey,

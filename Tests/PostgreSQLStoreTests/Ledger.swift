@@ -9,7 +9,7 @@ final class Ledger: Sendable {
     private static let rows = 8
     private static let tickets = 4_000
 
-    /// Something that may be accepted once.
+    /// A row, ticket or challenge that may be accepted once.
     private enum Use: Hashable {
         case ticket(Int)
         case challenge(Int)
@@ -78,15 +78,15 @@ final class Ledger: Sendable {
         try await wait("no failures") { $0.failureCount >= before + count }
     }
 
-    /// The number of failed calls for each failure.
+    /// The number of failed calls for each kind of failure.
     var failures: [StoreFailure: Int] { content.withLock { $0.failures } }
 
-    /// The kinds of failures.
+    /// The kinds of failures that occurred.
     var kinds: Set<StoreFailure.FailureKind> {
         content.withLock { Set($0.failures.keys.map(\.kind)) }
     }
 
-    /// Expects that nothing was accepted twice, and that everything accepted is in the database.
+    /// Expects that nothing was accepted twice, and that every accepted use is in the database.
     func expectKept(in store: any VerificationStore, key: AuditKey) async throws {
         let done = content.withLock { $0.done }
         #expect(done.values.allSatisfy { $0.count == 1 }, "something was accepted twice")
@@ -118,7 +118,7 @@ final class Ledger: Sendable {
     private func end() { content.withLock { $0.isOver = true } }
 
     private func wait(_ what: String, until condition: (Content) -> Bool) async throws {
-        // Not a measure of speed: the deadline ends a test that would otherwise never end.
+        // The deadline does not measure speed: it ends a test that would otherwise never end.
         let end = ContinuousClock.now + .seconds(60)
         while !content.withLock({ condition($0) }) {
             let facts = content.withLock { "\($0.doneCount) done, failures: \($0.failures)" }
@@ -146,8 +146,8 @@ final class Ledger: Sendable {
         }
     }
 
-    /// Returns tickets or challenges and rows in turn, and only rows once none of the former are
-    /// left.
+    /// Alternates between rows and tickets or challenges; once no ticket or challenge is left,
+    /// returns only rows.
     private func interest(
         _ pair: Int, of store: any VerificationStore
     ) async throws(StoreFailure) -> (Use, StoreChange) {

@@ -74,7 +74,7 @@ struct PostgreSQLServerTests {
         }
     }
 
-    @Test("a promoted asynchronous standby lacks the rows held back from it")
+    @Test("a promoted asynchronous standby lacks the rows that were held back")
     func asynchronous() async throws {
         try await onOwnThread {
             let primary = try PostgreSQLServer.start()

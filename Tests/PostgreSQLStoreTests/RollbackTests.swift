@@ -8,7 +8,7 @@ import WatchwordCryptography
 
 @testable import PostgreSQLStore
 
-/// A database that was rolled back to an earlier state: detected, refused, and recovered.
+/// A database that was rolled back to an earlier state is detected, refused and recovered.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct RollbackTests {
     private static let tables = [
@@ -31,7 +31,7 @@ struct RollbackTests {
         }
     }
 
-    @Test("a rolled-back database is refused, until recovery, by stores that know later chain ends")
+    @Test("stores with later chain ends refuse a rolled-back database until its recovery")
     func settled() async throws {
         let database = try TestDatabase()
         let address = try #require(PostgreSQLAddress(database.url))
@@ -76,7 +76,7 @@ struct RollbackTests {
         #expect(try database.audit().isWhole(events: 4))
     }
 
-    @Test("N-39 recovery ends credentials that are known to have ended, and deletes kept responses")
+    @Test("N-39 recovery ends credentials known to have ended, and deletes recorded responses")
     func ended() async throws {
         let database = try TestDatabase()
         let address = try #require(PostgreSQLAddress(database.url))
@@ -122,7 +122,7 @@ struct RollbackTests {
         let untouched = try database.open()
         #expect(try await untouched.ticket(digest: digest) == .sample(1))
         untouched.close()
-        // An older event in the newest one's place does not make a wrong clock acceptable.
+        // Even with an older event in place of the newest, a wrong clock is not accepted.
         try database.query("CREATE TABLE kept AS TABLE watchword.events")
         let body = "(SELECT body FROM kept WHERE position = 2)"
         for edit in [
@@ -136,7 +136,7 @@ struct RollbackTests {
             try database.query(
                 "DELETE FROM watchword.events; INSERT INTO watchword.events TABLE kept")
         }
-        // If the operator vouches for the clock, everything up to the newest event is refused.
+        // If the operator vouches for the clock, all codes up to the newest event are refused.
         let (_, end) = try database.settle(.init(now: .at(0), trustsClock: true))
         let settled = try PostgreSQLVerificationStore(connecting: address, key: key, known: [end])
         #expect(try await settled.ticket(digest: digest) == nil)
@@ -144,7 +144,7 @@ struct RollbackTests {
             try await settled.events(after: 3, limit: 9).compactMap(\.event?.time) == [.at(110)])
     }
 
-    @Test("a chain with another event in place of an acknowledged one is refused")
+    @Test("a chain with a different event in place of an acknowledged event is refused")
     func forked() async throws {
         let database = try TestDatabase()
         let address = try #require(PostgreSQLAddress(database.url))
@@ -155,7 +155,8 @@ struct RollbackTests {
         let ends = store.ends
         store.close()
         try restoreTables(database)
-        // Another store continues the chain from its rolled-back end, beyond the first store's end.
+        // A second store continues the chain from its rolled-back end, beyond the first store's
+        // end.
         let stranger = try database.open()
         for number in 3...5 { _ = try await stranger.commit([.appendEvent(.sample(number))]) }
         #expect(stranger.ends.map(\.mark.node) == ends.map(\.mark.node))

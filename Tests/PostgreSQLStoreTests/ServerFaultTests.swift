@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Verification
 
-/// A database that is killed, restarted, replaced or locked under load: nothing is accepted twice,
+/// A database that is killed, restarted, replaced or locked under load: no use is accepted twice,
 /// no acknowledged decision is lost, and the stores recover on their own.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"), .serialized)
 struct ServerFaultTests {
@@ -26,7 +26,7 @@ struct ServerFaultTests {
             }
             try await ledger.awaitProgress(150)
         }
-        // The database was down or starting; there must be no other failures.
+        // The database was stopped or starting; other failures must not occur.
         #expect(ledger.kinds.isSubset(of: [.unavailable, .busy]), "\(ledger.failures)")
         try await ledger.expectKept(in: open(database), key: database.keys.auditKey)
     }
@@ -100,7 +100,7 @@ struct ServerFaultTests {
             try primary.kill9()
             try standby.promote()
         }
-        // The spend was never acknowledged, so nothing is missing.
+        // The spend was never acknowledged, so no acknowledged event is missing.
         #expect(
             try await eventually { () throws(StoreFailure) in
                 try await store.commit([spending, .appendEvent(.sample(2))])
@@ -122,7 +122,7 @@ struct ServerFaultTests {
             }
             #expect(failure?.kind == .unavailable)
         }
-        // Only the connection that detected the stall waits.
+        // Only the connection that detected the delay waits.
         let waiting = try await onOwnThread {
             try primary.query("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
         }
@@ -137,7 +137,7 @@ struct ServerFaultTests {
         withExtendedLifetime(standby) {}
     }
 
-    @Test("an asynchronous standby is refused by a store whose acknowledged events it lacks")
+    @Test("a store refuses an asynchronous standby that lacks the store's acknowledged events")
     func asynchronous() async throws {
         let primary = try await onOwnThread { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: primary)
@@ -154,7 +154,7 @@ struct ServerFaultTests {
             try standby.awaitReplay(of: position)
             try primary.withholdReplication()
         }
-        // Acknowledged, but stored only on the old primary.
+        // The event was acknowledged, but is stored only on the old primary.
         #expect(
             try await witness.commit([.spendTicket(digest: digest), .appendEvent(.sample(3))])
                 == .done)
@@ -166,7 +166,8 @@ struct ServerFaultTests {
         for _ in 0..<3 {
             try await expectDamaged(witness, digest)
         }
-        // A store that received no lost acknowledgement cannot detect this, and spends the ticket.
+        // A store that received no lost acknowledgement cannot detect the loss, and spends the
+        // ticket.
         #expect(
             try await eventually { () throws(StoreFailure) in
                 try await stranger.commit([.spendTicket(digest: digest), .appendEvent(.sample(4))])
@@ -181,10 +182,10 @@ struct ServerFaultTests {
         let store = try database.open()
         #expect(try await store.commit([.insertTicket(.sample(1))]) == .done)
         let spending = StoreChange.spendTicket(digest: TicketRow.sample(1).digest)
-        // A new connection would look for a writable server.
+        // A new connection would search for a writable server.
         #expect(try await store.ticket(digest: TicketRow.sample(1).digest) == .sample(1))
         try await readOnly(true, server)
-        // The connection that commits learns of it a moment later.
+        // The connection that commits detects this a moment later.
         let end = ContinuousClock.now + .seconds(60)
         while try await isWritten(store), ContinuousClock.now < end {}
         await #expect(throws: StoreFailure(.readOnly, code: "25006")) {
@@ -250,7 +251,8 @@ struct ServerFaultTests {
 
 /// The result of a call once the store is connected again and not busy.
 ///
-/// - Throws: any other failure, or the last one after a minute, which is not a measure of speed.
+/// - Throws: any other failure, or the last failure after a minute, which is not a measure of
+///   speed.
 func eventually<Found>(
     _ call: () async throws(StoreFailure) -> Found
 ) async throws(StoreFailure) -> Found {
@@ -268,6 +270,6 @@ func eventually<Found>(
 }
 
 extension TestDatabase {
-    /// The database's name, on any server.
+    /// The name of the database, the same on every server.
     fileprivate var name: String { url.split(separator: "/").last.map(String.init) ?? url }
 }

@@ -6,7 +6,7 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// Reads that one statement answers: each gets the same rows as it would alone.
+/// Reads that one statement answers: each read gets the same rows as it would get alone.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct SharedReadTests {
     /// The results of several reads, by index.

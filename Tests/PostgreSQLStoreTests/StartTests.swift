@@ -8,7 +8,7 @@ import WatchwordCryptography
 
 @testable import PostgreSQLStore
 
-/// Which databases are opened, even by several processes at once, and which are refused.
+/// The databases that are opened, even by several processes at once, and those that are refused.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct StartTests {
     /// The number of schema steps that were applied to the database.
@@ -75,7 +75,7 @@ struct StartTests {
         #expect(try taken(database) == PostgreSQLDialect.steps.count)
     }
 
-    /// What somebody could add to the tables, and how the error names it.
+    /// The additions to the tables, and the objects that the error reports.
     private static let additions = [
         (
             "CREATE TRIGGER undo BEFORE UPDATE ON credentials FOR EACH ROW "
@@ -139,7 +139,7 @@ struct StartTests {
         #expect(try database.audit().isWhole(events: 0))
     }
 
-    /// What somebody could remove, the server's error without it, and whether an audit needs it.
+    /// A removed object, the server's error without it, and whether an audit needs the object.
     private static let removals = [
         ("DROP TABLE decoys", "42P01", false),
         ("ALTER TABLE decoys RENAME slot TO place", "42703", false),
@@ -164,12 +164,12 @@ struct StartTests {
         }
     }
 
-    @Test("an open store opens no connection to tables of which one is missing")
+    @Test("an open store opens no connection if a table is missing")
     func incompleteLater() async throws {
         let database = try TestDatabase()
         let store = try database.open()
         try database.query("DROP TABLE watchword.decoys")
-        // The connection that reads is opened at the first read.
+        // The connection for reads is opened at the first read.
         await #expect(throws: StoreFailure(.damaged, code: "42P01")) {
             try await store.credential(.sample(1))
         }
@@ -196,7 +196,7 @@ struct StartTests {
         #expect(try taken(database) == 7)
     }
 
-    @Test("a store does not reconnect to tables that a newer version has taken over")
+    @Test("a store does not reconnect to tables that a newer version has migrated")
     func takenOver() async throws {
         let database = try TestDatabase()
         let store = try database.open()

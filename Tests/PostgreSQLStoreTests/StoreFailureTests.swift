@@ -6,10 +6,12 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// How a store reports a database that aborts, blocks or disconnects, and how it recovers.
+/// The reports of a store about a database that aborts, blocks or disconnects, and the store's
+/// recovery.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
 struct StoreFailureTests {
-    /// Makes the first `count` insertions of tickets run `statement`, which disturbs them.
+    /// Makes the first `count` insertions of tickets run `statement`, which disturbs the
+    /// insertions.
     private func spoil(_ database: TestDatabase, _ count: Int, _ statement: String) throws {
         try database.query(
             """
@@ -34,7 +36,7 @@ struct StoreFailureTests {
     }
 
     @Test(
-        "a transaction that the database aborted in favour of another one is retried",
+        "a transaction that the database aborted in favour of a different one is retried",
         arguments: ["40001", "40P01"])
     func passing(code: String) async throws {
         let database = try TestDatabase()
@@ -80,7 +82,7 @@ struct StoreFailureTests {
         #expect(try database.audit().isWhole(events: 1))
     }
 
-    @Test("a commit that is aborted again and again fails with “busy” and changes nothing")
+    @Test("a commit that is repeatedly aborted fails with “busy” and changes nothing")
     func givenUp() async throws {
         let database = try TestDatabase()
         let store = try database.open(timeout: .seconds(2))
@@ -152,7 +154,7 @@ struct StoreFailureTests {
         }
         try server.query("ALTER SYSTEM RESET synchronous_standby_names")
         try server.query("SELECT pg_reload_conf()")
-        // The commit took effect here anyway, and the chain continues after it.
+        // The commit took effect on this server anyway, and the chain continues after it.
         while (try? await store.commit([.appendEvent(.sample(3))])) != .done {
             try await Task.sleep(for: .milliseconds(10))
         }

@@ -7,10 +7,10 @@ import Verification
 
 @testable import PostgreSQLStore
 
-/// Which servers a store connects to, according to the connection string.
+/// The servers that a store accepts with each connection string.
 @Suite(.enabled(if: PostgreSQLServer.canSpeakTLS, "postgresql or openssl is missing"))
 struct TLSTests {
-    @Test("a TLS server is accepted with the right certificate and refused with another one")
+    @Test("a TLS server is accepted with the right certificate and refused with a different one")
     func verified() async throws {
         let folder = try TemporaryFolder()
         let server = try await onOwnThread {

@@ -23,13 +23,14 @@ struct TestDatabase {
         keys = StoreKeys.known
     }
 
-    /// Opens the database as another process would.
+    /// Opens the database as a separate process would.
     func open(
         timeout: Duration = .seconds(20),
         reading: Int = 2, writing: Int = 1,
         clock: (@Sendable () -> Int64)? = nil
     ) throws -> PostgreSQLVerificationStore {
-        // Longer than in production, because the machine may be busy with other tests.
+        // The timeout is longer than in production, because the machine may be busy with other
+        // tests.
         try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(url)), key: keys.auditKey,
             connections: .init(reading: reading, writing: writing, timeout: timeout), clock: clock)

@@ -73,7 +73,7 @@ struct AuditTests {
         let store = try database.open()
         let key = database.keys.auditKey
         let early = try #require(try store.events(after: 4, limit: 1).first)
-        // The checkpoint that an audit printed when there were five events.
+        // The checkpoint that an audit reported when there were five events.
         let checkpoint = EventChain(
             resuming: ChainCheckpoint(
                 node: early.node, sequence: 5, digest: early.digest, authentication: []),
@@ -141,7 +141,7 @@ struct AuditTests {
         }
     }
 
-    @Test("V-30 an audit with another key does not pass")
+    @Test("V-30 an audit with a different key fails")
     func otherKey() async throws {
         let database = try await filled()
         let other = try KeyRing.make().auditKey
@@ -158,7 +158,7 @@ struct AuditTests {
         let mark = try #require(try store.chains().last?.head)
         store.close()
         #expect(ChainCheckpoint(text: mark.text) == mark)
-        // Restore the whole old file, whose recorded chain end is authentic by itself.
+        // The whole old file is restored; its recorded chain end is authentic by itself.
         try database.folder.write(old, to: "verifier.db")
         try setMode(0o600, of: database.path)
         try FileManager.default.moveItem(
@@ -207,12 +207,12 @@ struct AuditTests {
         let store = try database.open()
         let script = try marksAsScript(store)
         _ = try await store.commit([.appendEvent(.sample(11)), .insertTicket(.sample(1))])
-        // Authentic, but older than what this process wrote.
+        // The chain end is authentic, but older than the one that this process wrote.
         try edit(database.path, "DELETE FROM events WHERE position = 11; " + script)
         await #expect(throws: StoreFailure(.damaged, code: "chain")) {
             try await store.commit([.spendTicket(digest: TicketRow.sample(1).digest)])
         }
-        // Not older, but not authentic.
+        // The chain end is not older, but not authentic.
         try edit(database.path, "UPDATE chains SET head_sequence = 20, head_position = 20")
         await #expect(throws: StoreFailure(.damaged, code: "chain")) {
             try await store.commit([.appendEvent(.sample(12))])

@@ -10,7 +10,7 @@ import WatchwordSystem
 
 @testable import SQLiteStore
 
-/// Backups that are made during writes, and restored so that nothing spent is accepted again.
+/// Backups that are made during writes, and restores that accept no spent code again.
 struct CopyingTests {
     static let start = UnixTime(seconds: 1_795_000_000)
 
@@ -65,7 +65,7 @@ struct CopyingTests {
             try SQLiteVerificationStore(opening: path, key: database.keys.auditKey)
         }
         #expect(try database.folder.bytes(of: "backup.db") == before)
-        // A restore does not overwrite a database or the files left beside one.
+        // A restore overwrites neither a database nor files left beside a database.
         for name in ["verifier.db", "other.db-wal"] {
             if name == "other.db-wal" { try database.folder.write([1], to: name) }
             let target = database.folder.file(name.replacing("-wal", with: ""))
@@ -125,7 +125,8 @@ struct CopyingTests {
         clock.advance(seconds: 3_600)
         #expect(isAccepted(try await again.verify(code(generator, clock.now), subject: alice)))
 
-        // The old events remain, and the new ones are in their own chain at much later positions.
+        // The old events remain, and the new events are in a separate chain at much later
+        // positions.
         #expect(try renewed.chains().count == 2)
         #expect(try renewed.audit().findings == [])
         let events = try renewed.events(after: 0, limit: 1_000)
@@ -180,7 +181,7 @@ struct CopyingTests {
             }
             #expect(try !names(in: database.folder.path).contains { $0.hasPrefix("target") })
         }
-        // If the operator vouches for the clock, everything up to the newest time is refused.
+        // If the operator vouches for the clock, all codes up to the newest time are refused.
         try database.restore(late, to: target, .init(now: .at(0), trustsClock: true))
         let restored = try SQLiteVerificationStore(opening: target, key: key)
         #expect(try restored.events(after: 2, limit: 9).compactMap(\.event?.time) == [.at(200)])
@@ -297,7 +298,7 @@ struct CopyingTests {
 
 enum CopyingError: Error { case refused }
 
-/// The test's clock.
+/// The clock that a test sets.
 private final class Moment: Sendable {
     private let milliseconds: Atomic<Int64>
 

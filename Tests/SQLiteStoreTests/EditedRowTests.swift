@@ -5,7 +5,7 @@ import Verification
 
 @testable import SQLiteStore
 
-/// Rows that were changed by an attacker who can write the database and has no key.
+/// Rows that were changed by an attacker who can write to the database but has no key.
 struct EditedRowTests {
     @Test(
         "O-01 O-02 O-03 changes made without the key are reported as damage or found by an audit",

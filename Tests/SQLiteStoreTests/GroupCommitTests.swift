@@ -7,10 +7,10 @@ import WatchwordSystem
 
 @testable import SQLiteStore
 
-/// Which commits share a transaction, and how a member's failure affects the others.
+/// The commits that share a transaction, and the effect of a member's failure on the other members.
 struct GroupCommitTests {
     @Test(
-        "commits share transactions as the store contract says", arguments: StoreContract.groupRules
+        "commits share transactions as the contract specifies", arguments: StoreContract.groupRules
     )
     func rules(rule: StoreContract.GroupRule) async throws {
         let database = try TestDatabase()
@@ -23,7 +23,7 @@ struct GroupCommitTests {
                 transactions: { try transactions(database) }))
     }
 
-    @Test("a lone commit waits for no other")
+    @Test("a lone commit waits for no other commit")
     func alone() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -68,7 +68,7 @@ struct GroupCommitTests {
         #expect(try store.audit().findings == [])
     }
 
-    /// The results of commits that all wait before the writer takes the first one.
+    /// The results of commits that all wait before the writer takes the first commit.
     private func waitingTogether(
         _ store: SQLiteVerificationStore, count: Int,
         _ changes: @escaping @Sendable (Int) -> [StoreChange]

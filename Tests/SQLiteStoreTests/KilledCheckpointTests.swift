@@ -36,8 +36,8 @@ struct KilledCheckpointTests {
             time: "1", on: database.path)
         #expect(run.status == 0)
         #expect(run.text.split(separator: "\n").count { $0.hasPrefix("done ") } == Self.decisions)
-        // The log contains its header and three pages per decision: it was neither restarted nor
-        // truncated.
+        // The log contains its header and three pages per decision: the log was neither restarted
+        // nor truncated.
         #expect(try database.folder.bytes(of: "verifier.db-wal").count > Schema.pageSize * 1_200)
         try expectWhole(database, Self.decisions...Self.decisions)
         #expect(throws: (any Error).self) { try database.folder.bytes(of: "verifier.db-wal") }

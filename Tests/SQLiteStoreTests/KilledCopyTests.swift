@@ -31,7 +31,7 @@ struct KilledCopyTests {
             exists.insert(isMade)
             if outcome.text == "done\n" { #expect(isMade) }
             if isMade { try origin.expectCopy(copy) }
-            // The next backup works despite the leftovers of the killed one.
+            // The next backup succeeds despite the leftovers of the killed backup.
             if !isMade {
                 let again = try ForeignProgram(path: BuiltProgram.path("store-writer"))
                     .run(Array(database.command("backup", 0, 0).dropFirst()))
@@ -46,7 +46,7 @@ struct KilledCopyTests {
     }
 
     @Test(
-        "a killed restore leaves no database that accepts what was spent",
+        "a killed restore leaves no database that accepts spent codes",
         arguments: calls, [true, false])
     func restore(call: String, hasOldMark: Bool) async throws {
         let strace = try #require(Strace())
@@ -62,7 +62,7 @@ struct KilledCopyTests {
             exists.insert(isMade)
             if outcome.text == "done\n" { #expect(isMade) }
             if !isMade {
-                // An empty database is created only if there never was one.
+                // An empty database is created only if no database existed before.
                 if hasOldMark {
                     #expect(throws: SQLStoreError.rolledBack) { try database.open() }
                 }
@@ -125,7 +125,7 @@ private struct Origin {
         try expectRenewed(restored)
     }
 
-    /// Expects a database without anything that may have been spent since the backup.
+    /// Expects a database without codes that may have been spent since the backup.
     func expectRenewed(_ database: TestDatabase) throws {
         let store = try database.open()
         #expect(try store.credential(recovery)?.state == .revoked)

@@ -32,7 +32,7 @@ struct KilledDecisionTests {
             answered.insert(told.count)
             try expectWhole(database, atLeast: told.count, atMost: told.count + 1)
         }
-        // Some of the calls are rare; the log's pages are written in every decision.
+        // Some of the calls are rare, but every decision writes pages of the log.
         if call == "pwrite64" { #expect(answered == [0, 1, 2]) }
         if call == "fdatasync" { #expect(answered.isSuperset(of: [0, 1])) }
     }
@@ -76,7 +76,8 @@ struct KilledDecisionTests {
             let done = lines.count - failures.count
             #expect(done == Self.decisions, "\(lines)")
             for line in failures { #expect(line.hasPrefix("failure \(kind) "), "\(line)") }
-            // A write that the disk did not confirm may still be stored; nothing else may.
+            // A write that the disk did not confirm may still be stored; all other decisions must
+            // be complete.
             let unknown = call == "fdatasync" ? failures.count : 0
             try expectWhole(database, atLeast: done, atMost: done + unknown)
             failed += failures.count

@@ -45,7 +45,7 @@ struct KilledGroupTests {
         #expect(flushes < answers)
     }
 
-    /// The number of decisions that were acknowledged for each row.
+    /// The number of acknowledged decisions for each row.
     private func answered(_ outcome: ForeignProgram.Outcome) throws -> [Int: Int] {
         var told: [Int: Int] = [:]
         for line in outcome.text.split(separator: "\n") {

@@ -18,7 +18,7 @@ struct MigrationTests {
         return database
     }
 
-    @Test("a migrated database has the tables of a new one")
+    @Test("a migrated database has the tables of a new database")
     func unchanged() throws {
         let (old, new) = (try earlier(), try TestDatabase())
         try old.open().close()
@@ -52,7 +52,7 @@ struct MigrationTests {
         #expect(report.isSound)
     }
 
-    @Test("a database of the first schema is audited as it is")
+    @Test("a database of the first schema is audited without a migration")
     func audited() throws {
         let database = try earlier()
         let key = database.keys.auditKey
@@ -81,7 +81,7 @@ struct MigrationTests {
         #expect(try store.audit().findings == [])
     }
 
-    @Test("a client from before clients had limits is valid, and nobody can undo a limit")
+    @Test("a client from before limits existed stays valid, and a limit cannot be undone")
     func limits() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -116,7 +116,7 @@ struct MigrationTests {
     }
 
     @Test(
-        "a process that is killed while it migrates a database leaves one that opens",
+        "a database opens after a process was killed during its migration",
         .enabled(if: Strace.canTrace, "strace is missing, or may not trace here"))
     func killed() throws {
         let strace = try #require(Strace())

@@ -8,7 +8,7 @@ import WatchwordSystem
 
 @testable import SQLiteStore
 
-/// Which databases are created, opened and refused.
+/// The databases that are created, opened and refused.
 struct OpeningTests {
     @Test("a missing database is created with its folder, private to its owner")
     func made() async throws {
@@ -40,7 +40,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("closing leaves all data in one file, and it is complete after reopening")
+    @Test("closing leaves all data in one file, and the data is complete after reopening")
     func reopened() async throws {
         let database = try TestDatabase()
         let first = try database.open()
@@ -69,7 +69,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("a path is refused if other users can change it or if it is not a file")
+    @Test("a path is refused if other users can change the path or if it is not a file")
     func exposed() throws {
         let database = try TestDatabase()
         try database.open().close()
@@ -100,7 +100,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("an empty file becomes a database; an unrelated or damaged one is refused unchanged")
+    @Test("an empty file becomes a database; an unrelated or damaged file is refused unchanged")
     func foreign() throws {
         let database = try TestDatabase()
         let folder = database.folder
@@ -125,7 +125,7 @@ struct OpeningTests {
         #expect(throws: SQLStoreError.newer(schema: 99)) { try database.open() }
     }
 
-    /// Changes to the schema, and the object that the error names.
+    /// Changes to the schema, and the object that the error reports.
     private static let schemaChanges = [
         ("CREATE TRIGGER undo AFTER UPDATE ON credentials BEGIN DELETE FROM events; END", "undo"),
         ("CREATE VIEW shown AS SELECT * FROM clients", "shown"),
@@ -270,7 +270,7 @@ struct OpeningTests {
     }
 }
 
-/// Changes a database without the store.
+/// Changes a database directly, without the store.
 func edit(_ path: String, _ script: String) throws {
     let connection = try SQLiteConnection(path: path, .readWrite, timeout: .seconds(1))
     try connection.execute(script)

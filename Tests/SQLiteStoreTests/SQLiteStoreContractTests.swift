@@ -6,7 +6,7 @@ import Verification
 
 /// Runs the contract against one store, and against two stores on one file.
 struct SQLiteStoreContractTests {
-    @Test("store contract", arguments: StoreContract.rules)
+    @Test("a store satisfies the store contract", arguments: StoreContract.rules)
     func alone(rule: StoreContract.Rule) async throws {
         let database = try TestDatabase()
         let store = try database.open()

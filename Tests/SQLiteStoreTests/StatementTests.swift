@@ -4,7 +4,7 @@ import Testing
 @testable import SQLiteStore
 @testable import Verification
 
-/// The statements, which are prepared only when they are first used.
+/// The statements, each of which is prepared at its first use.
 struct StatementTests {
     @Test("every statement is prepared on a new database")
     func prepared() throws {
@@ -27,7 +27,7 @@ struct StatementTests {
         }
     }
 
-    @Test("both databases have the same steps, after which tables have the columns of their rows")
+    @Test("both databases have the same schema steps, which create the columns of all rows")
     func steps() throws {
         #expect(SQLiteDialect.steps.count == PostgreSQLDialect.steps.count)
         let connection = try SQLiteConnection(path: ":memory:", .readWrite, timeout: .zero)
@@ -66,7 +66,7 @@ struct StatementTests {
                 == "SELECT id, note, NULL, NULL, authentication FROM rows WHERE id = $1::bytea")
     }
 
-    /// Statements, and their texts in SQLite.
+    /// Statements, with their texts in SQLite.
     private static let texts: [(statement: StoreStatement, text: String)] = [
         (
             .credentialsByID,
@@ -92,7 +92,7 @@ struct StatementTests {
         ),
     ]
 
-    @Test("statements have these texts", arguments: texts)
+    @Test("statements have the expected texts", arguments: texts)
     func known(statement: StoreStatement, text: String) {
         #expect(SQLiteDialect().text(of: statement) == text)
     }

@@ -7,7 +7,8 @@ import Verification
 
 @testable import SQLiteStore
 
-/// A database that is locked, full, read-only or damaged: the store neither accepts nor hangs.
+/// A database that is locked, full, read-only or damaged: the store neither accepts a code nor
+/// hangs.
 struct StoreFailureTests {
     @Test("a lock held too long is reported, while reads continue; later commits succeed")
     func locked() async throws {
@@ -123,7 +124,7 @@ struct StoreFailureTests {
                 try await store.commit([.spendTicket(digest: TicketRow.sample(1).digest)])
             }
             #expect(throws: gone) { try store.credential(.sample(1)) }
-            // The read that the readiness check makes.
+            // This is the query of the readiness check.
             #expect(throws: gone) { try store.events(after: UInt64(Int64.max), limit: 1) }
             // Reads on the readers' own connections also fail.
             async let held: Void = store.committer.perform { _ throws(StoreFailure) in
@@ -183,7 +184,7 @@ struct StoreFailureTests {
         store.close()
     }
 
-    // Overwrites the file in place, so that it stays private to its owner.
+    // Overwrites the file in place, so that the file stays private to its owner.
     private func write(_ bytes: [UInt8], over path: String) throws {
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         try file.truncate(atOffset: 0)

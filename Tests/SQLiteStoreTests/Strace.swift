@@ -4,7 +4,7 @@ import TestSupport
 struct Strace {
     let program: ForeignProgram
 
-    /// Whether it is installed and may trace a program; some containers forbid it.
+    /// Whether `strace` is installed and may trace a program; some containers do not permit this.
     static let canTrace: Bool = {
         do {
             let outcome = try ForeignProgram("strace")?.run(["-o", "/dev/null", "true"])
@@ -30,8 +30,8 @@ struct Strace {
             .map { $0.drop { $0.isNumber || $0 == " " } }
     }
 
-    /// Runs a program and injects `fault` into the `time`th call of `name` in any thread; only on
-    /// the file at `path`, if one is given.
+    /// Runs a program and injects `fault` into the `time`th call of `name` in any thread; if `path`
+    /// is given, only calls on this file count.
     func run(
         _ command: [String], fault: String, at name: String, time: String, on path: String? = nil
     ) throws -> ForeignProgram.Outcome {
@@ -44,7 +44,7 @@ struct Strace {
 enum StraceError: Error { case failed(Int32) }
 
 extension Strace {
-    /// Kills a program at the first call of `name`, then at the second one, and so on, until it
+    /// Kills a program at the first call of `name`, then at the second call, and so on, until it
     /// runs to completion.
     ///
     /// - Parameter prepare: prepares the files for the next run and returns its command.

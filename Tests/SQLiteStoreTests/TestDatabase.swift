@@ -17,9 +17,10 @@ struct TestDatabase {
 
     var path: String { folder.file("verifier.db") }
 
-    /// Opens the database as another process would.
+    /// Opens the database as a separate process would.
     func open(timeout: Duration = .seconds(20)) throws -> SQLiteVerificationStore {
-        // Longer than in production, because the machine may be busy with other tests.
+        // The timeout is longer than in production, because the machine may be busy with other
+        // tests.
         try SQLiteVerificationStore(opening: path, key: keys.auditKey, timeout: timeout)
     }
 
@@ -32,7 +33,7 @@ struct TestDatabase {
 }
 
 extension TestDatabase {
-    /// A database to which another process has written `count` rows.
+    /// A database to which a separate process has written `count` rows.
     static func written(_ count: Int) throws -> TestDatabase {
         let database = try TestDatabase()
         let command = database.command("write", 0, count)

@@ -6,7 +6,7 @@ import WatchwordSystem
 
 @testable import SQLiteStore
 
-/// When the write-ahead log is checkpointed, and how long it grows.
+/// The times of the checkpoints of the write-ahead log, and the growth of the log.
 struct WriteAheadLogTests {
     @Test("the log is checkpointed in the background, long before it is full")
     func beside() async throws {
@@ -15,7 +15,7 @@ struct WriteAheadLogTests {
         let mark = Array("the first row of all".utf8)
         try await write(mark, to: store, slot: 0)
         #expect(try !holds(database, mark))
-        // Each write takes at least one separate page.
+        // Each write changes at least one separate page.
         for slot in 1...300 { try await write([], to: store, slot: UInt64(slot)) }
         #expect(try frames(database) < Int(WriteAheadLog.typicalLength) / 2)
         try eventually { try holds(database, mark) }
@@ -50,7 +50,7 @@ struct WriteAheadLogTests {
         let length = try frames(database)
         #expect(length > Int(WriteAheadLog.typicalLength))
         try reader.connection.execute("COMMIT")
-        // The file keeps its length; its frames are reused from the first one.
+        // The file keeps its length; its frames are reused, beginning with the first.
         for slot in 0..<1_000 { try await write([], to: store, slot: UInt64(slot)) }
         #expect(try frames(database) < length + 2 * Int(WriteAheadLog.interval))
     }
@@ -76,7 +76,7 @@ struct WriteAheadLogTests {
         #expect(throws: (any Error).self) { try database.folder.bytes(of: "verifier.db-wal") }
     }
 
-    @Test("a failed checkpoint is reported until one succeeds")
+    @Test("a failed checkpoint is reported until a later checkpoint succeeds")
     func told() {
         let checkpointer = Checkpointer(path: "")
         #expect(checkpointer.failure == nil)

@@ -10,7 +10,7 @@ import WatchwordSystem
 
 @testable import ServerCommands
 
-/// `audit follow`: each event is passed on once.
+/// `audit follow`, which passes each event on once.
 struct AuditFollowTests {
     private let state: ServerProcess.State
     private let context: ServerContext
@@ -75,7 +75,7 @@ struct AuditFollowTests {
 
         func send(_ signal: Int32) { _ = kill(process.processIdentifier, signal) }
 
-        /// Whether the program reads signals from a file, and is no longer ended by them.
+        /// Whether the program reads signals from a file, so that they no longer end it.
         private func readsSignals() throws -> Bool {
             let folder = "/proc/\(process.processIdentifier)/fd"
             return try FileManager.default.contentsOfDirectory(atPath: folder).contains { name in
@@ -85,7 +85,7 @@ struct AuditFollowTests {
             }
         }
 
-        /// Waits, without a time limit, until the process has done something.
+        /// Waits, without a time limit, until the condition is true.
         func wait(until isDone: () throws -> Bool) async throws {
             while try !isDone() {
                 try #require(process.isRunning)
@@ -105,7 +105,7 @@ struct AuditFollowTests {
         }
     }
 
-    /// Runs the command until the file has all events.
+    /// Runs the command until the file contains all events.
     private func follow() async throws {
         let follower = try Follower(self, "--output", file)
         let expected = try await expected()
@@ -127,14 +127,14 @@ struct AuditFollowTests {
             let before = try lines(of: file).count
             let follower = try Follower(self, "--output", file)
             try await happen(10 + round)
-            // It is killed somewhere between its writes.
+            // The kill occurs at an arbitrary point between the writes.
             try await follower.wait { try lines(of: file).count > before }
             #expect(try await follower.end(SIGKILL) == -SIGKILL)
         }
         try await follow()
     }
 
-    @Test("what a killed command left incomplete is completed, wherever it was interrupted")
+    @Test("the next run completes the output of a killed command, wherever it was interrupted")
     func interrupted() async throws {
         defer { context.close() }
         try await happen(2)
@@ -147,7 +147,7 @@ struct AuditFollowTests {
             let handle = try FileHandle(forUpdating: URL(filePath: file))
             try handle.truncate(atOffset: try handle.seekToEnd() - UInt64(missing))
             try handle.close()
-            // The position was not recorded either.
+            // In this case, the position was not recorded either.
             try earlier.write(to: URL(filePath: record))
             try setMode(0o600, of: record)
             try await follow()
@@ -157,7 +157,7 @@ struct AuditFollowTests {
         try await follow()
     }
 
-    @Test("standard output gets each event once, also over restarts")
+    @Test("standard output gets each event once, even across restarts")
     func restarted() async throws {
         defer { context.close() }
         let output = state.folder.file("output")
@@ -218,7 +218,7 @@ struct AuditFollowTests {
             let name = "b\(count)"
             #expect(try await other.run("client", "add", name, "--scope", "verify").status == 0)
         }
-        // Without the position, the file tells.
+        // Without the position file, the last event in the output reveals the wrong database.
         let before = try state.folder.bytes(of: "events.json")
         let mixed = try await state.run(
             "audit", "follow", other.folder.file("position"), "--output", file, "--store",
@@ -253,7 +253,7 @@ struct AuditFollowTests {
         #expect(errors.contains("after position 2, up to 5, were deleted"))
     }
 
-    @Test("an entry of the journal has a field for each member, and no text can forge one")
+    @Test("an entry of the journal has a field for each member, and no text can forge a field")
     func entries() async throws {
         defer { context.close() }
         try await happen(1)
@@ -288,7 +288,7 @@ struct AuditFollowTests {
             ])
     }
 
-    @Test("a journal that is missing or full is reported, with the last event that it has")
+    @Test("a journal that is missing or full is reported, with the last event that it received")
     func failingJournal() async throws {
         defer { context.close() }
         try await happen(1)
@@ -305,7 +305,7 @@ struct AuditFollowTests {
         }
         #expect(try last(of: [event], in: "missing") == nil)
         let socket = try DatagramSocket(at: state.folder.file("full"))
-        // More than a socket that nobody reads has room for.
+        // More events than fit into a socket that no process reads.
         let many = [ChainedEvent](repeating: event, count: 5_000)
         #expect(try last(of: many, in: "full") == event)
         withExtendedLifetime(socket) {}
@@ -313,7 +313,7 @@ struct AuditFollowTests {
 
     private static let journal = "/lib/systemd/systemd-journald"
 
-    /// Runs a shell script with folders of its own for the journal.
+    /// Runs a shell script with separate folders for the journal.
     private static func runApart(
         _ script: String, _ arguments: [String] = [], environment: [String: String]? = nil
     ) throws -> ForeignProgram.Outcome {

@@ -22,7 +22,7 @@ struct AuditTests {
         #expect(try await state.run("audit", "verify", "--checkpoint", kept).status == 0)
         try await server.stop()
 
-        // The older state is consistent in itself; only the checkpoint reveals what is missing.
+        // The older state is consistent in itself; only the checkpoint reveals the missing events.
         let early = ["--store", "sqlite:\(state.folder.file("early.db"))", "--keys", state.keyFile]
         let alone = try await state.run("audit", "verify", early[0], early[1], early[2], early[3])
         #expect(alone.status == 0)

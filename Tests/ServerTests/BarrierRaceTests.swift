@@ -11,10 +11,10 @@ import WatchwordCryptography
 
 @testable import ServerCommands
 
-/// Races over HTTP in which all requests are certain to have read before the first of them writes.
+/// Races over HTTP in which all requests have read before the first of them writes.
 ///
-/// This does not depend on the machine's load. Without the store's version condition, all would
-/// succeed.
+/// The order does not depend on the machine's load. Without the version condition in the store, all
+/// requests would succeed.
 struct BarrierRaceTests {
     /// A listener in this process, in front of a database.
     private final class Gathered: Sendable {

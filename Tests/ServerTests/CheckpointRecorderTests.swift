@@ -7,7 +7,7 @@ import Testing
 
 @testable import ServerCommands
 
-/// When the ends of the event chains are recorded, and what that protects against.
+/// When the ends of the event chains are recorded, and which attacks this detects.
 struct CheckpointRecorderTests {
     /// Counts the writes, and can block one.
     private final class Harness: Sendable {
@@ -86,8 +86,8 @@ struct CheckpointRecorderTests {
         let file = CheckpointFile(path: state.keyFile + ".ends")
         let alice = try await EnrolledSubject("alice", asker)
         var asked = 0
-        // Each request is an event. This takes far less than the minute after which it is written
-        // anyway.
+        // Each request adds an event. The loop takes far less than a minute, the interval of the
+        // regular writes.
         while try file.read().map(\.position).max() ?? 0 < CheckpointRecorder.events {
             asked += 1
             try #require(asked < 4 * CheckpointRecorder.events, "nothing is written")

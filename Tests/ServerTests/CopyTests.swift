@@ -25,7 +25,7 @@ struct CopyTests {
         #expect(try await state.run("restore", "--clock-is-right", copy).status == 3)
         try await server.stop()
 
-        // The server does not serve the copy itself, not even if it replaces the database.
+        // The server does not use the copy itself, not even in place of the database.
         let served = try await state.run(
             "serve", "--store", "sqlite:\(copy)", "--keys", state.keyFile, "--listen",
             "127.0.0.1:0")

@@ -103,7 +103,7 @@ struct DatabaseFaultTests {
         #expect(try await asker.verify("alice", alice.code())?.status == 503)
         #expect(try await Asker(server.operationsPort).ask("GET", "/readyz")?.status == 503)
         try await server.stop()
-        // After another restart, the server still refuses the database.
+        // After a further restart, the server still refuses the database.
         #expect(try await state.run("serve", "--listen", "127.0.0.1:0").status == 3)
         #expect(try await state.run("restore", "--clock-is-right", "--keep-clients").status == 0)
         let again = try await ServerProcess(state)
@@ -131,7 +131,7 @@ struct DatabaseFaultTests {
             #expect(answer?.headers["content-type"] == "application/problem+json")
             proxy.heal()
             try await server.awaitReady()
-            // A ready server can read, but its connection that commits may not be open yet.
+            // A ready server can read, but its connection for commits may not be open yet.
             let end = ContinuousClock.now + .seconds(60)
             let wrong = alice.wrongCodes(1)[0]
             var other = try await asker.verify("alice", wrong)
@@ -212,7 +212,7 @@ final class ServerLoad: Sendable {
         try await wait { $0.refused >= before + count }
     }
 
-    /// Kills a server and starts another one in its place.
+    /// Kills a server and starts a new one in its place.
     func killAndStart(_ index: Int) async throws {
         let server = content.withLock { $0.servers[index] }
         server.send(SIGKILL)

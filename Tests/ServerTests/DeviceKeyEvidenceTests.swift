@@ -3,11 +3,11 @@ import TestSupport
 import Testing
 import WatchwordCoding
 
-/// What a device says about its key in a TPM, over HTTP and on both kinds of database.
+/// A device's evidence about its key in a TPM, over HTTP and with both kinds of database.
 struct DeviceKeyEvidenceTests {
     private struct Case: Sendable {
         let name: String
-        /// The reason of the event that the application reads.
+        /// The reason in the event, which the application reads.
         let reason: String
         let change: @Sendable (inout TestEvidence, _ otherTicket: String) -> Void
 
@@ -70,7 +70,7 @@ struct DeviceKeyEvidenceTests {
             // The second ticket is for the same subject and the same key.
             let other = try await driver.keyTicket(for: "s\(number)")
             instance.change(&changed, other)
-            // The first denial of a minute is written at once.
+            // The first denial in a minute is written at once.
             server.fixture.clock.advance(seconds: 60)
             let refused = try await driver.registerKey(changed.registration(ticket))
             #expect(refused.status == 403, "\(instance.name)")
@@ -86,7 +86,7 @@ struct DeviceKeyEvidenceTests {
         }
         let foreign = try await driver.keyTicket(for: "mallory")
         var other = try TestEvidence()
-        // With protection from dictionary attacks, for a PIN.
+        // The attributes for a PIN, with protection from dictionary attacks.
         other.keyAttributes = 0x0004_0072
         #expect(try await driver.registerKey(other.registration(foreign)).status == 201)
         await server.stop()

@@ -3,7 +3,7 @@ import ServiceTranscripts
 import TestSupport
 import Testing
 
-/// Where a server of these tests keeps its rows.
+/// The kind of store that a server of these tests uses.
 enum TestedStore: String, CaseIterable {
     case sqlite, postgreSQL
 
@@ -21,10 +21,10 @@ enum TestedStore: String, CaseIterable {
     }
 }
 
-/// Device keys at the program `watchword-server`.
+/// Device keys with the program `watchword-server`.
 struct DeviceKeyTests {
     @Test(
-        "K-15 of a hundred answers at once to one challenge, on two servers, one is accepted",
+        "K-15 of a hundred concurrent answers to one challenge, on two servers, one is accepted",
         .enabled(if: PostgreSQLServer.isInstalled, "postgresql is missing"))
     func race() async throws {
         let state = try await TestedStore.postgreSQL.state()

@@ -23,7 +23,7 @@ struct FaultTests {
             let answers = await withTaskGroup(of: (String, [String: String]?).self) { group in
                 for subject in subjects {
                     group.addTask {
-                        // A request that was cut off by the kill has no response.
+                        // A request that the kill cut off has no response.
                         let answer = try? await Asker(port, key: key)
                             .verify(subject.name, subject.code())
                         return (subject.name, answer?.texts)

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a help desk does for people, and how events name it.
+/// The commands of a help desk, and the names in their events.
 struct HelpDeskTests {
-    /// A server with a subject who has to wait after wrong codes.
+    /// A server with a subject who is locked out after wrong codes.
     private struct LockedOut {
         let state: ServerProcess.State
         let server: ServerProcess
@@ -34,7 +34,7 @@ struct HelpDeskTests {
             ]
         }
 
-        /// The last event, as a line.
+        /// The last event, as one line of JSON.
         func lastEvent() async throws -> String {
             let events = try await state.run(["events", "--subject", "alice", "--json"])
             return events.text.split(separator: "\n").last.map(String.init) ?? ""
@@ -55,7 +55,7 @@ struct HelpDeskTests {
         #expect(try await world.server.stop() == 0)
     }
 
-    @Test("the lists say what binds an enrolled secret to its device")
+    @Test("the lists show how an enrolled secret is bound to its device")
     func custody() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -74,7 +74,8 @@ struct HelpDeskTests {
         #expect(try await server.stop() == 0)
     }
 
-    @Test("on the database, an event names the user who called sudo, and only root can have one")
+    @Test(
+        "on the database, an event names the user who called sudo, but only if root runs it")
     func administrator() async throws {
         let world = try await LockedOut()
         let outcome = try await world.state.run(
@@ -104,7 +105,7 @@ struct HelpDeskTests {
         ])
         #expect(unknown.status == 5)
         #expect(try await world.server.stop() == 0)
-        // The server is gone.
+        // The server has stopped.
         let desk = try await world.desk("manage")
         #expect(try await world.state.run(["subject", "list"] + desk).status == 6)
     }

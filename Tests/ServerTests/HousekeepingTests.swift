@@ -8,7 +8,7 @@ import Verification
 @testable import CommandLineInterface
 @testable import ServerCommands
 
-/// What the server deletes automatically, and which clock it trusts.
+/// Which rows the server deletes automatically, and which clock it trusts.
 struct HousekeepingTests {
     private static let day: Int64 = 86_400
     private static let lifetime = 400 * day * 1_000
@@ -119,12 +119,12 @@ struct HousekeepingTests {
             await housekeeper.tidy()
             #expect(await house.days() == Array(0..<420))
         }
-        // The cause is logged once, not every minute.
+        // The cause is logged only once, not every minute.
         #expect(house.said == ["events-kept clock-not-borne-out"])
         await house.happen(on: 4_069..<4_071)
         house.set(day: 4_070)
         await housekeeper.tidy()
-        // Another server, or the same one after a restart, reaches the same conclusion.
+        // A different server, or the same server after a restart, reaches the same conclusion.
         var another = house.housekeeper(keepingEventsFor: Self.lifetime)
         await another.tidy()
         #expect(await house.days() == Array(0..<420) + [4_069, 4_070])
@@ -233,7 +233,7 @@ struct HousekeepingTests {
         }
     }
 
-    @Test("--guess-bound accepts a bound that the server can keep, or names the range")
+    @Test("--guess-bound accepts a bound that the server can enforce; an error names the range")
     func guessBound() throws {
         let bounded = try ServingSettings(arguments(["--guess-bound", "0.5%"]), now: 0)
         #expect(bounded.policy.guessBound?.millionths == 5_000)

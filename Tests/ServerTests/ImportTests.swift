@@ -193,7 +193,7 @@ struct ImportTests {
         #expect(rest.text.contains(counts))
     }
 
-    @Test("a file that is not another server's is refused, and nothing is created")
+    @Test("a file that no server has written is refused, and nothing is created")
     func otherFiles() async throws {
         let state = try ServerProcess.State()
         let other =

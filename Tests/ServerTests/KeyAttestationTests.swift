@@ -11,7 +11,7 @@ enum EndorsementKind: CaseIterable, Sendable {
 
     static let installed = allCases.filter { $0 == .rsa || TPMTools.areInstalled }
 
-    /// Two TPMs, and the file with the certificate of the maker of the first one.
+    /// Two TPMs, and the file with the certificate of the first TPM's maker.
     ///
     /// On P-256, both have the same maker, and the file is in `folder`.
     func twoTPMs(
@@ -60,7 +60,7 @@ struct KeyAttestationTests {
                 #"{"login":"\#(present.text.trimmingCharacters(in: .newlines))"}"#)
             #expect(redeemed?.texts["custody"] == "tpm-attested")
         }
-        // Without --attest, the same TPM is only the device's claim.
+        // Without --attest, the same TPM is only a claim of the device.
         try await harness.ticket(#"{"type":"key"}"#)
         let claimed = try await harness.run(harness.keyEnrolment + address)
         #expect(claimed.status == 0 && claimed.words.contains("The key is in the TPM."))
@@ -86,7 +86,7 @@ struct KeyAttestationTests {
             #expect(refused.words.contains(words), "\(refused.words)")
         }
         #expect(try await server.stop() == 0)
-        // A server without trusted makers refuses the attestation, and does not ignore it.
+        // A server without trusted makers refuses the attestation instead of ignoring it.
         let without = try await harness.keyServer()
         try await harness.ticket(#"{"type":"key"}"#)
         let refused = try await harness.run(
@@ -111,11 +111,11 @@ struct KeyAttestationTests {
             return try await harness.run(
                 harness.keyEnrolment + ["--attest", "--tpm", tpm.address])
         }
-        // The server knows only the root.
+        // The server has only the root certificate.
         let alone = try await enrol()
         #expect(
             alone.status == 5 && alone.words.contains("does not trust the TPM"), "\(alone.words)")
-        // One certificate ends in the second index, and other bytes follow it.
+        // One certificate continues in the second index, and other bytes follow it.
         let issuers = try maker.issuerCertificates()
         let bytes = Array(issuers.joined())
         let middle = issuers[0].count + issuers[1].count / 2
@@ -156,7 +156,7 @@ struct KeyAttestationTests {
         for server in [server, harness.application] { #expect(try await server.stop() == 0) }
     }
 
-    /// A device that sends its requests itself, so that it can change them.
+    /// A device that sends its requests itself, so that tests can change the requests.
     private struct Device {
         let tpm: EmulatedTPM
         let key: TPMKey
@@ -274,7 +274,7 @@ struct KeyAttestationTests {
         let another = try #require(
             try await elsewhere.registration(ticketText)["attestation"] as? [String: Any])
         for (name, value) in evidence {
-            // Another key of the same TPM has the same certificate, endorsement and attestation
+            // A different key of the same TPM has the same certificate, endorsement and attestation
             // keys.
             for source in [foreign, another] where "\(source[name] ?? "")" != "\(value)" {
                 var changed = evidence
@@ -285,7 +285,7 @@ struct KeyAttestationTests {
                 #expect(answer.status == 403, "\(name): \(answer)")
             }
         }
-        // All of this spent no ticket.
+        // None of these requests spent the ticket.
         let begun = try await post(asker, "/v1/device/keys", good)
         #expect(begun.status == 201 && begun.object["state"] as? String == "pending")
         let credential = try #require(begun.object["credential"] as? String)
@@ -316,7 +316,7 @@ struct KeyAttestationTests {
         let list = try await application.ask("GET", "/v1/subjects/alice/credentials")
         let body = list?.text ?? ""
         #expect(body.components(separatedBy: #""state":"active""#).count == 2, "\(body)")
-        // The user agent is the one of the request with the key, not of the activation.
+        // The user agent is that of the request with the key, not that of the activation.
         #expect(body.contains(#""user_agent":"Mill App/2""#), "\(body)")
         #expect(try await server.stop() == 0)
     }

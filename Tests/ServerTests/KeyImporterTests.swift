@@ -9,7 +9,8 @@ import WatchwordCryptography
 @testable import ServerCommands
 
 struct KeyImporterTests {
-    @Test("rows are imported together, but those of one subject or with one key in their order")
+    @Test(
+        "rows are imported concurrently, but rows with the same subject or key in their order")
     func together() async throws {
         let keys = try KeyRing.make()
         let store = BarrierStore(
@@ -27,7 +28,7 @@ struct KeyImporterTests {
                 number, ExportedEntry(content: .oneTimePassword(given)), of: nil, in: nil,
                 allowsShortKeys: false)
         }
-        // Whoever looks up the first key waits until somebody looks up another one.
+        // The task that looks up the first key waits until a task looks up a different key.
         await store.gather(2, reading: .fingerprint)
         let importing = Task { try await importer.run(rows) { _, _ in }.map(\.word) }
         let deadline = ContinuousClock.now + .seconds(30)

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a device key's registration says about the presence check, and what the server requires.
+/// The presence check in a device key's registration, and the server's requirement.
 struct KeyPresenceTests {
-    @Test("the server denies a key that says less about presence than it requires")
+    @Test("the server denies a key whose presence check is weaker than required")
     func presence() async throws {
         let harness = try await LoginHarness()
         let server = try await harness.keyServer()

@@ -67,11 +67,11 @@ import WatchwordCryptography
         let digest = sha256(Array(text.utf8).span)
         #expect(facts["purpose"] == "confirm")
         #expect(facts["text_sha256"] == Base64URL.encode(digest.span))
-        // The same file again: the challenge is spent.
+        // The same file is presented again, although the challenge is spent.
         let again = try await harness.run(
             "key", "confirm", "mill", "--challenge-file", file, "--yes")
         #expect(again.status == 5 && again.words.contains("the key was kept"), "\(again.words)")
-        // Another text than the one that the application sent.
+        // The text differs from the text of the application.
         let changed = try await confirmation(of: text, by: credential, harness)
         let bytes = try harness.folder.bytes(of: "confirm.txt")
         let other = String(decoding: bytes, as: UTF8.self).replacing("120", with: "920")
@@ -101,7 +101,7 @@ import WatchwordCryptography
         for server in [server, harness.application] { #expect(try await server.stop() == 0) }
     }
 
-    @Test("a key and an enrolled secret are not taken for each other")
+    @Test("a key and an enrolled secret are not mistaken for each other")
     func kinds() async throws {
         let harness = try await LoginHarness()
         let server = try await harness.keyServer()
@@ -155,14 +155,14 @@ import WatchwordCryptography
         #expect(try await harness.run(harness.keyEnrolment).status == 6)
         server = try await harness.keyServer()
         #expect(try await credential() == first["credential"])
-        // The new key waits in the vault; it is not registered as one in a TPM.
+        // The new key is still in the vault, so it cannot be registered as a key in a TPM.
         let elsewhere = try await harness.run(
             harness.keyEnrolment + ["--custody", "tpm", "--tpm", "device:/nonexistent"])
         #expect(elsewhere.status == 3, "\(elsewhere.words)")
         #expect(elsewhere.words.contains("request a new ticket"))
         #expect(try await harness.run(harness.keyEnrolment).status == 0)
         #expect(try await credential() == second["credential"])
-        // A ticket that the server does not know, and a name that it refuses.
+        // A ticket that the server did not issue, and a name that the server refuses.
         try harness.folder.write(
             Array("wwt_\(String(repeating: "A", count: 43))\n".utf8), to: "ticket.txt")
         #expect(try await harness.run(harness.keyEnrolment).status == 5)
@@ -177,14 +177,14 @@ import WatchwordCryptography
     }
 
     @Test(
-        "K-79 a key in a TPM signs; another TPM or none does not, and the vault is unchanged",
+        "K-79 a key in a TPM signs only with that TPM; otherwise, the vault is unchanged",
         .enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))
     func inTPM() async throws {
         let harness = try await LoginHarness()
         let server = try await harness.keyServer()
         let tpm = try EmulatedTPM()
         try await harness.ticket(#"{"type":"key"}"#)
-        // Where there is no TPM, --custody tpm does not fall back to the vault.
+        // Without a TPM, --custody tpm does not fall back to the vault.
         let none = ["--tpm", "device:/nonexistent"]
         let refused = try await harness.run(harness.keyEnrolment + ["--custody", "tpm"] + none)
         #expect(refused.status == 6 && refused.words.contains("no TPM 2 was found"))
@@ -300,7 +300,7 @@ import WatchwordCryptography
         for server in [server, harness.application] { #expect(try await server.stop() == 0) }
     }
 
-    /// What must not leak of a key in the vault.
+    /// The secrets of a device key that must not leak.
     private func secrets(of key: EnrolledKey, pin: SecretBytes) -> [SecretForms] {
         switch key.holding {
         case .vault(let scalar): return [SecretForms("private key", bytes: scalar.known)]

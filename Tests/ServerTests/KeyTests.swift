@@ -30,7 +30,7 @@ struct KeyTests {
             }
             return statuses
         }
-        // The first rotation is killed after it has written its key, but before it finishes.
+        // The first rotation is killed after it has written the new key, but before it finishes.
         let rotation = Process()
         rotation.executableURL = URL(filePath: BuiltProgram.path("watchword-server"))
         rotation.arguments = ["keys", "rotate"]
@@ -55,7 +55,7 @@ struct KeyTests {
         let answer = try await Asker(again.port, key: key).verify("late", next.code())
         #expect(answer?.texts["result"] == "accepted")
         try await again.stop()
-        // The old keys no longer open anything.
+        // The old key file no longer opens any row.
         try await onOwnThread { try removeFile(state.keyFile) }
         try state.folder.write(first, to: "watchword/keys")
         try setMode(0o600, of: state.keyFile)
@@ -97,7 +97,7 @@ struct KeyTests {
             #"{"credential":"\#(device["credential"] ?? "")","secret":"\#(device["secret"] ?? "")","#
                 + #""rotation_nonce":"AAAAAAAAAAAAAAAAAAAAAA"}"#)
         #expect(login?.texts["result"] == "accepted")
-        // One recorded response needs the key until its credential ends.
+        // One stored response needs the key until its credential ends.
         #expect(try await state.run("keys", "retire").text == "")
         #expect(try await asker.ask("DELETE", "/v1/credentials/\(recovery)")?.status == 204)
         #expect(try await state.run("keys", "retire").text == "Key 1 is retired.\n")
@@ -149,7 +149,7 @@ struct KeyTests {
         #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
         try await server.stop()
 
-        // The file that leaked opens no row of today's database …
+        // The file that leaked opens no row of today's database.
         let today = try await theft(leaked)
         try await onOwnThread {
             try FileManager.default.copyItem(atPath: state.database, toPath: today.database)
@@ -161,7 +161,7 @@ struct KeyTests {
         let refused = try await Asker(thief.port, key: key).verify("alice", alice.code(2))
         #expect(refused?.status == 503)
         try await thief.stop()
-        // … but those of the older backup.
+        // The file opens the rows of the older backup.
         let before = try await theft(leaked)
         #expect(try await before.run("restore", "--clock-is-right", copy).status == 0)
         #expect(try await before.run("keys", "list").text == "key 1  current  1 totp\n")

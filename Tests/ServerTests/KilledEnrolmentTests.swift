@@ -54,7 +54,8 @@ struct KilledEnrolmentTests {
         /// Enrols a key with a new ticket of `subject`, and kills the program before the call.
         ///
         /// - Parameter old: the credential that the server revokes.
-        /// - Returns: whether it was killed; two runs may differ in a few calls.
+        /// - Returns: whether it was killed; `false` is possible, because two runs may differ in a
+        ///   few calls.
         func kill(
             before index: Int, for subject: String, replacing old: String? = nil
         ) async throws -> Bool {
@@ -109,7 +110,7 @@ struct KilledEnrolmentTests {
             try #require(try await harness.run(harness.keyEnrolment).status == 0)
         }
         let traced = try await Traced(harness, replacing: old)
-        // The login's lock is taken after the vault was unlocked.
+        // The login lock is acquired after the vault was unlocked.
         let start = try #require(traced.calls.firstIndex { $0.contains("login.lock") })
         let changing = [
             "write", "fsync", "renameat2", "renameat", "linkat", "unlinkat", "ftruncate", "clone3",
@@ -121,8 +122,8 @@ struct KilledEnrolmentTests {
             old = replaces ? try await active(of: subject, harness).first : nil
             killed += try await traced.kill(before: index, for: subject, replacing: old) ? 1 : 0
             if replaces {
-                // The server has one key or the other. If somebody signs in with the one that it
-                // has revoked, only that one is wiped, and the other one waits.
+                // The server has either the old or the new key. A sign-in with the revoked key
+                // wipes only that key, and the other key waits.
                 #expect(try await active(of: subject, harness).count == 1, "\(call)")
                 let present = try await harness.run("key", "present", "mill")
                 let waits = present.words.contains("run watchword key enrol again, with the same")
@@ -132,7 +133,7 @@ struct KilledEnrolmentTests {
             #expect(repeated.status == 0, "\(call): \(repeated.words)")
             try await expectOneKey(of: subject, harness, [], custody: "vault", call)
             #expect(try await active(of: subject, harness) != [old], "\(call)")
-            // The old key is gone.
+            // The old key has been removed.
             let entries = try await harness.run("list").text
             #expect(entries.split(separator: "\n").count == 1, "\(call): \(entries)")
         }
@@ -140,7 +141,7 @@ struct KilledEnrolmentTests {
         for server in [server, harness.application] { #expect(try await server.stop() == 0) }
     }
 
-    /// How many of the system calls are tried; `WATCHWORD_KILLED_CALLS=100000` tries them all.
+    /// The number of system calls that are tried; `WATCHWORD_KILLED_CALLS=100000` tries them all.
     private static let killedCalls =
         ProcessInfo.processInfo.environment["WATCHWORD_KILLED_CALLS"].flatMap { Int($0) } ?? 24
 
@@ -155,7 +156,7 @@ struct KilledEnrolmentTests {
             "--tpm-roots", maker.writeRoot(to: harness.folder),
         ])
         let traced = try await Traced(harness, ["--attest", "--tpm", tpm.address])
-        // From the first change to the vault; before that, nothing was kept.
+        // Begin with the first change to the vault; earlier kills leave nothing behind.
         let lock = try #require(traced.calls.firstIndex { $0.contains("login.lock") })
         let start = try #require(
             traced.calls[lock...].firstIndex {

@@ -25,7 +25,7 @@ struct LoginHarness: Sendable {
         guard made.status == 0 else { throw ServerProcess.Failure.notListening(made.words) }
     }
 
-    /// Another server with the same database and a certificate from `certificates`.
+    /// A second server with the same database and a certificate from `certificates`.
     func server(
         _ certificate: String = "good", of certificates: TemporaryFolder? = nil
     ) async throws -> ServerProcess {
@@ -38,7 +38,7 @@ struct LoginHarness: Sendable {
             ])
     }
 
-    /// A server for device keys, on the port that they sign.
+    /// A server for device keys, on the port in the address that the keys sign.
     func keyServer(_ more: [String] = []) async throws -> ServerProcess {
         let folder = try TestCertificates.shared.get()
         return try await ServerProcess(
@@ -106,7 +106,6 @@ struct LoginHarness: Sendable {
             "--ca-file", folder.file("ca.pem"))
     }
 
-    /// The arguments of `key enrol`.
     var keyEnrolment: [String] {
         [
             "key", "enrol", "Mill:alice", "--server", "https://localhost:\(keyPort)",

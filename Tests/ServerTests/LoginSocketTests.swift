@@ -107,7 +107,7 @@ struct LoginSocketTests {
         #expect(try await server.stop() == 0)
     }
 
-    @Test("a socket of a killed server is replaced, and one that is in use is not")
+    @Test("a socket of a killed server is replaced, and a socket in use is not")
     func replacing() async throws {
         let killed = try await server("--self-socket")
         let failure = await #expect(throws: ServerProcess.Failure.self) {

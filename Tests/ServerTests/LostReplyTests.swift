@@ -129,7 +129,7 @@ import Testing
             try #require(next.status == 0, "seed \(seed), fault \(faults): \(next.words)")
             #expect(try await fixture.harness.redeem(next.text) == "alice", "seed \(seed)")
         }
-        // The proxy did cause faults.
+        // The proxy must have caused faults.
         #expect(failures >= faults / 5, "seed \(seed): \(failures) of \(faults)")
         fixture.proxy.releaseHeld()
         #expect(try await fixture.harness.present().status == 0, "seed \(seed)")

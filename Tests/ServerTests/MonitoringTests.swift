@@ -82,7 +82,7 @@ struct MonitoringTests {
         }
     }
 
-    @Test("the metrics tell when the last backup was complete, and whether the server is ready")
+    @Test("the metrics show the time of the last complete backup, and whether the server is ready")
     func backups() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -93,18 +93,19 @@ struct MonitoringTests {
         let name = "watchword_backup_timestamp_seconds"
         #expect(try await value(name) == 0)
         #expect(try await value("watchword_ready") == 1)
-        // If the first record fails, too, the metric becomes old.
+        // If the first record fails, too, the metric's time becomes old.
         #expect(try await value("watchword_checkpoint_timestamp_seconds") != nil)
-        // A copy that is not made is not recorded.
+        // A failed copy is not recorded.
         #expect(try await state.run("backup", state.folder.file("none/copy")).status != 0)
         #expect(try await value(name) == 0)
-        // The time of a file can lag a little behind the clock.
+        // A file's time can lag slightly behind the clock.
         let before = Int(Date.now.timeIntervalSince1970) - 1
         #expect(try await state.run("backup", state.folder.file("copy")).status == 0)
         let after = Int(Date.now.timeIntervalSince1970)
         #expect((before...after).contains(try await value(name) ?? -1))
         try FileManager.default.moveItem(atPath: state.database, toPath: state.database + ".away")
-        // While the housekeeper uses the writing connection, another one may still be able to read.
+        // While the housekeeper uses the writing connection, a different connection may still be
+        // able to read.
         while try await value("watchword_ready") != 0 {
             try await Task.sleep(for: .milliseconds(5))
         }

@@ -44,9 +44,9 @@ struct OrphanedKeyTests {
             return try #require(facts["credential"])
         }
 
-        /// Enrols with a new ticket, and loses everything that is sent one way.
+        /// Enrols with a new ticket, and loses all messages in one direction.
         ///
-        /// - Parameter first: the number of requests that are answered before.
+        /// - Parameter first: the number of requests that are answered before the loss.
         func lose(
             replacing credential: String? = nil, requests: Bool = false, after first: Int = 0,
             _ more: [String] = ["--custody", "vault"]
@@ -96,7 +96,7 @@ struct OrphanedKeyTests {
                 entries.split(separator: "\n").count == 1, "\(entries)", sourceLocation: location)
         }
 
-        /// Deletes what the server recorded, as it does after a day.
+        /// Deletes the server's recorded responses, as the server does after a day.
         func forgetResponses() throws {
             let program = [
                 "import sqlite3, sys",
@@ -131,7 +131,7 @@ struct OrphanedKeyTests {
             #expect(repeated.text.contains(#""result":"enrolled""#))
             try await scene.expectOnly(credential)
         }
-        // A revoked key is dropped, and the next ticket enrols another one.
+        // A revoked key is dropped, and the next ticket enrols a new key.
         let revoked = try await scene.lose(replacing: try await scene.active().first)
         try scene.forgetResponses()
         try await scene.revoke(revoked)
@@ -143,12 +143,12 @@ struct OrphanedKeyTests {
     }
 
     @Test(
-        "K-80 a run with another ticket adopts a key that the server has registered, and says so",
+        "K-80 a run with a different ticket adopts a key that the server has registered",
         arguments: TestedStore.installed)
     func otherTicket(_ store: TestedStore) async throws {
         let scene = try await Scene(store)
         var current: String?
-        // Without an earlier key, and in the place of one, which cannot sign in any more.
+        // First without an earlier key, then with one, which can no longer sign in.
         for _ in 0..<2 {
             let lost = try await scene.lose(replacing: current)
             try await scene.ticket()
@@ -159,7 +159,7 @@ struct OrphanedKeyTests {
             try await scene.expectOnly(lost)
             current = lost
         }
-        // The same command again replaces it, as it replaces every key.
+        // The same command, run again, replaces the key, as it replaces every key.
         let next = try await scene.ticket(replacing: current)
         let replaced = try await scene.enrol()
         #expect(replaced.text.contains(#""result":"enrolled""#), "\(replaced.text)")
@@ -167,7 +167,7 @@ struct OrphanedKeyTests {
         try await scene.stop()
     }
 
-    @Test("K-80 a run with another ticket uses it if the earlier key is not registered any more")
+    @Test("K-80 a run uses a different ticket if the earlier key is no longer registered")
     func revoked() async throws {
         let scene = try await Scene()
         let lost = try await scene.lose()
@@ -175,7 +175,7 @@ struct OrphanedKeyTests {
         let next = try await scene.ticket()
         #expect(try await scene.enrol().status == 0)
         try await scene.expectOnly(next)
-        // Nor if its ticket was withdrawn before the registration arrived.
+        // The same applies if the ticket was withdrawn before the registration arrived.
         let unsent = try await scene.lose(replacing: next, requests: true)
         try await scene.revoke(unsent)
         let last = try await scene.ticket(replacing: next)
@@ -191,7 +191,7 @@ struct OrphanedKeyTests {
     }
 
     @Test(
-        "K-80 a key in another place than the command names is adopted, but the command fails")
+        "K-80 a key in a different place than specified is adopted, but the command fails")
     func elsewhere() async throws {
         let scene = try await Scene()
         let lost = try await scene.lose()

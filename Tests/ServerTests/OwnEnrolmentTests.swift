@@ -14,7 +14,7 @@ struct OwnEnrolmentTests {
     /// for it.
     private struct Machine {
         let server: ServerProcess
-        /// Checks login passwords; `nil` if nothing does.
+        /// The service that checks login passwords; `nil` if there is none.
         let presence: Manager?
         let notices: Manager
         let socket: String
@@ -74,10 +74,10 @@ struct OwnEnrolmentTests {
         private let record: Record
         private let thread: WorkerThread
 
-        /// What was seen so far.
+        /// The texts that were received so far.
         var seen: [String] { record.texts.withLock { $0 } }
 
-        /// Waits until this many texts were seen.
+        /// Waits until this many texts were received.
         func see(_ count: Int) async -> [String] {
             while seen.count < count { await Task.yield() }
             return seen
@@ -135,7 +135,7 @@ struct OwnEnrolmentTests {
 
     private struct NoConnection: Error {}
 
-    /// Does what `watchword-presence --peer` does, for a user with the password `right`.
+    /// Acts as `watchword-presence --peer`, for a user with the password `right`.
     private static func checkPassword(over server: borrowing FileDescriptor) throws {
         guard let connection = try server.receiveFile()?.takeFile() else { throw NoConnection() }
         #expect(try LocalSocket.peer(of: connection).user == getuid())
@@ -146,7 +146,7 @@ struct OwnEnrolmentTests {
         ] { _ = try person.send(FrameWriter(frame), timeout: .seconds(60)) }
         let received = try person.receive(
             limit: ModuleAnswer.largestFrame, idleTime: .seconds(60), timeout: nil)
-        // Without an answer, there is no verdict.
+        // A missing answer leads to no verdict.
         guard case .frame(let frame) = received, let answer = ModuleAnswer(parsing: frame) else {
             return
         }
@@ -180,7 +180,7 @@ struct OwnEnrolmentTests {
         #expect(list.status == 0)
         let lines = list.text.split(separator: "\n")
         #expect(lines.count == 2 && lines[0].contains(#""name":"phone""#))
-        // The password does not help any more.
+        // The password is no longer sufficient.
         let again = try machine.terminal("add")
         try again.waitFor("or a recovery code: ")
         try again.type(codes[0] + "\n")
@@ -263,7 +263,7 @@ struct OwnEnrolmentTests {
         try await machine.server.stop()
     }
 
-    @Test("a server that stops ends the conversations, and does not wait for the people")
+    @Test("a server that stops ends the conversations without waiting for the users")
     func stop() async throws {
         let machine = try await Machine()
         let terminal = try machine.terminal("add --ticket")

@@ -23,10 +23,9 @@ struct PAMImportTests {
 
         """
 
-    /// A server, and a system with users who have home folders.
+    /// A server, and a system whose users have home folders.
     private struct System {
         let state: ServerProcess.State
-        /// The API key of a client.
         let key: String
         let homes: TemporaryFolder
         private let users: [String]
@@ -60,7 +59,7 @@ struct PAMImportTests {
         func write(_ text: String, for user: String, ownedBy owner: String? = nil) throws {
             let name = "\(user)/.google_authenticator"
             try homes.write(Array(text.utf8), to: name)
-            // The user can read the files of others, too, so that only the owner counts.
+            // The user can also read the files of others, so only the owner matters.
             try #require(unsafe chmod(homes.file(name), owner == nil ? 0o400 : 0o444) == 0)
             try own(name, owner ?? user)
         }
@@ -70,7 +69,7 @@ struct PAMImportTests {
             try #require(unsafe chown(homes.file(name), number, number) == 0)
         }
 
-        /// The variables with which a program sees these users.
+        /// The environment in which a program sees these users.
         var wrapper: [String: String] {
             get throws {
                 [
@@ -83,7 +82,7 @@ struct PAMImportTests {
 
         /// Imports the users' keys.
         ///
-        /// - Parameter folder: its files appear in `/etc`, for the program only.
+        /// - Parameter folder: a folder whose files appear in `/etc`, but only for the program.
         func run(
             _ arguments: [String] = [], adding folder: String? = nil
         ) async throws -> (Int32, String) {
@@ -100,7 +99,7 @@ struct PAMImportTests {
         }
     }
 
-    /// A command that runs another one in a mount namespace of its own, with the files of a folder
+    /// A command that runs its arguments in a separate mount namespace, with the files of a folder
     /// added to `/etc`.
     private static func adding(_ folder: String) -> [String] {
         let script = #"mount -t overlay -o "lowerdir=/etc:$0" none /etc && exec "$@""#
@@ -117,7 +116,7 @@ struct PAMImportTests {
         try system.write(Self.file, for: "alice")
         try linkSymbolically(system.path(of: "alice"), to: system.path(of: "bob"))
         try system.write(Self.file, for: "dan", ownedBy: "alice")
-        // A file that names another user.
+        // The file names a different user.
         try system.write(
             "HOTP/T30/6 alice - 3132333435363738393031323334353637383930\n", for: "eve")
         try system.write(String(repeating: "A", count: 70_000), for: "guy")
@@ -173,7 +172,7 @@ struct PAMImportTests {
         try #require(try await system.run().0 == 0)
         try folder.write(Array(lines.joined().utf8), to: "users.oath")
         #expect(try await system.run(adding: folder.path) == (0, report))
-        // Another user's file is not believed.
+        // A file of a different user is ignored.
         try #require(unsafe chown(folder.file("users.oath"), 4_000, 4_000) == 0)
         #expect(try await system.run(adding: folder.path).1.contains("another user (ID 4000)"))
     }

@@ -55,7 +55,7 @@ struct PasskeyAttestationTests {
     }
 
     @Test(
-        "over HTTP, an attestation is called what it is, and the AAGUID of a U2F key, which does not sign it, is not recorded",
+        "over HTTP, the kind of an attestation is reported, and the unsigned AAGUID of a U2F key is not recorded",
         arguments: PasskeyServer.Database.possible)
     func attestations(database: PasskeyServer.Database) async throws {
         let (vectors, root) = (try AttestationVector.all(), try AnchorVector.all()["root"])

@@ -1,7 +1,6 @@
 import ServiceTranscripts
 import WatchwordCoding
 
-// Device keys, next to passkeys.
 extension PasskeyDriver {
     /// Issues a ticket with which a device registers its key.
     func keyTicket(for subject: String) async throws -> String {
@@ -30,7 +29,7 @@ extension PasskeyDriver {
         return try Self.member("credential", reply)
     }
 
-    /// A challenge for a device key, and when it expires.
+    /// Requests a challenge for a device key; returns its token and the time when it expires.
     func challenge(_ credential: String) async throws -> (token: String, expiry: UInt64) {
         let reply = try await send(
             .page, "/v1/device/challenges", #"{"credential":"\#(credential)"}"#)
@@ -39,7 +38,7 @@ extension PasskeyDriver {
         )
     }
 
-    /// The body with which a key presents its signature of a challenge.
+    /// The body of a request with a key's signature of a challenge.
     static func body(
         _ challenge: (token: String, expiry: UInt64), _ key: SampleDeviceKey, of credential: String
     ) throws -> String {
@@ -50,7 +49,6 @@ extension PasskeyDriver {
             + #""presence":"cryptographic","signature":"\#(signature)"}"#
     }
 
-    /// Presents a signature.
     func finish(
         _ challenge: (token: String, expiry: UInt64), _ key: SampleDeviceKey, of credential: String
     ) async throws -> Reply {

@@ -70,8 +70,8 @@ final class PasskeyServer: Sendable {
         try await .asking(method, target, port: port, key: fixture.keys["all"]?.text)
     }
 
-    /// Reads the body of a credential's row, and its authentication, as somebody who can write to
-    /// the database but has no key.
+    /// Reads the body of a credential's row, and its authentication, as an attacker who can write
+    /// to the database but has no key.
     func row(_ credential: String) async throws -> (body: [UInt8], authentication: [UInt8]) {
         try #require(
             try await rows("credentials", where: "id = \(try literal(credential))").first)
@@ -93,7 +93,6 @@ final class PasskeyServer: Sendable {
         }
     }
 
-    /// Writes these columns.
     func write(_ row: (body: [UInt8], authentication: [UInt8]), to credential: String) async throws
     {
         try await write(row, "credentials", where: "id = \(try literal(credential))")
@@ -109,7 +108,7 @@ final class PasskeyServer: Sendable {
                 + "authentication = \(literal(row.authentication)) WHERE \(condition)")
     }
 
-    /// Changes a table, as somebody who can write to the database but has no key.
+    /// Changes a table, as an attacker who can write to the database but has no key.
     func change(_ update: String) async throws {
         _ = try await query(
             sqlite: "UPDATE \(update)", postgreSQL: "UPDATE watchword.\(update)")
@@ -160,7 +159,7 @@ final class PasskeyServer: Sendable {
         return outcome.text.trimmingCharacters(in: .newlines)
     }
 
-    /// A credential's id in SQL.
+    /// A credential's id as an SQL literal.
     private func literal(_ credential: String) throws -> String {
         let id = Array(credential.utf8.dropFirst(3))
         return literal(try Base64URL.decode(id.span))

@@ -41,7 +41,8 @@ struct PasskeyTamperingTests {
 
     typealias Row = (body: [UInt8], authentication: [UInt8])
 
-    /// The row with another one's body or as another row, and with a changed bit at nine places.
+    /// The row with the body of a different row, or under the key of a different row, and with a
+    /// changed bit at nine places.
     private static func changes(of own: Row, and other: Row) -> [Row] {
         let places = stride(from: 0, to: own.body.count, by: max(1, own.body.count / 8))
         return [other, (other.body, own.authentication)]
@@ -125,7 +126,7 @@ struct PasskeyTamperingTests {
         let (passkey, key) = (try TestPasskey(), try SampleDeviceKey("alice"))
         try await driver.register(passkey)
         let credential = try await driver.register(key, for: "alice")
-        // A ceremony of somebody else, which is denied so that its row goes.
+        // A ceremony of a different subject, which is denied so that its row is deleted.
         let foreign = try await driver.beginCeremony(for: "mallory")
         let other = try #require(try await server.rows("challenges").first)
         _ = try await driver.finish(foreign, passkey)

@@ -61,7 +61,7 @@ struct PublicKeyOptionTests {
                 outcome.words.contains("--origin must be a list that begins with an origin of new"),
                 "\(outcome.words)")
         }
-        // Without the pages, the order does not matter.
+        // Without --pages, the order of the origins does not matter.
         let server = try await ServerProcess(
             state, arguments: domains + ["--origin", "https://old.example,https://new.example"])
         try await server.stop()
@@ -156,7 +156,7 @@ struct PublicKeyOptionTests {
         }
         let key = try await state.makeKey()
         var number: UInt8 = 0
-        /// What a server with these files says about the maker's passkey of the model 7.
+        /// The server's attestation result for the maker's passkey of model 7, with these files.
         func attestation(
             _ arguments: [String], list: String? = nil
         ) async throws -> String? {

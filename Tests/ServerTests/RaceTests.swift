@@ -6,7 +6,6 @@ import Verification
 
 /// Concurrent HTTP requests: wrong codes are counted, and other values are accepted once.
 struct RaceTests {
-    /// The number of servers and the database that they share.
     enum Deployment: String, CaseIterable, CustomTestStringConvertible {
         case twoOnOneFile = "two servers on one SQLite file"
         case twoOnPostgreSQL = "two servers on one PostgreSQL database"
@@ -27,7 +26,8 @@ struct RaceTests {
                 isFile ? nil : try PostgreSQLServer.shared().makeDatabase()
             }
             let state = try ServerProcess.State(store: url)
-            // All start at once without a database; the first one creates the schema and the keys.
+            // All servers start at once without a database; the first one creates the schema and
+            // the keys.
             let servers = try await withThrowingTaskGroup(of: ServerProcess.self) { group in
                 for _ in 0..<(self == .fourOnPostgreSQL ? 4 : 2) {
                     group.addTask { try await ServerProcess(state, arguments: arguments) }
@@ -180,7 +180,7 @@ struct RaceTests {
     }
 
     @Test(
-        "K-15 of a hundred responses at once to one challenge, by several servers, one decides",
+        "K-15 of a hundred concurrent responses to one challenge, on several servers, one decides",
         arguments: Deployment.possible)
     func oneChallenge(deployment: Deployment) async throws {
         let (state, servers) = try await deployment.start(

@@ -37,13 +37,13 @@ import Testing
             try write(added.text, to: "key")
         }
 
-        /// Writes a file that only its owner can access, unless `mode` says otherwise.
+        /// Writes a file that only its owner can access, unless `mode` is different.
         func write(_ text: String, to name: String, mode: Int = 0o600) throws {
             try folder.write(Array(text.utf8), to: name)
             try setMode(mode, of: folder.file(name))
         }
 
-        /// Runs the helper; `more` replaces options.
+        /// Runs the helper; `more` overrides options.
         func ask(_ message: LoginMessage, _ more: [String: String] = [:]) async throws -> Reply {
             try await ask(message.bytes, more)
         }
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// What the helper writes.
+    /// The output of the helper.
     private struct Reply {
         /// The response in words; `nil` if it is malformed.
         let answer: String?
@@ -78,7 +78,8 @@ import Testing
         let first = try await harness.ask(login)
         #expect(first.answer == "accepted" && first.errors.isEmpty, "\(first)")
         #expect(try await harness.ask(login).answer == "denied")
-        // Another machine's alice is somebody else, about whom this API key may not ask.
+        // The user alice of a different machine is a different subject, which this API key may not
+        // access.
         let next = LoginMessage(verifying: harness.alice.code(2), of: "alice")
         #expect(try await harness.ask(next, ["--realm": "other.example"]).answer == "unavailable")
         #expect(try await harness.server.stop() == 0)
@@ -127,7 +128,7 @@ import Testing
         for (options, words) in [
             (["--ca": harness.folder.file("b.pem")], "is signed by an unknown authority"),
             (["--ca": harness.folder.file("missing")], "cannot be read"),
-            (["--key": harness.folder.file("unknown")], "does not know this API key"),
+            (["--key": harness.folder.file("unknown")], "does not recognise this API key"),
             (["--key": harness.folder.file("open")], "nobody else can read"),
             (["--key": harness.folder.file("missing")], "not a file of root"),
             (["--key": harness.folder.file("text")], "does not begin with an API key"),

@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 /// Searches everything that a server leaves on the disk for seeds.
 struct SeedStorageTests {
-    /// The seed that the test imports; the server generates another one.
+    /// The seed that the test imports; the server generates a second seed.
     private static let known = (0..<20).map { UInt8(truncatingIfNeeded: $0 &* 53 &+ 151) }
 
     /// Enrols both seeds, confirms and uses one, and returns the forms of both.

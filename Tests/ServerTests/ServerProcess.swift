@@ -159,8 +159,8 @@ final class ServerProcess: Sendable {
     }
 }
 
-/// A client that opens a connection for each request, because the server closes one that is idle
-/// for long.
+/// A client that opens a connection for each request, because the server closes connections that
+/// are idle for long.
 struct Asker: Sendable {
     let key: String?
     private let port: UInt16
@@ -234,7 +234,7 @@ struct EnrolledSubject: Sendable {
         let generator = credential.generator()
         var confirmed: RawConnection.Answer?
         var codes: [String] = []
-        // The next time step may begin before the code arrives; then try another code.
+        // The next time step may begin before the code arrives; then try a different code.
         for _ in 0..<3 where confirmed?.texts["result"] != "accepted" {
             let now = Int64(Date.now.timeIntervalSince1970)
             // Use the previous step, and leave the later ones for the test.

@@ -41,7 +41,7 @@ struct SettingsFileTests {
     }
 
     @Test(
-        "a line that systemd could read in another way is refused, with its number",
+        "a line that systemd could read differently is refused, with its number",
         arguments: [
             "NAME", "NAME = value", "1NAME=value", "=value", "NÄME=value", "export NAME=value",
             "NAME=a\\", "NAME='a'", "NAME=\"a", "NAME=a\"b", "NAME=\"a\"b\"", "NAME=\"a\\\"b\"",

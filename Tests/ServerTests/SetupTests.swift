@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `init`, and what the server does with what a service manager passes to it.
+/// `init`, and the server's use of the files and sockets that a service manager passes.
 struct SetupTests {
     private func words(_ outcome: ForeignProgram.Outcome) -> String {
         String(decoding: outcome.errors, as: UTF8.self)
@@ -68,24 +68,24 @@ struct SetupTests {
         #expect(try await state.run("client", "list").text.split(separator: "\n").count == 1)
     }
 
-    @Test("init completes what an interrupted one began, and keeps the keys that it made")
+    @Test("init completes an interrupted run, and keeps the keys of that run")
     func interrupted() async throws {
         let state = try ServerProcess.State()
         let parent = state.folder.file("watchword")
         try FileManager.default.createDirectory(
             atPath: parent, withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])
-        // The keys were being written.
+        // The interruption occurred while the keys were being written.
         let begun = Array("watchword-keys 1\nlo".utf8)
         try setMode(0o600, of: state.folder.write(begun, to: "watchword/keys.new"))
         #expect(try await state.run("init").status == 0)
         let keys = try Data(contentsOf: URL(filePath: state.keyFile))
-        // The database was not made yet.
+        // The interruption occurred before the database was created.
         for name in try names(in: parent) where name != "keys" {
             try removeFile("\(parent)/\(name)")
         }
         #expect(try await state.run("init", "--client", "shop").status == 0)
-        // The API key was not printed any more.
+        // The interruption occurred before the API key was printed.
         let again = try await state.run("init", "--client", "shop")
         #expect(again.status == 0 && again.output == [])
         #expect(try await state.run("client", "renew", "shop").text.hasPrefix("wwk_"))
@@ -109,7 +109,7 @@ struct SetupTests {
         #expect(try await state.run("client", "list").text.hasSuffix("  active  verify  shop\n"))
     }
 
-    @Test("init uses the settings that the file has already")
+    @Test("init applies the settings that the file already contains")
     func existingSettings() async throws {
         let state = try ServerProcess.State()
         let database = state.folder.file("other.db")
@@ -126,7 +126,7 @@ struct SetupTests {
         #expect(!FileManager.default.fileExists(atPath: state.database))
     }
 
-    @Test("on a terminal, init asks for what the options leave open, until an answer is valid")
+    @Test("on a terminal, init asks for missing settings until each answer is valid")
     func questions() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("conf")
@@ -152,7 +152,7 @@ struct SetupTests {
         #expect(try names(in: folder.path) == [])
         let made = try run("--insecure-http", [wrong, (address, "0.0.0.0:1"), (client, "shop")])
         #expect(made.contains("wwk_"))
-        // What is known is not asked again.
+        // The command does not ask for settings that it has already.
         #expect(try run("", [(client, "")]).contains("Next:"))
         #expect(
             try String(contentsOfFile: path, encoding: .utf8)
@@ -212,7 +212,8 @@ struct SetupTests {
         let exposed = try await state.run("client", "list", environment: environment)
         #expect(exposed.status == 3)
         #expect(words(exposed).contains("other users can access the file"))
-        // `--keys` counts more, and without a credential of this name, the usual keys do.
+        // `--keys` takes precedence; without a credential of this name, the server uses the usual
+        // keys.
         try setMode(0o400, of: passed + "/keys")
         #expect(
             try await state.run("client", "list", "--keys", passed + "/keys").status == 0)

@@ -57,7 +57,8 @@ struct SharedDatabaseTests {
         #expect(try await operations.ask("GET", "/readyz")?.status == 200)
         for shift in ["+3600", "-3600"] {
             try setClock(shift)
-            // Another read may be comparing the clocks. This ends a test that would otherwise hang.
+            // A concurrent read may be comparing the clocks. This ends a test that would otherwise
+            // hang.
             let end = ContinuousClock.now + .seconds(60)
             var reply = try await operations.ask("GET", "/readyz")
             while reply?.status == 200, .now < end {
@@ -204,7 +205,7 @@ struct SharedDatabaseTests {
             Array("127.0.0.1:*:*:guarded:\(PostgreSQLServer.password)\n".utf8), to: "pgpass")
         try setMode(0o600, of: passwords)
         let named = url.replacing("watchword@", with: "guarded@")
-        // Another role owns the database; the role that may log in is a member of it.
+        // A separate role owns the database, and the role for logins is a member of that role.
         let listed = try await state.run(
             "client", "add", "x", "--scope", "verify", "--store", named,
             environment: ["PGPASSFILE": passwords])

@@ -2,7 +2,7 @@ import ServiceTranscripts
 import TestSupport
 import Testing
 
-/// Spent challenges whose rows somebody puts back into the database.
+/// Spent challenges whose rows an attacker puts back into the database.
 struct SpentChallengeTests {
     @Test(
         "K-09 over HTTP, the challenge of a passkey stays spent when its row is put back",

@@ -5,7 +5,7 @@ import WatchwordSystem
 
 @testable import ServerCommands
 
-/// `status`, and what the server tells the service manager.
+/// `status`, and the server's messages to the service manager.
 struct StatusTests {
     @Test("status says that a server is ready, or why not")
     func running() async throws {
@@ -18,8 +18,8 @@ struct StatusTests {
         let json = try await state.run("status", "--ops-listen", address, "--json")
         #expect(json.text == "{\"state\":\"ready\"}\n")
         try FileManager.default.moveItem(atPath: state.database, toPath: state.database + ".moved")
-        /// While the housekeeper uses the writing connection, another one may report a different
-        /// cause.
+        /// While the housekeeper uses the writing connection, a different connection may report a
+        /// different cause.
         func broken(_ format: String...) async throws -> String {
             for _ in 0..<100 {
                 let program = ForeignProgram(path: BuiltProgram.path("watchword-server"))
@@ -48,7 +48,7 @@ struct StatusTests {
         try await server.stop()
     }
 
-    @Test("without a server, status says what would keep one from becoming ready")
+    @Test("without a server, status reports what would prevent a server from becoming ready")
     func stopped() async throws {
         let state = try ServerProcess.State()
         #expect(try await state.run("init").status == 0)
@@ -81,7 +81,7 @@ struct StatusTests {
         withExtendedLifetime(socket) {}
     }
 
-    @Test("without a server, status checks the settings of serve, and whatever listens there")
+    @Test("without a server, status checks the settings of serve, and the process at its address")
     func unusable() async throws {
         let state = try ServerProcess.State()
         #expect(try await state.run("init").status == 0)
@@ -99,12 +99,12 @@ struct StatusTests {
         #expect(try await outcome.status == 1)
         #expect(
             try await outcome.text.hasPrefix(
-                "What listens at \(address) does not answer as a server does"))
+                "The process at \(address) does not answer as a server does"))
         withExtendedLifetime(silent) {}
     }
 
     private static let unshare = ForeignProgram(path: "/usr/bin/unshare")
-    /// Whether this process may start a program in a PID namespace of its own.
+    /// Whether this process may start a program in a separate PID namespace.
     private static let canUnshare: Bool = {
         do { return try unshare.run(["--pid", "--fork", "true"]).status == 0 } catch {
             return false
@@ -112,7 +112,7 @@ struct StatusTests {
     }()
 
     @Test(
-        "T-01 in a container, nobody has to vouch for a clock without a report",
+        "T-01 in a container, a clock without a kernel report is accepted",
         .enabled(if: canUnshare, "needs the right to make a PID namespace"))
     func container() async throws {
         let state = try ServerProcess.State()
@@ -125,7 +125,7 @@ struct StatusTests {
                 environment: state.environment)
         }
         #expect(outcome.text.contains("although its settings, keys, "))
-        // Outside, it depends on the kernel.
+        // Outside the namespace, the result depends on the kernel.
         let isFine = SystemClock.isKeptByHost() || SystemClock.isSynchronized() == true
         let outside = try await state.run(arguments)
         #expect(outside.text.contains("although its settings, keys, ") == isFine)
@@ -150,7 +150,7 @@ struct StatusTests {
         #expect(ServerStatus(response: response) == status)
     }
 
-    @Test("the service manager hears that the server has started, works, is not ready, and stops")
+    @Test("the service manager is told that the server has started, works, is not ready, or stops")
     func notices() async throws {
         let state = try ServerProcess.State()
         let manager = try DatagramSocket(at: state.folder.file("notify"))

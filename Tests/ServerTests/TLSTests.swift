@@ -65,8 +65,8 @@ struct TLSTests {
         // The beginning of a record with a ClientHello of 508 bytes.
         let hello: [UInt8] = [0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]
         try await connection.send(Array((hello + [UInt8](repeating: 7, count: 50)).prefix(count)))
-        // Other programs may take the server's time, so it only has to rest once before the
-        // connection ends.
+        // Other processes may delay the server, so one interval without processor time before the
+        // connection ends is enough.
         var ticks: (before: Int, now: Int)
         repeat {
             ticks.before = try server.ticks()

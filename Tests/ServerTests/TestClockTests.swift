@@ -36,7 +36,7 @@ struct TestClockTests {
             "POST", "/v1/credentials/\(#require(facts["credential"]))/confirm",
             #"{"code":"\#(code(at: start))"}"#)
         #expect(confirmed?.texts["result"] == "accepted")
-        // The code of tomorrow is accepted when the clock says so.
+        // Tomorrow's code is accepted once the clock shows tomorrow.
         let tomorrow = start + 86_400
         let later = try code(at: tomorrow)
         #expect(try await asker.verify("alice", later)?.texts["result"] == "denied")

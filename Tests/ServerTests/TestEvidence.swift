@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 import WatchwordCryptography
 
-/// What a device says about its key in a TPM, which a test changes as a forger would.
+/// A device's evidence about its key in a TPM, which tests change as a forger would.
 ///
-/// The endorsement key and its certificate come from `Vectors/tpm`. All other keys are the test's,
-/// as only the last step, the activation, proves that they are in that TPM.
+/// The endorsement key and its certificate come from `Vectors/tpm`. All other keys belong to the
+/// test, because only the last step, the activation, proves that the keys are in that TPM.
 struct TestEvidence: Sendable {
     private struct Vector: Codable, Sendable {
         let name: String
@@ -21,7 +21,6 @@ struct TestEvidence: Sendable {
         let outcome: String
     }
 
-    /// The maker of the TPM.
     static func root() throws -> TrustAnchors {
         let root = try #require(AnchorVector.all()["root"])
         let certificate = try Certificate(root)
@@ -38,7 +37,7 @@ struct TestEvidence: Sendable {
     var certifiedAttributes: UInt32?
     /// fixedTPM, fixedParent, sensitiveDataOrigin, userWithAuth, restricted and sign.
     var attestationAttributes: UInt32 = 0x0005_0072
-    /// The ticket for which the certification is made, if it is not the one that is presented.
+    /// The ticket for which the certification is made, if it is not the presented ticket.
     var certifiedTicket: String?
     /// The server for which the certification is made.
     var certifiedAudience = SampleDeviceKey.audience

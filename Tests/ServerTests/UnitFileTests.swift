@@ -7,7 +7,7 @@ import Testing
 
 private let systemd = ForeignProgram("systemd-analyze")
 
-/// What the Debian package brings for the server.
+/// The files for the server in the Debian package.
 struct UnitFileTests {
     private func text(of name: String) throws -> String {
         try String(
@@ -39,7 +39,7 @@ struct UnitFileTests {
         ] { #expect(lines.contains(Substring(line)), "\(line)") }
     }
 
-    @Test("the settings are examples of the server's options, which nothing sets")
+    @Test("the settings file sets nothing, and contains examples of the server's options")
     func settings() throws {
         let folder = try TemporaryFolder()
         func names(in text: String) throws -> [String] {
@@ -48,7 +48,7 @@ struct UnitFileTests {
         }
         let text = try text(of: "server.conf")
         #expect(try names(in: text) == [])
-        // What follows a number sign and a space is text.
+        // Text after a number sign and a space is a comment.
         let examples = try names(in: text.replacing(/\n#(?=\w)/, with: "\n"))
         #expect(examples.contains("WATCHWORD_LISTEN"))
         let known = ServerVerb.serving.map(\.variable) + ["PGPASSFILE"]

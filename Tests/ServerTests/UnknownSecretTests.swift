@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// How secrets that the server never issued affect a device's credential.
+/// The effect of secrets that the server never issued on a device's credential.
 struct UnknownSecretTests {
     @Test(
         "O-08 unknown secrets do not revoke a credential unless the operator enables this",

@@ -15,7 +15,7 @@ package final class FailingStore: VerificationStore {
     private let commitCount = Mutex(0)
     private let interruption = Mutex<(@Sendable () async -> Void)?>(nil)
 
-    /// Wraps `store`.
+    /// Takes the store that receives the calls.
     package init(_ store: any VerificationStore) { self.store = store }
 
     /// Makes the operations of `fault` fail from now on; `nil` ends the fault.
@@ -26,7 +26,7 @@ package final class FailingStore: VerificationStore {
     /// The number of successful commits.
     package var commits: Int { commitCount.withLock { $0 } }
 
-    /// Runs `body` once, after the next look for a recorded response.
+    /// Runs `body` once, after the next lookup of a recorded response.
     package func interruptNextAnswer(_ body: @escaping @Sendable () async -> Void) {
         interruption.withLock { $0 = body }
     }

@@ -14,18 +14,18 @@ internal import WatchwordCoding
 /// the stored text; objects have exactly these members. In requests, `{{name}}` is the stored text,
 /// `{{code:name}}` is the code of a stored key URI, `{{code:name:2}}` is the code two steps later,
 /// and `{{wrong:name}}` is a wrong code. After a stored text or a code, `|middle=` and characters
-/// insert them in its middle, and `|case=lower` changes its letters. `{{created:name}}` and `{{signed:name}}` are what a
-/// browser returns for a stored challenge, with the transcript's passkey; changes of what it says
-/// follow, as in `{{signed:name|id=02|flags=0d}}`.
-/// With the device key of a person, `{{point:person}}` is the public key (`compressed-point` as a
-/// compressed point), `{{enrolment:person:ticket}}` its signature for a stored ticket,
+/// insert them in its middle, and `|case=lower` changes its letters. `{{created:name}}` and
+/// `{{signed:name}}` are a browser's responses to a stored challenge, with the transcript's
+/// passkey; changes to the response follow, as in `{{signed:name|id=02|flags=0d}}`. With the device
+/// key of a person, `{{point:person}}` is the public key (`compressed-point` as a compressed
+/// point), `{{enrolment:person:ticket}}` its signature for a stored ticket,
 /// `{{sign-in:person:credential:challenge:expiry}}` for a stored challenge, and
 /// `{{confirm:person:credential:challenge:expiry:text}}` for a stored challenge and this text;
-/// `|audience=` and an address follow if the signature is for another server.
+/// `|audience=` and an address follow if the signature is for a different server.
 package struct HTTPTranscript: Sendable {
     /// One request and its response.
     package struct Step: Sendable {
-        /// A description of what the step tests.
+        /// The purpose of the step.
         package let name: String
         let method: String
         let target: String
@@ -50,12 +50,12 @@ package struct HTTPTranscript: Sendable {
             .filter { $0.hasSuffix(".json") }.sorted()
     }
 
-    /// Why a file is not a valid transcript.
+    /// The reason why a file is not a valid transcript.
     package struct Malformed: Error {
         let step: String
     }
 
-    /// Reads a transcript.
+    /// Reads a transcript, and throws for unknown keys.
     package init(named name: String) throws {
         let bytes = [UInt8](try Data(contentsOf: Self.folder.appending(path: name)))
         let file = try readJSON(bytes.span, limits: JSONLimits(bytes: 1 << 20, depth: 16))

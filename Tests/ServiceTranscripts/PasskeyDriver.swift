@@ -4,7 +4,6 @@ internal import WatchwordCryptography
 
 /// An application or a page that runs ceremonies with a ``TestPasskey``, over any transport.
 package struct PasskeyDriver: Sendable {
-    /// A response.
     package struct Reply: Sendable {
         package let status: Int
         package let json: JSONValue?
@@ -30,7 +29,7 @@ package struct PasskeyDriver: Sendable {
         let body: String
     }
 
-    /// Who sends a request.
+    /// The sender of a request.
     package enum Sender: Sendable {
         /// An application with all scopes.
         case application
@@ -71,7 +70,6 @@ package struct PasskeyDriver: Sendable {
             options: reply.json?["options"])
     }
 
-    /// Finishes a registration.
     package func finish(
         _ registration: Registration, _ passkey: TestPasskey
     ) async throws -> Reply {
@@ -81,7 +79,6 @@ package struct PasskeyDriver: Sendable {
             #"{"response":\#(response)}"#)
     }
 
-    /// Registers a passkey.
     @discardableResult package func register(
         _ passkey: TestPasskey, for subject: String = "alice"
     ) async throws -> Registration {
@@ -98,7 +95,7 @@ package struct PasskeyDriver: Sendable {
         package let options: JSONValue?
     }
 
-    /// Begins a ceremony for a subject, or for nobody in particular.
+    /// Begins a ceremony for a subject, or without a subject.
     package func beginCeremony(
         for subject: String? = "alice", _ more: String = ""
     ) async throws -> Ceremony {
@@ -107,7 +104,6 @@ package struct PasskeyDriver: Sendable {
             try await send(.application, "/v1/ceremonies", #"{"type":"passkey"\#(named)\#(more)}"#))
     }
 
-    /// Finishes a ceremony.
     package func finish(
         _ ceremony: Ceremony, _ passkey: TestPasskey
     ) async throws -> Reply {

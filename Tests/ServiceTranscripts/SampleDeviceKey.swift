@@ -1,12 +1,12 @@
 internal import TestSupport
 package import WatchwordCryptography
 
-/// A device key that is derived from a name; a test changes what it signs.
+/// A device key that is derived from a name; a test changes the signed values.
 package struct SampleDeviceKey: Sendable {
     /// The address of the server in tests.
     package static let audience = "https://login.example"
 
-    /// Thrown for a text that is not what it should be.
+    /// Thrown for a text that does not have the expected form.
     package struct Malformed: Error {}
 
     package let key: SigningKey
@@ -19,7 +19,7 @@ package struct SampleDeviceKey: Sendable {
         key = try SigningKey(scalar: SecretBytes(copying: digest.span))
     }
 
-    /// The public key as requests contain it.
+    /// The public key in the form that requests contain.
     package var pointText: String {
         let point = key.point
         return Base64URL.encode(point.span)

@@ -9,7 +9,7 @@ package import WatchwordCryptography
 package final class ServiceFixture: Sendable {
     /// The clock of the verifier and the service.
     package let clock: TestClock
-    /// The store, which can be made to fail.
+    /// The store, which a test can make fail.
     package let store: FailingStore
     /// The keys that seal the rows.
     package let keyRing: KeyRing
@@ -28,7 +28,7 @@ package final class ServiceFixture: Sendable {
 
     /// Creates a service with an empty store.
     ///
-    /// - Parameter wrap: replaces or wraps the store in memory.
+    /// - Parameter wrap: replaces or wraps the in-memory store.
     package init(
         addressRate: AddressRate = .standard, trustedProxies: TrustedProxies = .none,
         policy: Policy = .standard, pages: PageSettings? = PageSettings(),
@@ -96,7 +96,7 @@ package final class ServiceFixture: Sendable {
     /// The cause of each readiness change reported so far; `nil` when the server became ready.
     package var readinessChanges: [String?] { dependencies.readinessChanges.withLock { $0 } }
 
-    /// How often the operator was told that codes are denied for many subjects.
+    /// The number of reports that codes are denied for many subjects.
     package var sprayingNotices: Int { dependencies.sprayingNotices.withLock { $0 } }
 
     /// Sets the clock state that the kernel reports.

@@ -16,7 +16,6 @@ package final class TestClock: Sendable {
     /// The wall clock.
     package var now: UnixTime { time.withLock { $0 } }
 
-    /// The monotonic clock.
     package var instant: ContinuousClock.Instant { start + passed.withLock { $0 } }
 
     /// Advances both clocks.

@@ -110,7 +110,7 @@ struct TranscriptMemory {
         }
     }
 
-    /// A code as people may type it.
+    /// A code with the variations that people type.
     private func typed(_ code: String, _ changes: some Sequence<String>) throws -> String {
         try changes.reduce(code) { code, change in
             let half = code.count / 2
@@ -126,7 +126,7 @@ struct TranscriptMemory {
         try Base64URL.decode(Array(text.utf8).span)
     }
 
-    /// The transcript's passkey after changes such as `flags=0d`; bytes are in hexadecimal.
+    /// The transcript's passkey after changes such as `flags=0d`, with bytes in hexadecimal.
     private func passkey(_ changes: some Sequence<String>) throws -> TestPasskey {
         var passkey = passkey
         for change in changes {
@@ -168,7 +168,7 @@ struct TranscriptMemory {
         return number
     }
 
-    /// What a device key contributes to a request; `nil` for other placeholders.
+    /// The part that a device key contributes to a request; `nil` for other placeholders.
     private func madeByDevice(
         _ parts: [String], _ changes: some Sequence<String>
     ) throws -> String? {

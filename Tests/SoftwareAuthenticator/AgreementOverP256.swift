@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The key agreement of CTAP's PIN protocol 1, and the functions that go with it.
+/// The key agreement of CTAP's PIN protocol 1, and the related functions.
 @safe final class AgreementOverP256 {
     private let key: OpaquePointer
 
@@ -20,7 +20,7 @@ import COpenSSL
 
     deinit { unsafe EVP_PKEY_free(key) }
 
-    /// The public key in COSE's form.
+    /// The public key as a COSE key.
     var cose: CBOR {
         var (point, count) = ([UInt8](repeating: 0, count: 65), 65)
         _ = unsafe EVP_PKEY_get_octet_string_param(key, "pub", &point, 65, &count)
@@ -35,7 +35,8 @@ import COpenSSL
         ])
     }
 
-    /// The secret shared with the owner of a public key; `nil` if that is not on the curve.
+    /// The secret shared with the owner of a public key; `nil` if the public key is not on the
+    /// curve.
     func shared(with other: CBOR) -> [UInt8]? {
         guard let peer = unsafe EVP_PKEY_new() else { return nil }
         defer { unsafe EVP_PKEY_free(peer) }

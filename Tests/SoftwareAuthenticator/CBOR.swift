@@ -43,7 +43,7 @@ indirect enum CBOR: Equatable {
         }
     }
 
-    /// Decodes a value, and removes it from `bytes`; `nil` if it is malformed.
+    /// Decodes a value, and removes it from `bytes`; `nil` if the value is malformed.
     init?(decoding bytes: inout ArraySlice<UInt8>) {
         guard let first = bytes.popFirst() else { return nil }
         if first == 0xf4 || first == 0xf5 {
@@ -95,10 +95,10 @@ indirect enum CBOR: Equatable {
         return pairs.first { $0.key == key }?.value
     }
 
-    /// The bytes; empty for another kind.
+    /// The bytes of a byte string; otherwise empty.
     var data: [UInt8] { if case .bytes(let bytes) = self { bytes } else { [] } }
 
-    /// The text; empty for another kind.
+    /// The text of a text string; otherwise empty.
     var string: String { if case .text(let text) = self { text } else { "" } }
 }
 

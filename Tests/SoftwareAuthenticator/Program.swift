@@ -6,8 +6,8 @@ import TokenDrivers
 /// A `watchword-token` that is connected to a software authenticator.
 ///
 /// The file `authenticator` beside the program sets its properties, one in each line: `seed TEXT`,
-/// `pin TEXT`, `retries NUMBER`, `fault NAME`. Without the file there is no authenticator. With
-/// `second TEXT` there is another one, with that seed.
+/// `pin TEXT`, `retries NUMBER`, `fault NAME`. Without the file, no authenticator is connected.
+/// With `second TEXT`, a second authenticator with that seed is connected.
 @main struct Program {
     static func main() {
         TokenChannel.run { request, channel throws(TokenFailure) in

@@ -1,24 +1,24 @@
 /// A CTAP 2 authenticator in software, with PIN protocol 1 and `hmac-secret`.
 ///
-/// It stores nothing: a credential's ID contains what it needs, authenticated with the seed.
+/// The authenticator stores nothing: a credential's ID contains all necessary data, authenticated
+/// with the seed.
 final class SoftwareAuthenticator {
-    /// What it does wrong.
+    /// The fault of the authenticator.
     enum Fault: String {
-        /// Nothing.
         case sound
-        /// Nobody touches it.
+        /// The user does not touch the authenticator.
         case untouched
         /// The user presses “no”.
         case declined
-        /// It never responds.
+        /// The authenticator never responds.
         case silent
-        /// Its responses are not CBOR.
+        /// The responses are not CBOR.
         case garbage
-        /// Its responses end early.
+        /// The responses end early.
         case truncated
-        /// It knows no `hmac-secret`.
+        /// The authenticator does not support `hmac-secret`.
         case noSecret
-        /// It computes another secret each time.
+        /// The authenticator computes a different secret each time.
         case changingSecret
     }
 
@@ -43,7 +43,8 @@ final class SoftwareAuthenticator {
     /// Handles a message of the transport.
     func receive(_ command: UInt8, _ bytes: [UInt8]) {
         switch command {
-        // Initialise: the nonce, a channel, protocol 2, a version, and the ability to use CBOR.
+        // The response to INIT: the nonce, a channel, protocol 2, a version, and the CBOR
+        // capability.
         case 0x06: response = (command, bytes + [0, 0, 0, 1, 2, 1, 0, 0, 0x04])
         case 0x10: response = (command, spoiled(reply(to: bytes), to: bytes.first ?? 0))
         default: response = (0x3f, [0x01])
@@ -53,7 +54,7 @@ final class SoftwareAuthenticator {
     var isSilent: Bool { fault == .silent }
 
     private func spoiled(_ reply: [UInt8], to command: UInt8) -> [UInt8] {
-        // It must identify itself, or it would not be used at all.
+        // The authenticator must identify itself, or libfido2 would not use it at all.
         guard command == 0x01 || command == 0x02 else { return reply }
         return switch fault {
         case .garbage: [0] + [UInt8](repeating: 0xff, count: 70)
@@ -121,7 +122,7 @@ final class SoftwareAuthenticator {
             .object([(.integer(2), .bytes(cipher(pinToken, under: shared, encrypts: true)))]))
     }
 
-    /// Whether the request proves the PIN; `nil` if it claims to, wrongly.
+    /// Whether the request proves the PIN; `nil` if the proof is wrong.
     private func isVerified(_ request: CBOR, proof: Int) -> Bool? {
         guard let given = request[proof]?.data else { return false }
         let hash = request[proof == 8 ? 1 : 2]?.data ?? []
@@ -134,7 +135,7 @@ final class SoftwareAuthenticator {
         if fault == .untouched { return [0x2f] }
         if fault == .declined { return [0x27] }
         guard let verified = isVerified(request, proof: 8) else { return [0x33] }
-        // CTAP 2.0: with a PIN, no credential is made without it.
+        // CTAP 2.0: if a PIN is set, making a credential requires the PIN.
         guard verified || pin == nil else { return [0x36] }
         let party = request[2]?["id"]?.string ?? ""
         calls += 1

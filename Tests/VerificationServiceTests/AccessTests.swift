@@ -63,7 +63,7 @@ struct AccessTests {
     ]
 
     @Test(
-        "each route accepts exactly its own scope; device routes and the API description need none"
+        "each route accepts only its own scope; device routes and the API description need no scope"
     )
     func scopes() async throws {
         let fixture = try await ServiceFixture()
@@ -97,7 +97,7 @@ struct AccessTests {
     }
 
     @Test(
-        "an API key that is missing, malformed, unknown or of another scheme gets the same refusal",
+        "a missing, malformed or unknown API key, or one of a different scheme, gets the same refusal",
         arguments: [
             nil, "Bearer", "Bearer ", "Bearer wwk_", "Basic YTpi", "wwk_AAAA",
             "Bearer wwk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
@@ -187,7 +187,7 @@ struct AccessTests {
         #expect(try await fixture.ask("GET", "/v1/events", peer: "192.0.2.7").status == 200)
     }
 
-    @Test("V-19 an address over its limit causes no read of the database with invalid API keys")
+    @Test("V-19 invalid API keys from an address over its limit cause no database read")
     func guessedKeysAreNotLookedUp() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 3))
         let fixture = try await ServiceFixture(addressRate: rate)

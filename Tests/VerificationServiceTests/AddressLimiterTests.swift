@@ -56,7 +56,7 @@ struct AddressLimiterTests {
         #expect(limiter.take("192.0.2.9", now: start) == 1)
     }
 
-    @Test("V-19 the /64 networks of one /48 together have four times the rate of one")
+    @Test("V-19 the /64 networks of one /48 together have four times the rate of one network")
     func sites() throws {
         let limiter = try limiter()
         var through = 0
@@ -66,7 +66,7 @@ struct AddressLimiterTests {
         #expect(through == 12)
         #expect(limiter.isExhausted("2001:db8:0:ffff::1", now: start))
         #expect(!limiter.isExhausted("2001:db8:1::1", now: start))
-        // Networks that are refused get no buckets, so they crowd out nobody.
+        // Networks that are refused get no buckets, so they do not displace others.
         #expect(limiter.count == 12)
         #expect(limiter.take("2001:db8:1::1", now: start) == nil)
         #expect(limiter.take("2001:db8::1", now: start + .milliseconds(24)) == 1)

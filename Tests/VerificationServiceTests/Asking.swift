@@ -86,7 +86,6 @@ extension ServiceFixture {
         return (0..<1_000).lazy.map { "000\(100 + $0)" }.first { !near.contains($0) } ?? "000000"
     }
 
-    /// Verifies a code.
     func verify(
         _ subject: String, _ code: String, as key: String = "all",
         headers: [String: String] = [:]
@@ -97,7 +96,7 @@ extension ServiceFixture {
     }
 }
 
-/// A credential, as the authenticator stores it.
+/// The credential in an authenticator.
 struct EnrolledCredential {
     let id: String
     let subject: String

@@ -17,7 +17,7 @@ struct AttackTests {
             "describeInterface", "beginCeremony",
             "listAcceptedPasskeys", "beginBrowserCeremony",
             "createConfirmation", "createDeviceChallenge",
-            // Only a TPM can prove itself; KeyAttestationTests tries what it refuses.
+            // Only a TPM can prove itself; KeyAttestationTests covers the refused cases.
             "activateDeviceKey",
         ]
         #expect(proving.isDisjoint(with: others))
@@ -52,7 +52,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 T-10 another spelling of a value is rejected on every route before any state changes",
+        "V-04 T-10 a different spelling of a value is rejected on every route before any state changes",
         arguments: ProvingRoute.allCases)
     func spellings(_ route: ProvingRoute) async throws {
         let fixture = try await ServiceFixture()
@@ -75,12 +75,12 @@ struct AttackTests {
             #expect(try await !proof.accepts(spelling, in: fixture), "\(spelling)")
         }
         #expect(fixture.store.commits == commits)
-        // The value itself is still valid.
+        // The unchanged value is still valid.
         #expect(try await proof.accepts(value, in: fixture))
     }
 
     @Test(
-        "V-04 N-21 during the wait after wrong guesses, every route that takes a code refuses the correct one",
+        "V-04 N-21 during the wait after wrong guesses, every route that takes a code refuses the correct code",
         arguments: ProvingRoute.ofCodes + [.recoveryCode])
     func throttle(_ route: ProvingRoute) async throws {
         let fixture = try await ServiceFixture()
@@ -94,7 +94,7 @@ struct AttackTests {
     }
 
     @Test(
-        "V-04 a wrong value is refused on every route, and the correct one is accepted afterwards",
+        "V-04 a wrong value is refused on every route, and the correct value is accepted afterwards",
         arguments: ProvingRoute.repeatable)
     func wrong(_ route: ProvingRoute) async throws {
         let fixture = try await ServiceFixture()
@@ -156,7 +156,7 @@ struct AttackTests {
         #expect(try await fixture.verify("alice", code).result == "accepted")
     }
 
-    /// Everything by which a client could distinguish denials, except ids and times.
+    /// All facts with which a client could distinguish denials, except ids and times.
     private func look(_ reply: Reply) -> String {
         let headers = reply.response.headers.filter { $0.name != "Request-Id" }
         let names = reply.json?.members?.map(\.0) ?? []
@@ -187,7 +187,7 @@ struct AttackTests {
     }
 
     @Test(
-        "N-08 V-33 a replayed code adds an event that notifies the user, and is denied as if wrong"
+        "N-08 V-33 a replayed code adds an event that notifies the user, and is denied like a wrong code"
     )
     func replayNoticed() async throws {
         let fixture = try await ServiceFixture()

@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 @testable import VerificationService
 
-/// Which clients may redeem a login.
+/// The clients that may redeem a login.
 struct AudienceTests {
     private func id(of key: String, _ fixture: ServiceFixture) async throws -> String {
         let clients = try await fixture.verifier.clients()
@@ -53,7 +53,7 @@ struct AudienceTests {
         #expect(try await redeem(login, as: "all", fixture).result == "denied")
     }
 
-    @Test("O-09 only the enrolling client and those that it names can redeem a device's logins")
+    @Test("O-09 only the enrolling client and its chosen clients can redeem a device's logins")
     func named() async throws {
         let fixture = try await ServiceFixture()
         let verify = try await id(of: "verify", fixture)

@@ -28,7 +28,7 @@ struct ClientAddressTests {
     }
 
     @Test(
-        "V-21 the element added by a trusted proxy is used; earlier ones, possibly forged, are not")
+        "V-21 the element added by a trusted proxy is used; possibly forged earlier ones are not")
     func chain() throws {
         let trusted = ["10.0.0.0/8", "::1"]
         #expect(
@@ -65,7 +65,7 @@ struct ClientAddressTests {
                 trusted: ["10.0.0.0/8"]) == expected)
     }
 
-    @Test("V-21 a malformed X-Forwarded-For element and all earlier ones are ignored")
+    @Test("V-21 a malformed X-Forwarded-For element and all earlier elements are ignored")
     func unreadable() throws {
         for junk in [
             "unknown", "", "a\r\nb", "192.0.2.1 x", "192.0.2.1:", "192.0.2.1:x", "192.0.2.1:65536",

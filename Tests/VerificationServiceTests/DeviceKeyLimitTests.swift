@@ -46,7 +46,7 @@ struct DeviceKeyLimitTests {
         }
     }
 
-    /// Sends as many unknown challenges as one address may send in a minute, and one more.
+    /// Sends one more unknown challenge than one address may send in a minute.
     private func flood(_ device: Device) async throws {
         let junk = "wwx_" + String(repeating: "A", count: 43)
         var statuses: [Int: Int] = [:]
@@ -64,14 +64,14 @@ struct DeviceKeyLimitTests {
         let begun = try await device.begin()
         try await flood(device)
         #expect(try await device.present(begun, by: try SampleDeviceKey("bob")).status == 429)
-        // The right key is not locked out, but the challenge of the wrong signature is spent.
+        // The correct key is not locked out, but the challenge of the wrong signature is spent.
         #expect(try await device.present(try await device.begin()).result == "accepted")
         #expect(try await device.present(begun).status == 429)
         fixture.clock.advance(seconds: 60)
         #expect(try await device.present(begun).result == "denied")
     }
 
-    @Test("the holder of a revoked key is told to wipe it, however much its address was denied")
+    @Test("the holder of a revoked key is told to wipe it, regardless of denials for the address")
     func wipeInFlood() async throws {
         let fixture = try await ServiceFixture()
         let device = try await Device("alice", fixture)
@@ -92,7 +92,7 @@ struct DeviceKeyLimitTests {
         for status in [201, 201, 201, 201, 429] {
             #expect(try await device.begin().status == status)
         }
-        // Other routes have the rest of the burst.
+        // The rest of the burst remains for other routes.
         let other = try await fixture.ask("GET", "/v1/openapi.json", as: nil)
         #expect(other.status == 200)
         fixture.clock.advance(milliseconds: 500)

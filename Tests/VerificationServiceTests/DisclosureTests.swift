@@ -152,7 +152,7 @@ struct DisclosureTests {
         #expect(binding["address"]?.string == "192.0.2.7")
     }
 
-    @Test("a log line names the route, the client and the decision, and every outcome is counted")
+    @Test("a log line contains the route, the client and the decision; each outcome is counted")
     func lines() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()

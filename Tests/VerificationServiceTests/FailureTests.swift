@@ -67,7 +67,7 @@ struct FailureTests {
         #expect(redeemed.status == 201)
     }
 
-    @Test("V-31 a service with another key ring rejects the clients' API keys")
+    @Test("V-31 a service with a different key ring rejects the clients' API keys")
     func missingKey() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()
@@ -92,7 +92,7 @@ struct FailureTests {
     }
 
     @Test(
-        "T-01 the server is not ready with a bad clock or a failing store, but it is alive"
+        "T-01 the server is not ready with a bad clock or a failing store, but stays alive"
     )
     func readiness() async throws {
         let fixture = try await ServiceFixture()
@@ -142,9 +142,10 @@ struct FailureTests {
     }
 }
 
-/// Requests with different idempotency keys that lose a race; each learns what was committed.
+/// Requests with different idempotency keys that lose a race; each request learns the committed
+/// result.
 struct LostRaceTests {
-    /// A fixture whose store lets all racing requests read before one of them writes.
+    /// A fixture whose store lets all racing requests read before any request writes.
     private func fixture() async throws -> (fixture: ServiceFixture, store: BarrierStore) {
         var gathering: BarrierStore?
         let fixture = try await ServiceFixture(wrapping: { memory, _ in
@@ -180,7 +181,7 @@ struct LostRaceTests {
     }
 
     @Test(
-        "V-18 one of four concurrent redemptions of a ticket gets a secret, and it is the stored one"
+        "V-18 one of four concurrent redemptions of a ticket gets a secret, which is the stored secret"
     )
     func oneTicket() async throws {
         let (fixture, store) = try await fixture()

@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 @testable import VerificationService
 
-/// What the service tells the operator and the application about guessing.
+/// The service's reports of guessing, to the operator and to the application.
 struct GuessingReportTests {
     @Test("codes that are denied for many subjects are reported once in ten minutes")
     func spraying() {
@@ -17,18 +17,18 @@ struct GuessingReportTests {
             denied.enter(
                 "subject \(number)", isAccepted: isAccepted, at: start + .seconds(seconds))
         }
-        // The same subject any number of times is not many subjects.
+        // Any number of denials of one subject count as one subject.
         for _ in 0..<200 { #expect(!enter(0, at: 1)) }
         for number in 1..<49 { #expect(!enter(number, at: 2)) }
         #expect(enter(49, at: 3))
         #expect(!enter(50, at: 4))
         #expect(denied.count(at: start + .seconds(599)) == 51)
         #expect(denied.count(at: start + .seconds(600)) == 0)
-        // A busy service denies a few codes, too.
+        // A busy service also denies a few codes.
         for number in 0..<60 { #expect(!enter(number, at: 700, isAccepted: true)) }
         for number in 0..<60 { #expect(!enter(number, at: 701)) }
         #expect(enter(60, at: 702))
-        // One account cannot hide the others with codes of its own.
+        // The accepted codes of one account cannot hide the denials of other accounts.
         for _ in 0..<100 { #expect(!enter(0, at: 1_900, isAccepted: true)) }
         for number in 1..<50 { #expect(!enter(number, at: 1_901)) }
         #expect(enter(50, at: 1_902))
@@ -36,7 +36,7 @@ struct GuessingReportTests {
         #expect(denied.count(at: start + .seconds(2_500)) == DeniedSubjects.capacity)
     }
 
-    @Test("slow guessing and spraying are reported, and unknown subjects count alike")
+    @Test("slow guessing and spraying are reported, and unknown subjects count like known ones")
     func metrics() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()
@@ -57,7 +57,7 @@ struct GuessingReportTests {
         #expect(fixture.sprayingNotices == 1)
     }
 
-    @Test("H-13 a token for a device is given once, and lets its codes be checked during a wait")
+    @Test("H-13 a device gets its token once, and its codes are checked during a wait")
     func device() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()

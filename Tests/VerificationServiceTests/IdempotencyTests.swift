@@ -22,7 +22,7 @@ struct IdempotencyTests {
         #expect(first.result == "accepted" && second.status == first.status)
         #expect(second.response.body.text == first.response.body.text)
         #expect(fixture.store.commits == commits)
-        // Without the key or with another key, the code is spent.
+        // Without the key, or with a different key, the code is spent.
         #expect(try await fixture.verify("alice", code).result == "denied")
         let other = try await fixture.verify("alice", code, headers: ["Idempotency-Key": "k2"])
         #expect(other.result == "denied")
@@ -52,7 +52,7 @@ struct IdempotencyTests {
         #expect(repetition.result == "accepted")
         #expect(
             try await login(repetition.text("secret"), "B", "two").result == "accepted")
-        // The original request, delayed until now; without the key, it could be a thief's.
+        // The original request was delayed until now. Without the key, it could come from a thief.
         let late = try await login(first, "A", hasKey ? "one" : nil)
         if hasKey {
             #expect(late.response.body.text == repetition.response.body.text)
@@ -76,7 +76,7 @@ struct IdempotencyTests {
         #expect(list.json?["credentials"]?.elements?.count == 3)
     }
 
-    @Test("an idempotency key reused for another target or body gets 422 and has no effect")
+    @Test("an idempotency key reused for a different target or body gets 422, without effect")
     func otherRequest() async throws {
         let fixture = try await ServiceFixture()
         let headers = ["Idempotency-Key": "k"]
@@ -93,7 +93,7 @@ struct IdempotencyTests {
         #expect(fixture.store.commits == commits)
     }
 
-    @Test("O-08 the response to a denial without a check is not stored: its key decides again")
+    @Test("O-08 a denial without a check is not stored: a repeated request is decided again")
     func unchecked() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()
@@ -103,7 +103,7 @@ struct IdempotencyTests {
         }
         let stored = try await fixture.store.keyUsage().map(\.answers)
         var ids: Set<String?> = []
-        // The last one has another body.
+        // The last request has a different body.
         for code in [wrong, wrong, "ABCD-EFGH-IJKL-MNOP"] {
             let reply = try await ask("nobody", code, "unknown")
             #expect(reply.text("reason") == "unknown")
@@ -115,7 +115,7 @@ struct IdempotencyTests {
         #expect(redeemed.result == "denied")
         #expect(ids.count == 3)
         #expect(try await fixture.store.keyUsage().map(\.answers) == stored)
-        // A denial that was checked is stored, and binds its key.
+        // A denial after a check is stored, and binds its key.
         let first = try await ask("alice", wrong, "wrong").response.body.text
         for _ in 0..<9 {
             #expect(try await ask("alice", wrong, "wrong").response.body.text == first)
@@ -206,7 +206,7 @@ struct IdempotencyTests {
             "POST", "/v1/credentials/\(id)/confirm", #"{"code":"\#(code)"}"#)
         #expect(outcome.result == "accepted")
         #expect(try await isGone(enrolment, "one"))
-        // A different request with that key still gets 422.
+        // A different request with that key still gets status 422.
         #expect(try await enrol(enrolment + " ", "one").status == 422)
         let secret = #"{"type":"secret"}"#
         let revoked = try #require(try await enrol(secret, "two").text("credential"))

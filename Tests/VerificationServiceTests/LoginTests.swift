@@ -11,7 +11,8 @@ import WatchwordCryptography
 struct LoginTests {
     private static let alice = "unix:mill.example:alice"
 
-    /// Asks on a socket; the result is the response in words, or `nil` without one.
+    /// Sends a request to a socket; the result is the response in words, or `nil` without a
+    /// response.
     private func ask(
         _ fixture: ServiceFixture, _ message: LoginMessage, on socket: LoginSocket = .pam,
         user: UInt32 = 0
@@ -48,7 +49,7 @@ struct LoginTests {
     }
 
     @Test(
-        "V-06 a code is accepted once, and a wrong code, a spent one and an unknown user look alike"
+        "V-06 a code is accepted once, and a wrong code, a spent code and an unknown user look alike"
     )
     func once() async throws {
         let fixture = try await ServiceFixture()
@@ -68,7 +69,7 @@ struct LoginTests {
         }
     }
 
-    @Test("an account is the subject of its realm, and nobody else")
+    @Test("an account maps only to the subject of its realm")
     func realm() async throws {
         let fixture = try await ServiceFixture()
         let names = ["alice", "unix:other:alice", Self.alice]
@@ -114,7 +115,7 @@ struct LoginTests {
         #expect(await verify(fixture, codes[1].lowercased()) == "accepted")
     }
 
-    @Test("V-06 a text that is not a code costs as much as one, and counts against nobody")
+    @Test("V-06 a text that is not a code costs as much as a code, and counts as no failure")
     func malformedCode() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled(Self.alice)
@@ -126,14 +127,14 @@ struct LoginTests {
             #expect(await verify(fixture, text) == "denied", "\(text)")
             #expect(await verify(fixture, text, wantingReasons: true) == "denied, malformed")
         }
-        // Each attempt wrote a dummy row, as those of unknown users do.
+        // Each attempt wrote a dummy row, like the attempts of unknown users.
         #expect(fixture.store.commits == commits + 14)
         let code = try fixture.code(of: alice)
         #expect(await verify(fixture, "\(code.prefix(3)) - \(code.dropFirst(3))") == "accepted")
     }
 
     @Test(
-        "waits and locked credentials are reasons, which are told only to root's programs that ask")
+        "only root's programs that ask for reasons learn of waits and disabled credentials")
     func reasons() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled(Self.alice)
@@ -160,17 +161,17 @@ struct LoginTests {
         #expect(await verifyOwn(fixture, code, of: "bob") == "denied")
         let status = LoginMessage(statusOf: "bob")
         #expect(await ask(fixture, status, on: .own, user: 1_000) == "unavailable")
-        // Nobody has this number, and this one is bob's.
+        // The user ID 2,000 has no account, and the code is bob's.
         let message = LoginMessage(verifying: code, of: "bob")
         for _ in 0..<70 {
-            // There is no limit that those without an account could fill.
+            // Users without an account cannot fill a limit.
             #expect(await ask(fixture, message, on: .own, user: 2_000) == "denied")
         }
         #expect(await ask(fixture, status, on: .own, user: 1_001) == "enrolled")
         #expect(await ask(fixture, message, on: .own, user: 1_001) == "accepted")
     }
 
-    @Test("a user's programs have three attempts, and one more each minute; successes are free")
+    @Test("a user's programs have three attempts, and one more each minute; successes do not count")
     func ownLimit() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled(Self.alice)
@@ -179,7 +180,7 @@ struct LoginTests {
             fixture.clock.advance(seconds: 30)
         }
         let wrong = try fixture.wrongCode(of: alice)
-        // What is not checked is no attempt.
+        // A request without a check does not count as an attempt.
         for _ in 0..<3 {
             #expect(await verifyOwn(fixture, "1") == "denied")
             #expect(await verifyOwn(fixture, wrong, of: "bob") == "denied")
@@ -187,7 +188,8 @@ struct LoginTests {
         for _ in 0..<3 { #expect(await verifyOwn(fixture, wrong) == "denied") }
         let code = try fixture.code(of: alice)
         #expect(await verifyOwn(fixture, code) == "unavailable")
-        // The limit holds for nothing else, and the attempts do not lock the user out.
+        // The limit applies only to attempts on this socket, and the attempts do not lock the user
+        // out.
         let status = LoginMessage(statusOf: "alice")
         #expect(await ask(fixture, status, on: .own, user: 1_000) == "enrolled")
         #expect(await verify(fixture, code) == "accepted")
@@ -221,7 +223,7 @@ struct LoginTests {
         #expect(await status() == "enrolled")
         try await fixture.ask("DELETE", "/v1/credentials/\(enrolled.id)")
         #expect(await status() == "enrolled")
-        // However many enrolments were given up since then.
+        // The number of later revoked enrolments has no effect.
         for _ in 0..<120 {
             let other = try await fixture.pending(Self.alice)
             try await fixture.ask("DELETE", "/v1/credentials/\(other.id)")
@@ -269,7 +271,7 @@ struct LoginTests {
         #expect(await verify(fixture, code) == "accepted")
     }
 
-    @Test("events have the service and the remote host, which only root's programs can name")
+    @Test("events contain the service and the remote host, which only root's programs can specify")
     func origins() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled(Self.alice)
@@ -295,7 +297,7 @@ struct LoginTests {
         _ = await verify(fixture, try fixture.wrongCode(of: alice))
         #expect(fixture.log.last?.outcome == "wrong")
         let count = fixture.log.count
-        // Anybody can cause these, so they are logged once.
+        // Anyone can cause these denials, so they are logged once.
         for _ in 0..<70 { _ = await verifyOwn(fixture, "1", of: "bob") }
         #expect(fixture.log.count == count + 2)
         #expect(fixture.log.suffix(2).map(\.outcome) == ["foreign-name", "too-many-requests"])

@@ -115,7 +115,7 @@ struct OpenAPITests {
         #expect(text.contains(value))
     }
 
-    @Test("each optional field of a response says when it is absent")
+    @Test("the description of each optional field of a response states when it is absent")
     func optionalFields() {
         let unexplained = RouteTable.all.flatMap(\.responses.shapes).flatMap { shape in
             Self.nested(shape).flatMap(\.fields).filter { !$0.isRequired && $0.note == nil }
@@ -124,7 +124,7 @@ struct OpenAPITests {
         #expect(unexplained == [])
     }
 
-    /// The shape and those of its objects.
+    /// The schema of the shape and the schemas of its objects.
     private static func nested(_ shape: Shape) -> [Shape] {
         [shape]
             + shape.fields.flatMap { field -> [Shape] in
@@ -180,7 +180,7 @@ struct OpenAPITests {
         }
     }
 
-    @Test("P-04 every object but a browser's rejects unknown fields, and lists its required ones")
+    @Test("P-04 all objects except a browser's reject unknown fields, and list the required ones")
     func closed() throws {
         for (name, schema) in try #require(document["components"]?["schemas"]?.members) {
             let isOpen = [

@@ -30,7 +30,7 @@ struct OperationValueTests {
             TextForm.time.pattern.map { text.contains(/\d{4}-\d\d-\d\dT/) && !$0.isEmpty } == true)
     }
 
-    @Test("V-30 a log line stays one line whatever names clients send")
+    @Test("V-30 a log line stays one line, regardless of the names that clients send")
     func logLine() throws {
         let line = LogLine(
             time: UnixTime(milliseconds: 0), requestID: "rq_x", method: "POST",
@@ -83,11 +83,11 @@ struct OperationValueTests {
             #expect(host.obstacle(now: now, state: state) == nil)
             #expect(host.doubt(now: now, state: state) != nil)
             #expect(kernel.doubt(now: now, state: state) == nil)
-            // Nothing irreversible depends on such a clock.
+            // No irreversible action depends on such a clock.
             #expect(
                 host.complaint(now: now, state: state) == kernel.complaint(now: now, state: state))
         }
-        // What the kernel does report counts.
+        // If the kernel reports a state, the report counts.
         let inaccurate = ClockState.synchronized(maximumError: 30_001)
         #expect(host.obstacle(now: now, state: inaccurate) == .tooInaccurate)
         let past = now.adding(milliseconds: -1)
@@ -137,7 +137,7 @@ struct OperationValueTests {
                 == Event.Kind.allCases.count)
     }
 
-    @Test("a request counts in the bucket of its limit and in all greater ones")
+    @Test("a request counts in the bucket of its limit and in all larger buckets")
     func latency() {
         let metrics = Metrics()
         for microseconds: Int64 in [0, 1_000, 1_001, 5_000_000, 5_000_001] {
@@ -163,7 +163,7 @@ struct OperationValueTests {
                 ])
     }
 
-    @Test("the metrics tell how the database is cared for, as far as that is known")
+    @Test("the metrics contain the maintenance state of the database, as far as it is known")
     func upkeep() {
         let unknown = lines(of: Metrics(), isReady: false)
         #expect(unknown.contains("watchword_ready 0"))

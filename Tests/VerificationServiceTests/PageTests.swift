@@ -68,7 +68,7 @@ struct PageTests {
         #expect(text(response) == #"{"origins":["https://shop.example"]}"#)
     }
 
-    @Test("K-68 a page returns only to an address in the list, named by its position")
+    @Test("K-68 a page returns only to an address in the list, specified by its position")
     func returnAddresses() async throws {
         let fixture = try await fixture()
         for page in ["/ui/enrol", "/ui/sign-in"] {
@@ -93,7 +93,7 @@ struct PageTests {
         #expect(await get("/ui/page.js?return=0", from: fixture).status == 400)
     }
 
-    @Test("a server without pages has no such routes, and one with pages no others")
+    @Test("a server without pages has no page routes, and a server with pages has no further ones")
     func unknown() async throws {
         let plain = try await ServiceFixture(pages: nil)
         let fixture = try await fixture()
@@ -106,7 +106,7 @@ struct PageTests {
         }
     }
 
-    @Test("the pages are only read, and OPTIONS names the methods")
+    @Test("the pages are read-only, and OPTIONS returns the methods")
     func methods() async throws {
         let fixture = try await fixture()
         let options = await get("/ui/enrol", "OPTIONS", from: fixture)
@@ -127,7 +127,7 @@ struct PageTests {
     }
 
     @Test(
-        "an address to return to is https, or http for localhost",
+        "a return address uses https, or http for localhost",
         arguments: [
             "https://shop.example", "https://shop.example:8443/a/b?c=d&e", "https://[::1]/",
             "http://localhost", "http://localhost:8000/back",
@@ -137,7 +137,7 @@ struct PageTests {
     }
 
     @Test(
-        "any other address to return to is refused",
+        "any other return address is refused",
         arguments: [
             "", "shop.example", "http://shop.example/", "http://localhost.evil.example/",
             "https://", "https:///a", "https:/shop.example", "javascript:alert(1)//x/",

@@ -6,8 +6,8 @@ import WatchwordCoding
 
 @testable import VerificationService
 
-/// What an application chooses when it lets somebody create a passkey: both in its own page, and
-/// with a ticket for the server's page.
+/// The application's choices when it lets a person create a passkey: on its own page, and with a
+/// ticket on the server's page.
 struct PasskeyEnrolmentTests {
     /// A registration that was begun by the application or, with a ticket, on the server's page.
     private struct Attempt {
@@ -61,7 +61,7 @@ struct PasskeyEnrolmentTests {
     }
 
     @Test(
-        "the floor applies to registrations: a weaker policy is refused, and a missing member raised",
+        "the floor applies to registrations: a weaker policy is refused, and a missing member is raised",
         arguments: [false, true])
     func floor(onPage isOnPage: Bool) async throws {
         let floor = try #require(PolicyFloor(["attestation=trusted"]))
@@ -77,7 +77,7 @@ struct PasskeyEnrolmentTests {
         }
     }
 
-    @Test("the policy of a registration decides about its response", arguments: [false, true])
+    @Test("the policy of a registration decides on its response", arguments: [false, true])
     func policy(onPage isOnPage: Bool) async throws {
         let fixture = try await ServiceFixture()
         let policy =
@@ -94,7 +94,8 @@ struct PasskeyEnrolmentTests {
             passkey.flags = flags
             #expect(try await finish(attempt, passkey, fixture).result == result)
         }
-        // Without a policy, the user has to be verified, and a copy is permitted.
+        // Without a policy, user verification is required, and a passkey that can be copied is
+        // permitted.
         for (flags, result) in [(0x01, "denied"), (0x0d, "accepted")] as [(UInt8, String)] {
             let attempt = try await begin(fixture, onPage: isOnPage)
             var passkey = try TestPasskey(id: [1])
@@ -103,7 +104,7 @@ struct PasskeyEnrolmentTests {
         }
     }
 
-    @Test("a passkey replaces a credential when it is accepted", arguments: [false, true])
+    @Test("an accepted passkey replaces a credential", arguments: [false, true])
     func replacing(onPage isOnPage: Bool) async throws {
         let fixture = try await ServiceFixture()
         let old = try await fixture.driver.register(TestPasskey(id: [1])).credential
@@ -123,7 +124,7 @@ struct PasskeyEnrolmentTests {
                 == "unknown-credential")
     }
 
-    @Test("with the scope enrol alone, a client replaces only what it enrolled")
+    @Test("a client with only the scope enrol replaces only credentials that it enrolled")
     func replacingForeign() async throws {
         let fixture = try await ServiceFixture()
         let foreign = try await fixture.driver.register(TestPasskey(id: [1])).credential
@@ -156,7 +157,7 @@ struct PasskeyEnrolmentTests {
         #expect(refused.status == 403 && refused.text("scope") == "manage")
     }
 
-    @Test("no registration replaces one that was not finished, in time or too late")
+    @Test("no registration replaces an unfinished one, in time or too late")
     func replacingPending() async throws {
         let fixture = try await ServiceFixture()
         let pending = try await fixture.driver.begin().credential

@@ -57,7 +57,7 @@ struct PasskeyLimitTests {
         let junk = "wwt_" + String(repeating: "A", count: 43)
         for _ in 0..<61 { _ = try await driver.beginOnPage(ticket: junk) }
         #expect(try await driver.beginOnPage(ticket: junk).status == 429)
-        // A registration from another origin, and a wrong signature.
+        // A registration comes from a different origin, and a signature is wrong.
         let his = try TestPasskey(id: [1])
         var bad = his
         bad.origin = "https://evil.example"
@@ -71,14 +71,14 @@ struct PasskeyLimitTests {
                 #"{"ceremony":"\#(ceremony.token)","response":\#(response)}"#)
         }
         #expect(try await finish(forged).status == 429)
-        // A minute later, the right responses to the same challenges come too late.
+        // A minute later, the correct responses to the same challenges are too late.
         fixture.clock.advance(seconds: 60)
         #expect(try await driver.registerOnPage(ticket, begun, his).result == "denied")
         #expect(try await finish(passkey).result == "denied")
         #expect(try await driver.signInOnPage(passkey).result == "accepted")
     }
 
-    @Test("an application, whose address many users share, is not told to wait for their denials")
+    @Test("an application with many users at one address need not wait for their denials")
     func sharedAddress() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -102,8 +102,8 @@ struct PasskeyLimitTests {
             try await fixture.ask(
                 "POST", "/v1/assertions", body, headers: ["Idempotency-Key": "one"])
         }
-        // The second request decides while the first one is between its look for a recorded
-        // response and its look for the challenge.
+        // The second request decides while the first one is between the lookup of a recorded
+        // response and the lookup of the challenge.
         let second = Mutex<String?>(nil)
         fixture.store.interruptNextAnswer {
             let said = try? await ask().response.body.text
@@ -114,7 +114,7 @@ struct PasskeyLimitTests {
         #expect(second.withLock { $0 } == first.response.body.text)
     }
 
-    @Test("a clock that was corrected, and nodes whose clocks differ a little, lock no passkey out")
+    @Test("a corrected clock and small differences between nodes' clocks lock no passkey out")
     func clocks() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -151,7 +151,7 @@ struct PasskeyLimitTests {
         #expect(try await driver.signIn(TestPasskey()).result == "denied")
     }
 
-    @Test("a ceremony is for one of the domains, which the application or the page's address names")
+    @Test("a ceremony is for one of the domains, as the application or the page's address states")
     func domains() async throws {
         let fixture = try await ServiceFixture()
         let reply = try await fixture.ask(
@@ -183,7 +183,7 @@ struct PasskeyLimitTests {
         for status in [201, 201, 201, 201, 429] {
             #expect(try await fixture.driver.beginOnPage().status == status)
         }
-        // Other routes have the rest of the burst.
+        // The rest of the burst remains for other routes.
         let other = try await fixture.ask("GET", "/v1/openapi.json", as: nil)
         #expect(other.status == 200)
         fixture.clock.advance(milliseconds: 500)

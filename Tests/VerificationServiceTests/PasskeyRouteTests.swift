@@ -7,11 +7,11 @@ import WatchwordCryptography
 
 @testable import VerificationService
 
-/// The routes of passkeys, apart from the ceremonies in `Vectors/http`.
+/// The routes of passkeys, except for the ceremonies in `Vectors/http`.
 struct PasskeyRouteTests {
     private let page = ["Origin": "https://mill.example"]
 
-    @Test("after a step-up on a page, the login tells the application what is missing")
+    @Test("after a step-up on a page, the login tells the application which proof is missing")
     func pageStepUp() async throws {
         let floor = try #require(PolicyFloor(["backup=step-up"]))
         let fixture = try await ServiceFixture(passkeys: .forTests(floor: floor))
@@ -61,7 +61,7 @@ struct PasskeyRouteTests {
         #expect(PolicyFloor(["backup=any", "backup=any"]) == nil)
     }
 
-    @Test("K-68 a request from another page is refused, and so is one without an origin")
+    @Test("K-68 a request from a different page or without an origin is refused")
     func foreignPages() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -103,7 +103,7 @@ struct PasskeyRouteTests {
     }
 
     @Test(
-        "V-06 K-66 no response reveals whether a subject exists, even to one who presents its ids")
+        "V-06 K-66 no response reveals whether a subject exists, even to a sender with its ids")
     func madeUpIDs() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -125,14 +125,14 @@ struct PasskeyRouteTests {
             }
         }
         #expect(seen == [#"200 ["verification", "result"] denied"#])
-        // An id that was never anybody's, and one that was revoked, are to be forgotten.
+        // A browser should forget an id that was never registered, and an id that was revoked.
         passkey.id = [4, 5, 6]
         let reply = try await driver.signInOnPage(passkey)
         #expect(reply.json?["signal"]?["credentialId"]?.string == "BAUG")
         #expect(reply.json?["signal"]?["rpId"]?.string == "mill.example")
     }
 
-    @Test("a browser may add any JSON to its object, but not leave out or malform known members")
+    @Test("a browser may add any JSON to its object, but may not omit or malform known members")
     func openObject() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -171,7 +171,7 @@ struct PasskeyRouteTests {
             #expect(reply.status == 400 && reply.problem == problem, "\(bad)")
             #expect(reply.text("field") == field)
         }
-        // A request that is refused for its form spends nothing.
+        // A malformed request spends nothing.
         let ceremony = try await driver.beginCeremony()
         _ = try await driver.send(
             .application, "/v1/assertions",
@@ -179,7 +179,7 @@ struct PasskeyRouteTests {
         #expect(try await driver.finish(ceremony, passkey).result == "accepted")
     }
 
-    @Test("a repeated request gets the recorded response; another sender's key is another key")
+    @Test("a repeated request gets the recorded response; another sender's key is a different key")
     func idempotency() async throws {
         let fixture = try await ServiceFixture()
         var passkey = try TestPasskey()
@@ -199,7 +199,8 @@ struct PasskeyRouteTests {
         #expect(first.result == "accepted")
         #expect(try await ask(body).response.body.text == first.response.body.text)
         #expect(try await ask(try await begun()).result == "accepted")
-        // A page that has presented nothing is nobody, and gets a new ceremony each time.
+        // A page that has presented no token cannot be recognised, and gets a new ceremony each
+        // time.
         let begins = try await [0, 1].asyncMap { _ in
             try await fixture.ask(
                 "POST", "/v1/browser/ceremonies", "{}", as: nil, headers: headers

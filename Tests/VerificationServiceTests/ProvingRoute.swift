@@ -6,7 +6,7 @@ import Verification
 import WatchwordCoding
 import WatchwordCryptography
 
-/// The routes that verify a proof; every attack is tried on each of them.
+/// The routes that verify a proof; every attack is tried on each route.
 enum ProvingRoute: CaseIterable {
     case verification, verificationOfCredential, recoveryCode, confirmation, resynchronization
     case enrolmentTicket, deviceLogin, loginTicket
@@ -32,7 +32,8 @@ enum ProvingRoute: CaseIterable {
         }
     }
 
-    /// The routes on which a wrong value ends nothing; a denied registration has to begin again.
+    /// The routes on which a wrong value ends nothing; after a denial, a registration must begin
+    /// again.
     static let repeatable = allCases.filter { $0 != .registration }
 
     /// The routes that take a six-digit code and count wrong guesses.
@@ -43,11 +44,10 @@ enum ProvingRoute: CaseIterable {
 
 /// A proof for one route.
 struct Proof: Sendable {
-    /// The route's target.
     let target: String
     /// The API key that is used; `nil` on device routes.
     var key: String? = "all"
-    /// The header fields of a page.
+    /// The header fields that a page sends.
     var headers: [String: String] = [:]
     /// The request body with a value, for the attempt with this number.
     let body: @Sendable (String, Int) -> String
@@ -129,7 +129,7 @@ extension ServiceFixture {
         }
     }
 
-    /// A proof with a passkey; what varies is the token or the id that names the ceremony.
+    /// A proof with a passkey; the varied value is the token or the id of the ceremony.
     private func passkeyProof(on route: ProvingRoute) async throws -> Proof {
         let driver = driver
         var passkey = try TestPasskey()
@@ -239,7 +239,7 @@ extension Reply {
     }
 }
 
-// What the attacks try on the routes of device keys.
+// The values that the attacks try on the routes of device keys.
 extension ServiceFixture {
     /// A proof with a ticket for a device key.
     func deviceKeyTicket() async throws -> Proof {
@@ -276,7 +276,7 @@ extension ServiceFixture {
                 #"{"credential":"\#(id)","audience":"\#(SampleDeviceKey.audience)","#
                     + #""purpose":"sign-in","presence":"cryptographic","challenge":"\#(pair)"}"#
             }, right: { #"\#(challenge)","signature":"\#(signature)"# },
-            // A wrong signature would spend the challenge.
+            // With a real challenge, a wrong signature would spend the challenge.
             wrong: #"wwx_\#(String(repeating: "A", count: 43))","signature":"\#(signature)"#,
             mark: #""result":"accepted""#)
     }

@@ -27,7 +27,7 @@ struct RefusalLogTests {
         #expect(log.takeDue(at: start + .seconds(59), all: false) == [])
         let due = log.takeDue(at: start + .seconds(60), all: false)
         #expect(due == [line(request: 59).standing(for: 59)])
-        // That was the line of the second minute.
+        // The due line was also the line of the second minute.
         #expect(log.enter(line(), at: start + .seconds(61)) == nil)
         #expect(log.enter(line(), at: start + .seconds(120))?.count == 2)
         #expect(log.takeDue(at: start + .seconds(125), all: true) == [])
@@ -55,7 +55,7 @@ struct RefusalLogTests {
             if let line = log.enter(line, at: start) { written.append(line) }
         }
         #expect(log.count == 51)
-        // Fifty addresses have entries; all others share one.
+        // Fifty addresses have entries; all other addresses share one.
         #expect(written.count == 51 && written.last?.address == "")
         let rest = log.takeDue(at: start + .seconds(60), all: false)
         #expect(rest.map(\.count) == [9_949] && rest.first?.address == "")
@@ -104,7 +104,7 @@ struct RefusalLogTests {
             ).result
         }
         let before = fixture.log.count
-        // A secret that another server made.
+        // A different server made the secret.
         let other = try await ServiceFixture().device().secret
         for _ in 0..<20 { #expect(try await login(other) == "denied") }
         #expect(fixture.log.dropFirst(before).map(\.outcome) == ["denied"])
@@ -130,7 +130,6 @@ struct RefusalLogTests {
 }
 
 extension ServiceFixture {
-    /// Enrols a device.
     fileprivate func device() async throws -> (id: String, secret: String) {
         let enrolment = try await ask(
             "POST", "/v1/subjects/alice/credentials", #"{"type":"secret"}"#)

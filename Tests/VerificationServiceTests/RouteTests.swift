@@ -17,7 +17,7 @@ struct RouteTests {
         }
     }
 
-    @Test("H-01 a key of 15 bytes is refused as too short; one of 16 bytes is accepted")
+    @Test("H-01 a key of 15 bytes is refused as too short; a key of 16 bytes is accepted")
     func keyLength() async throws {
         let fixture = try await ServiceFixture()
         for (key, status) in [
@@ -48,7 +48,7 @@ struct RouteTests {
         #expect(uri.utf8.count > 2_331 && uri.utf8.count < 2_953)
     }
 
-    @Test("the second page of the credential list has the other revoked credentials, and no more")
+    @Test("the second page of the credential list has only the remaining revoked credentials")
     func secondPage() async throws {
         let fixture = try await ServiceFixture()
         let target = "/v1/subjects/alice/credentials"
@@ -59,7 +59,7 @@ struct RouteTests {
             ids.append(id)
             fixture.clock.advance(seconds: 1)
         }
-        // Each set revoked the one before it.
+        // Each new set revoked the previous set.
         func page(_ query: String) async throws -> (ids: [String?], next: UInt64?) {
             let json = try await fixture.ask("GET", target + query).json
             let listed = json?["credentials"]?.elements ?? []
@@ -99,7 +99,7 @@ struct RouteTests {
     }
 
     @Test(
-        "a code for a credential that does not exist is answered with 404",
+        "a code for an unknown credential gets status 404",
         arguments: [
             ("confirm", #"{"code":"123456"}"#), ("resync", #"{"codes":["123456","234567"]}"#),
         ])

@@ -41,12 +41,12 @@ struct StrictnessTests {
         #expect(reply.response.value(of: "Content-Type") == "application/problem+json")
         let said = reply.response.body.text
         #expect(!said.contains("kanarie") && !said.contains("123456") && !said.contains("654321"))
-        // No state was changed.
+        // The requests changed no state.
         #expect(fixture.store.commits == before)
     }
 
     @Test(
-        "P-04 a field at fault is named with its position, but a name that may be a secret is not",
+        "P-04 an error states the position of the invalid field, and its name unless that may be a secret",
         arguments: [
             (#"{"subject":"a", "kode":"123456"}"#, "kode", 16),
             (#"{"code":"123456","subject":"a","subject":"b"}"#, "subject", 31),
@@ -98,7 +98,7 @@ struct StrictnessTests {
         }
     }
 
-    @Test("routes that take no body or query reject one")
+    @Test("a route that takes no body or query rejects any body or query")
     func nothingExtra() async throws {
         let fixture = try await ServiceFixture()
         for (method, target) in [

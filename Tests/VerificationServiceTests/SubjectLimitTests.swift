@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 @testable import VerificationService
 
-/// What a client that is limited to `shop/` can do, and learn, on every route.
+/// The permissions and the knowledge of a client that is limited to `shop/`, on every route.
 struct SubjectLimitTests {
     /// A request about the credential with an id.
     private struct CredentialRequest: CustomStringConvertible {
@@ -53,11 +53,11 @@ struct SubjectLimitTests {
         ]
     }
 
-    /// The routes of applications that name neither a subject nor a credential, each with a test of
-    /// its own below.
+    /// The routes of applications that specify neither a subject nor a credential; a separate test
+    /// below covers each route.
     private static let others = ["redeemLogin", "verifyAssertion", "listEvents"]
 
-    @Test("each route of applications names a subject or a credential, or is tested below")
+    @Test("each route of applications specifies a subject or a credential, or is tested below")
     func routes() throws {
         let tried = Set(try Self.credentialRequests().map(\.operation) + Self.others)
         for route in RouteTable.all {
@@ -66,7 +66,7 @@ struct SubjectLimitTests {
         }
     }
 
-    @Test("a foreign subject's credential is indistinguishable from none on every route")
+    @Test("a foreign subject's credential is indistinguishable from an unknown one on every route")
     func credentials() async throws {
         let fixture = try await ServiceFixture()
         let active = try await fixture.enrolled().id
@@ -77,7 +77,7 @@ struct SubjectLimitTests {
         for request in try Self.credentialRequests() {
             var replies: [(status: Int, members: [String], events: Int, commits: Int)] = []
             for id in [none, active, pending, begun, passkey] {
-                // Denials are counted by the minute.
+                // Denials are counted per minute.
                 fixture.clock.advance(seconds: 120)
                 let events = try await fixture.verifier.events(after: 0, limit: .max).count
                 let commits = fixture.store.commits
@@ -99,7 +99,7 @@ struct SubjectLimitTests {
         #expect(states?.filter { $0 == "active" }.count == 2)
     }
 
-    @Test("a foreign subject is refused on every route that names one, and an own one is not")
+    @Test("a foreign subject is refused on every route with a subject, and an own subject is not")
     func subjects() async throws {
         let fixture = try await ServiceFixture()
         _ = try await fixture.enrolled()
@@ -129,7 +129,7 @@ struct SubjectLimitTests {
         }
     }
 
-    @Test("the credential of another subject cannot be tried or replaced in the name of an own one")
+    @Test("the credential of another subject cannot be tried or replaced through an own subject")
     func mixed() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()
@@ -162,7 +162,7 @@ struct SubjectLimitTests {
         #expect(try await fixture.ask("POST", proof.target, body).result == "accepted")
     }
 
-    @Test("a foreign subject's passkey is unknown to a limited client, and is not to be forgotten")
+    @Test("a foreign subject's passkey is unknown to a limited client, but browsers keep it")
     func passkeys() async throws {
         let fixture = try await ServiceFixture()
         let limited = fixture.driver(as: "limited")
@@ -176,10 +176,11 @@ struct SubjectLimitTests {
         ]
         #expect(replies.allSatisfy { $0.result == "denied" && $0.json?["signal"] == nil })
         #expect(replies[0].reason == replies[1].reason)
-        // Without a limit, the one is accepted, and the other is to be forgotten.
+        // Without a limit, the known passkey is accepted, and the unknown passkey is reported as
+        // unknown.
         #expect(try await fixture.driver.signIn(foreign, as: nil).result == "accepted")
         #expect(try await fixture.driver.signIn(stranger, as: nil).json?["signal"] != nil)
-        // An own one is accepted.
+        // A passkey of an own subject is accepted.
         var own = try TestPasskey()
         own.id = [UInt8](repeating: 9, count: 16)
         own.userHandle = try await limited.register(own, for: "shop%2Fbob").userHandle
@@ -209,7 +210,7 @@ struct SubjectLimitTests {
         }
     }
 
-    @Test("an idempotency key of another client reveals nothing to a limited one")
+    @Test("an idempotency key of another client reveals nothing to a limited client")
     func recordedResponses() async throws {
         let fixture = try await ServiceFixture()
         let target = "/v1/subjects/shop%2Fbob/credentials"
@@ -224,7 +225,7 @@ struct SubjectLimitTests {
         #expect(foreign.problem == "foreign-subject")
     }
 
-    @Test("somebody who can open the store has all scopes, and events name that person")
+    @Test("a person who can open the store has all scopes, and events contain the person's name")
     func administrator() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()

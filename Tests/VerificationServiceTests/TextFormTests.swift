@@ -6,7 +6,7 @@ import WatchwordCryptography
 @testable import VerificationService
 
 struct TextFormTests {
-    /// Valid texts of each form, and the most similar invalid ones.
+    /// Valid texts of each form, and the most similar invalid texts.
     static let samples: [(form: TextForm, good: [String], bad: [String])] = {
         let word = String(repeating: "A", count: 74)
         return [

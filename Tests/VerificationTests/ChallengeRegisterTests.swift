@@ -6,7 +6,7 @@ import WatchwordSystem
 
 @testable import Verification
 
-/// How many open challenges strangers may have.
+/// The limits on the open challenges of strangers.
 @Suite("Strangers' challenges")
 struct ChallengeRegisterTests {
     private func address(_ text: String) throws -> NetworkAddress {
@@ -15,7 +15,7 @@ struct ChallengeRegisterTests {
 
     /// Adds a challenge that expires after 300 seconds.
     ///
-    /// - Returns: the digest of the dropped challenge, or `nil` if the new one was refused.
+    /// - Returns: the digest of the dropped challenge, or `nil` if the new challenge was refused.
     private func add(
         _ number: Int, from text: String, to register: ChallengeRegister, at seconds: Int64 = 0
     ) throws -> [UInt8]? {
@@ -42,7 +42,7 @@ struct ChallengeRegisterTests {
             #expect(try add(number, from: from, to: register) == (isAdded ? [] : nil), "\(number)")
         }
         #expect(register.count == 7)
-        // Room is made when a challenge expires or is answered.
+        // A challenge that expires or is answered makes room.
         register.remove(sampleBytes(1, count: 32), by: try address("192.0.2.1"))
         register.remove(sampleBytes(1, count: 32), by: try address("192.0.2.1"))
         #expect(try add(11, from: "192.0.2.1", to: register, at: 100) == [])
@@ -51,14 +51,14 @@ struct ChallengeRegisterTests {
         #expect(try add(13, from: "192.0.2.1", to: register, at: 300) == nil)
     }
 
-    @Test("V-19 if all have too many, the oldest challenge of a site with the most is replaced")
+    @Test("V-19 if strangers have too many, the oldest challenge of the busiest site is replaced")
     func total() throws {
         let register = ChallengeRegister(senderLimit: 5, siteLimit: 5, totalLimit: 8)
         for number in 1...5 {
             #expect(try add(number, from: "2001:db8:0:\(number)::1", to: register) == [])
         }
         for number in 6...8 { #expect(try add(number, from: "192.0.2.1", to: register) == []) }
-        // Five and three become four and three, and one of the newcomer's.
+        // The counts five and three become four and three, plus one of the new sender.
         #expect(try add(9, from: "192.0.2.2", to: register) == sampleBytes(1, count: 32))
         #expect(try add(10, from: "2001:db8:0:9::1", to: register) == nil)
         #expect(try add(11, from: "192.0.2.1", to: register) == sampleBytes(2, count: 32))
@@ -67,14 +67,14 @@ struct ChallengeRegisterTests {
             #expect(try add(number, from: "192.0.2.2", to: register)?.count == 32)
         }
         #expect(register.count == 8)
-        // Three, three and three would be nine.
+        // The counts three, three and three would add up to nine.
         #expect(try add(15, from: "192.0.2.2", to: register) == nil)
         // Expired challenges of all senders make room.
         #expect(try add(16, from: "192.0.2.3", to: register, at: 300) == [])
         #expect(register.count == 1)
     }
 
-    @Test("V-19 a thousand hosts together never take a challenge from a sender with fewer")
+    @Test("V-19 a thousand hosts together never displace a challenge of a sender with fewer")
     func crowd() throws {
         let register = ChallengeRegister(senderLimit: 64, siteLimit: 64, totalLimit: 4_000)
         #expect(try add(0, from: "192.0.2.1", to: register) == [])
@@ -131,7 +131,7 @@ struct ChallengeRegisterTests {
         #expect(register.count == 1)
     }
 
-    @Test("V-19 strangers' rows are bounded, an application's are not, and answers make room")
+    @Test("V-19 strangers' rows are limited, an application's rows are not, and answers make room")
     func rows() async throws {
         let fixture = try VerifierFixture()
         let clock = fixture.clock

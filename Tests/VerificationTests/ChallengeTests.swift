@@ -6,7 +6,7 @@ import Testing
 @testable import Verification
 import WatchwordCryptography
 
-/// The challenges of ceremonies that sign in or confirm.
+/// The challenges of ceremonies for signing in and for confirming text.
 @Suite("Challenges")
 struct ChallengeTests {
     private let contents: [Challenge.Content] = [
@@ -51,7 +51,7 @@ struct ChallengeTests {
             #expect(isRefused(row.with(body: Array(row.body.prefix(count)))), "\(count)")
         }
         #expect(isRefused(row.with(body: row.body + [0])))
-        // Another purpose, and another expiry than the body's.
+        // The purpose, or the expiry, differs from that of the body.
         #expect(isRefused(row.with(body: row.body, purpose: .signIn)))
         #expect(isRefused(row.with(body: row.body, purpose: .confirm)))
         #expect(isRefused(row.with(body: row.body, expiresAt: .at(301))))
@@ -89,7 +89,7 @@ struct ChallengeTests {
                 throw BenchError.refused
             }
         }
-        // The same bytes as another kind of token, and other bytes.
+        // The same bytes as a different kind of token, and different bytes.
         for wrong in [
             Token(.deviceChallenge, token.bytes),
             Token(.ceremony, Randomness.secret(count: 32)),
@@ -102,7 +102,7 @@ struct ChallengeTests {
         guard case .open = try await find(token, by: shop) else { throw BenchError.refused }
         fixture.clock.now = challenge.expiresAt
         guard case .expired = try await find(token, by: shop) else { throw BenchError.refused }
-        // The clock is set back, by more than the clocks of two nodes may differ.
+        // The clock is set back by more than the permitted difference between two nodes.
         fixture.clock.now = challenge.createdAt.adding(milliseconds: -20_000)
         guard case .open = try await find(token, by: shop) else { throw BenchError.refused }
         fixture.clock.now = challenge.createdAt.adding(milliseconds: -20_001)
@@ -139,7 +139,7 @@ extension ChallengeRow {
 /// The random bytes that passkeys and device keys sign.
 @Suite("Randomness of challenges")
 struct RandomChallengeTests {
-    /// A source that records what it returns.
+    /// A source that records the bytes that it returns.
     private final class Recording: Sendable {
         private let returned = Mutex<Set<[UInt8]>>([])
 

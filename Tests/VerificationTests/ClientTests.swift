@@ -22,7 +22,7 @@ struct ClientTests {
         #expect(try await fixture.verifier.client(presenting: key) == nil)
         #expect(try await fixture.verifier.clients().map(\.name) == ["shop"])
         #expect(try await fixture.verifier.revokeClient([1]) == .unknown)
-        // Each event names the client and the version of its row that was written.
+        // Each event contains the client and the written version of its row.
         let events = try await fixture.store.events(after: 0, limit: 10).compactMap(\.recorded)
         #expect(events.map(\.event.kind) == [.clientAdded, .clientRevoked])
         #expect(events.allSatisfy { $0.event.origin.client == ClientID(bytes: client.id) })
@@ -122,7 +122,7 @@ struct ClientTests {
         }
     }
 
-    /// A key as older versions issued them, without a mark, in place of the client's own.
+    /// A key without a mark, as older versions issued it, replaces the client's own key.
     private func unmarked(_ client: ClientRow, in fixture: VerifierFixture) async throws -> Token {
         let key = Token(.clientKey, Randomness.secret(count: 32))
         let lookup = await fixture.keys.ring.lookup
@@ -134,7 +134,7 @@ struct ClientTests {
         return key
     }
 
-    @Test("a made-up API key costs no read, whatever its secret and its mark")
+    @Test("a made-up API key costs no read, regardless of its secret and its mark")
     func madeUp() async throws {
         let fixture = try VerifierFixture()
         let (_, key) = try #require(
@@ -148,7 +148,7 @@ struct ClientTests {
             let made = Token(.clientKey, SecretBytes(copying: other.span))
             #expect(try await fixture.verifier.client(presenting: made) == nil)
         }
-        // The mark of another key file.
+        // The mark was made with a different key file.
         let foreign = try KeyRing.make().lookup.marking(
             clientKey: SecretBytes(copying: Array(bytes.prefix(32)).span))
         let other = Token(.clientKey, foreign)
@@ -158,7 +158,7 @@ struct ClientTests {
         #expect(await fixture.store.takeCalls() == [.readClient])
     }
 
-    @Test("a key of an older version stays valid, also for a sender of many invalid keys")
+    @Test("a key of an older version stays valid, even for a sender of many invalid keys")
     func olderKeys() async throws {
         let fixture = try VerifierFixture()
         let (client, _) = try #require(
@@ -172,14 +172,14 @@ struct ClientTests {
                 let found = try await fixture.verifier.client(presenting: made, isLimited: true)
                 #expect(found == nil)
             }
-            // One read in a second.
+            // The database is read once in a second.
             #expect(await fixture.store.takeCalls() == [.readClients], "\(second)")
             let right = try await fixture.verifier.client(presenting: key, isLimited: true)
             #expect(right?.id == client.id)
             #expect(await fixture.store.takeCalls() == [.readClient])
             fixture.clock.advance(seconds: second == 1 ? -5 : 1)
         }
-        // Within the limit, and after a revocation, the row decides.
+        // Within the limit of invalid keys, and after a revocation, the row decides.
         #expect(try await fixture.verifier.client(presenting: made) == nil)
         #expect(await fixture.store.takeCalls() == [.readClient])
         _ = try await fixture.verifier.revokeClient(client.id)
@@ -215,7 +215,7 @@ struct AudienceTests {
         return try #require(try await fixture.login(device, nonce: 1).acceptance).login
     }
 
-    @Test("O-09 only the audience of a login ticket can redeem it, and a denial does not spend it")
+    @Test("O-09 only its audience can redeem a login ticket, and a denial does not spend it")
     func audience() async throws {
         let fixture = try VerifierFixture()
         let shop = try await client("shop", fixture)

@@ -6,7 +6,7 @@ import Testing
 ///
 /// Unlike durations, the counts do not depend on the load of the machine.
 struct ConstantTimeTests {
-    /// The instruction counts of the calls, by the group that the program names.
+    /// The instruction counts of the calls, by the group that the program prints.
     private func counts() throws -> [String: [Int]] {
         let folder = try TemporaryFolder()
         // Valgrind cannot read the debug information that the Swift compiler writes.
@@ -38,7 +38,7 @@ struct ConstantTimeTests {
     }
 
     @Test(
-        "V-22 comparing secrets takes the same number of instructions wherever they differ",
+        "V-22 comparing secrets takes the same number of instructions, regardless of where they differ",
         .enabled(
             if: ForeignProgram("valgrind") != nil && ForeignProgram("strip") != nil,
             "valgrind or binutils is missing"))
@@ -49,7 +49,7 @@ struct ConstantTimeTests {
         counts["control"] = nil
         #expect(control.count == 5 && Set(control).count >= 4, "\(control)")
         var groups: Set = ["bytes", "secrets"]
-        // The release program cannot call what only its module can see.
+        // A release build cannot call functions that are internal to its module.
         #if DEBUG
             groups.formUnion(["chain", "successor"])
         #endif

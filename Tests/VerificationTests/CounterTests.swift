@@ -29,7 +29,7 @@ struct CounterTests {
         }
     }
 
-    @Test("H-09 the last three spent codes are replays and count as no failure; earlier ones count")
+    @Test("H-09 the last three spent codes are replays, not failures; earlier codes are failures")
     func recognized() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled(.counter(0))
@@ -42,7 +42,7 @@ struct CounterTests {
         #expect(try await fixture.summary(authenticator.credential).failures == 0)
         #expect(try await fixture.verify(authenticator.code(2)).denial == .wrong)
         #expect(try await fixture.summary(authenticator.credential).failures == 1)
-        // A counter before 0 does not exist, and neither does its code.
+        // No counter precedes 0, so no code exists for it.
         let bob = try #require(Subject("bob"))
         let new = try await fixture.enrolled(.counter(0), for: bob)
         let last = try await fixture.verifier.verify(new.code(.max), subject: bob)
@@ -63,7 +63,7 @@ struct CounterTests {
         #expect(try await fixture.summary(authenticator.credential).failures == 0)
     }
 
-    @Test("H-14 a request computes look-ahead + 1 codes, and those of three spent counters")
+    @Test("H-14 a request computes look-ahead + 1 codes, and the codes of three spent counters")
     func workOfLookAhead() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled(.counter(0))
@@ -77,7 +77,7 @@ struct CounterTests {
         #expect(throws: VerifierError.outOfRange(.lookAhead)) { try Policy(lookAhead: lookAhead) }
     }
 
-    @Test("H-19 only the counter that the client names is checked")
+    @Test("H-19 only the counter that the client specifies is checked")
     func clientCounter() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled(.counter(0))

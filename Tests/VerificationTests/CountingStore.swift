@@ -110,7 +110,7 @@ final class CountingStore: VerificationStore {
     }
 }
 
-/// A store whose server dies on request, before or after the next commit is durable.
+/// A store whose server fails on request, before or after the next commit is durable.
 actor FaultyStore: VerificationStore {
     enum Death: Sendable {
         case beforeCommit, afterCommit

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Lists of credentials")
 struct CredentialListTests {
-    /// Adds a revoked row of the subject that was in use.
+    /// Adds a revoked row that the subject had used.
     private func addRevoked(
         _ number: Int, createdAt: Int64, _ fixture: VerifierFixture
     ) async throws -> CredentialID {
@@ -20,7 +20,6 @@ struct CredentialListTests {
         return record.id
     }
 
-    /// All pages.
     private func pages(
         _ fixture: VerifierFixture, limit: Int
     ) async throws -> [[CredentialID]] {
@@ -35,7 +34,7 @@ struct CredentialListTests {
         return pages
     }
 
-    @Test("live credentials come first, however many older ones were revoked")
+    @Test("live credentials come first, regardless of the number of older revoked ones")
     func liveFirst() async throws {
         let fixture = try VerifierFixture()
         for number in 0..<1_100 {
@@ -73,7 +72,7 @@ struct CredentialListTests {
         }
     }
 
-    @Test("a credential of any state counts as enrolled if it was ever confirmed")
+    @Test("a credential in any state counts as enrolled if it was ever confirmed")
     func everConfirmed() async throws {
         let fixture = try VerifierFixture()
         func hasEverConfirmed() async throws -> Bool {
@@ -93,7 +92,7 @@ struct CredentialListTests {
         #expect(try await hasEverConfirmed())
         #expect(try await fixture.verifier.revoke(first.credential) == .done)
         fixture.clock.advance(seconds: 1)
-        // More than one page of enrolments that were given up since then.
+        // The enrolments that were revoked since then fill more than one page.
         for _ in 0..<120 {
             let other = try await fixture.enrol()
             #expect(try await fixture.verifier.revoke(other.credential) == .done)
@@ -115,7 +114,7 @@ struct CredentialListTests {
         #expect(outcome.acceptance != nil)
     }
 
-    @Test("an ended row that proves nothing is pruned, and one that was in use never is")
+    @Test("an ended row that proves nothing is pruned, and a row that was in use is never pruned")
     func pruned() async throws {
         let fixture = try VerifierFixture()
         func days(_ count: Int64) async throws -> Set<CredentialID> {

@@ -5,12 +5,12 @@ import WatchwordCryptography
 
 @testable import Verification
 
-/// What an attacker without an API key can do.
+/// The effects that an attacker without an API key can have.
 @Suite("Denied device requests")
 struct DenialTests {
     private static let attacker = Origin(address: "203.0.113.5")
 
-    /// What the attacker tries.
+    /// The attacker's attempts.
     private enum Try: CaseIterable {
         case madeUpSecret, unknownCredential, unknownTicket
     }
@@ -76,7 +76,7 @@ struct DenialTests {
         let events = try await fixture.verifier.events(after: 0, limit: .max).dropFirst(before)
         let bytes = events.map { $0.body.count + $0.digest.count + 40 }.reduce(0, +)
         print("a day of denials: \(answered) denials, \(events.count) events, \(bytes) bytes")
-        // Two reasons. The last count of each is written at shutdown.
+        // There are two reasons, and the last count of each is written at shutdown.
         #expect(events.count <= 2 * minutes + 2)
         #expect(bytes < 1_000_000)
         // The counts in the events cover every denial.
@@ -87,7 +87,7 @@ struct DenialTests {
         #expect(try await fixture.login(device, nonce: 1).acceptance != nil)
     }
 
-    @Test("O-08 the first denial is written at once, later ones as one event per minute and reason")
+    @Test("O-08 the first denial is written at once, later denials once per minute and reason")
     func minute() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)
         let device = try await fixture.enrolledDevice()
@@ -218,7 +218,7 @@ struct DenialTests {
         ).denial
     }
 
-    @Test("O-08 codes that are not checked are added up per reason and minute, others are not")
+    @Test("O-08 only codes that are not checked are added up per reason and minute")
     func codes() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)
         let bob = try #require(Subject("bob"))
@@ -243,7 +243,7 @@ struct DenialTests {
             let subject = try #require(Subject("nobody \(index)"))
             #expect(try await present(wrong, of: subject, fixture) == .unknown)
         }
-        // The first of each is written at once.
+        // The first denial for each sender is written at once.
         var events = try await denials(fixture).dropFirst(wrongs)
         #expect(events.map(\.reason) == [.throttled, .throttled, .unknown])
         #expect(events.map(\.subject) == [fixture.alice, bob, Subject("nobody 0")])
@@ -259,7 +259,7 @@ struct DenialTests {
             #expect(bySubject[subject]?.reason == .throttled)
             #expect(bySubject[subject]?.number == 3)
         }
-        // What differs is left out.
+        // The fields that differ are omitted.
         #expect(bySubject[nil]?.reason == .unknown)
         #expect(bySubject[nil]?.number == 8)
         #expect(events.allSatisfy { $0.origin.client == Self.shop })
@@ -280,7 +280,7 @@ struct DenialTests {
     }
 
     @Test(
-        "O-08 however many senders and reasons, a flood writes at most 64 events a minute and one per reason",
+        "O-08 a flood of any senders and reasons writes at most 64 events a minute and one per reason",
         arguments: [true, false])
     func flood(ofCodes: Bool) throws {
         let counter = DenialCounter(limit: ofCodes ? .max : Policy.maximumDenials)
@@ -288,7 +288,7 @@ struct DenialTests {
         let (minutes, senders) = (5, 1_200)
         var (events, denials) = ([Event](), 0)
         func event(_ reason: Event.Reason, _ number: Int, at now: UnixTime) -> Event {
-            // Everything is as long as it can be.
+            // Every field has its maximum length.
             Event(
                 .denied, reason: reason, time: now,
                 subject: Subject(String(repeating: "s", count: 251) + String(1_000 + number)),
@@ -348,7 +348,8 @@ struct DenialTests {
         let start = fixture.clock.now
         fixture.clock.advance(seconds: 3_600)
         #expect(try await present(wrong, of: fixture.alice, fixture) == .wrong)
-        // The clock is set back into the minute in which such a denial was already written.
+        // The clock is set back into the minute in which a denial with this reason was already
+        // written.
         fixture.clock.now = start
         let before = try await denials(fixture).count
         guard case .throttled = try await present(wrong, of: fixture.alice, fixture) else {
@@ -371,7 +372,7 @@ struct DenialTests {
         fixture.clock.advance(seconds: days * 86_400)
         let strangers = [
             device.withSecretMadeUp(),
-            // A secret that this server issued, but for another credential.
+            // This server issued the secret for a different credential.
             device.with(other.secret),
         ]
         for (nonce, stranger) in strangers.enumerated() {

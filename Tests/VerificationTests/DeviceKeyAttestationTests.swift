@@ -19,7 +19,7 @@ struct DeviceKeyAttestationTests {
         let outcome: String
     }
 
-    /// In November 2026.
+    /// The time is in November 2026.
     private static let time: Int64 = 1_795_000_000
 
     private let vectors: [Vector]
@@ -49,7 +49,7 @@ struct DeviceKeyAttestationTests {
                         endorsementKey: attestation.endorsementKey)
                 }
             } catch VerifierError.attestation(let fault) {
-                // The vectors were made when the module had this name.
+                // The vectors were generated when the module had this name.
                 let outcome = "\(fault)".replacing("WatchwordCryptography.", with: "Cryptography.")
                 #expect(outcome == vector.outcome, "\(vector.name)")
             }

@@ -54,7 +54,7 @@ struct DeviceKeyTests {
         #expect(try await keys.register(try TestDeviceKey(), grant.ticket) == .denied(.unknown))
     }
 
-    @Test("a key cannot replace a credential that was never confirmed, nor somebody else's")
+    @Test("a key replaces neither an unconfirmed credential nor a credential of another subject")
     func replacingPending() async throws {
         let pending = try await grant().credential
         for (id, refusal) in [(pending, .pendingCredential), (.sample(9), .unknownCredential)]
@@ -97,7 +97,7 @@ struct DeviceKeyTests {
             #expect(try await enrol(replacing: id, .unknown) == nil)
             #expect(try await enrol(replacing: id, other, canManage: true) != nil)
         }
-        // The row of an older version does not record its client.
+        // A row from an older version does not record its client.
         #expect(try await enrol(replacing: old, shop) == nil)
         let first = try #require(try await enrol(replacing: secret.credential, shop))
         #expect(try await fixture.summary(secret.credential).state == .active)
@@ -151,17 +151,17 @@ struct DeviceKeyTests {
         changed = device
         changed.sendsRawSignature = true
         #expect(try await keys.register(changed, grant.ticket) == .denied(.signature))
-        // Another ticket's signature, and a ticket for an enrolled secret.
+        // The signature belongs to a different ticket, or the ticket is for an enrolled secret.
         let second = try await self.grant()
         #expect(
             try await keys.register(device, second.ticket, signature: good) == .denied(.signature))
         let secret = try await fixture.ticket()
         #expect(try await keys.register(device, secret.ticket) == .denied(.expired))
         #expect(try await fixture.verifier.redeemEnrolment(grant.ticket).value == nil)
-        // None of this spent the ticket.
+        // No denial spent the ticket.
         #expect(
             try await keys.register(device, grant.ticket) == .accepted(grant.credential, .vault))
-        // The key is in use, and stays so when its credential has ended.
+        // The key is in use, and remains so after its credential has ended.
         #expect(try await keys.register(device, second.ticket) == .denied(.credentialKnown))
         _ = try await fixture.verifier.revoke(grant.credential)
         #expect(try await keys.register(device, second.ticket) == .denied(.credentialKnown))
@@ -169,7 +169,7 @@ struct DeviceKeyTests {
         #expect(try await keys.register(other, second.ticket) == .denied(.expired))
     }
 
-    @Test("a signature signs in, and the application learns about it with the ticket, once")
+    @Test("a signature signs in, and the application learns of it once, with the ticket")
     func signIn() async throws {
         let id = try await registered(device)
         let challenge = try await keys.challenge(for: id)
@@ -202,7 +202,7 @@ struct DeviceKeyTests {
     }
 
     @Test(
-        "N-26 K-69 K-70 K-71 K-72 K-73 K-74 K-75 K-76 a signature over anything else is denied, and the denial spends the challenge"
+        "N-26 K-69 K-70 K-71 K-72 K-73 K-74 K-75 K-76 a signature over any other data is denied, and the denial spends the challenge"
     )
     func swapped() async throws {
         let id = try await registered(device)
@@ -222,7 +222,7 @@ struct DeviceKeyTests {
             return denial
         }
         var changed = device
-        // A bare nonce.
+        // The signature covers only the nonce.
         let bare = try await outcome { challenge in
             let nonce = challenge.token.bytes.withBytes { [UInt8](copying: $0) }
             return DeviceKeySignature(
@@ -239,7 +239,7 @@ struct DeviceKeyTests {
             changed.sentAudience = audience
             #expect(try await outcome { try changed.answer($0, by: id) } == .audience)
         }
-        // Another of the server's own addresses than the one that was signed.
+        // The device sends a different server address than the address that it signed.
         changed = device
         changed.sentAudience = "https://other.example:8443"
         #expect(try await outcome { try changed.answer($0, by: id) } == .signature)
@@ -262,7 +262,7 @@ struct DeviceKeyTests {
             try await outcome(confirming: text) {
                 try device.answer($0, by: id, text: text + " Ltd")
             } == .signature)
-        // For this purpose, there is no such challenge.
+        // For this purpose, the challenge is unknown.
         #expect(
             try await outcome(confirming: text, isSpent: false) {
                 try device.answer($0, by: id)
@@ -270,7 +270,7 @@ struct DeviceKeyTests {
         #expect(
             try await outcome { try device.answer($0, by: id, text: text, purpose: .signIn) }
                 == .signature)
-        // Another credential's challenge.
+        // The challenge belongs to a different credential.
         #expect(try await outcome { try device.answer($0, by: other) } == .challenge)
     }
 
@@ -296,7 +296,7 @@ struct DeviceKeyTests {
         }
     }
 
-    @Test("a challenge expires, and the presence that the policy asks for is required")
+    @Test("a challenge expires, and the presence check of the policy is required")
     func limits() async throws {
         let id = try await registered(device, presence: .cryptographic)
         let challenge = try await keys.challenge(for: id)
@@ -329,7 +329,7 @@ struct DeviceKeyTests {
     }
 
     @Test(
-        "V-06 a credential that does not exist costs the same calls and openings as a wrong signature"
+        "V-06 an unknown credential costs the same calls and openings as a wrong signature"
     )
     func unknown() async throws {
         let id = try await registered(device)
@@ -368,7 +368,7 @@ struct DeviceKeyTests {
         #expect(count() - before == 1)
     }
 
-    @Test("K-15 of fifty answers at once to one challenge, one is accepted")
+    @Test("K-15 of fifty simultaneous answers to one challenge, one is accepted")
     func race() async throws {
         let id = try await registered(device)
         let challenge = try await keys.challenge(for: id)

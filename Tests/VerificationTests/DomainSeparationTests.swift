@@ -4,7 +4,8 @@ import WatchwordCryptography
 
 @testable import Verification
 
-/// One server key serves many purposes; a value made for one of them must be useless for another.
+/// One server key serves many purposes; a value made for one purpose must be useless for the
+/// others.
 @Suite("Domain separation")
 struct DomainSeparationTests {
     private func lookup() throws -> LookupKey { try KeyRing.make().lookup }

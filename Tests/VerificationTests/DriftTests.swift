@@ -12,7 +12,7 @@ struct DriftTests {
     ) async throws -> Bool {
         let code = try authenticator.code(at: fixture.clock.now, steps: steps)
         let outcome = try await fixture.verify(code)
-        // Failure counts are not under test here.
+        // Failure counts are not the subject of this test.
         _ = try await fixture.verifier.unlock(authenticator.credential)
         return outcome.acceptance != nil
     }
@@ -52,7 +52,7 @@ struct DriftTests {
         let first = try authenticator.step(at: fixture.clock.now) + 10
         var accepted: [Int] = []
         for number in 0..<20 {
-            // The first code is one step late, the last one ten minutes.
+            // The first code is one step late, and the last code is ten minutes late.
             let late = UInt64(number) + 1
             fixture.clock.now = UnixTime(seconds: Int64(first + UInt64(number) + late) * 30)
             let code = try authenticator.code(first + UInt64(number))
@@ -106,10 +106,11 @@ struct DriftTests {
         #expect(try await resynchronize(authenticator, fixture, steps: 20))
         fixture.clock.advance(seconds: 60)
         #expect(try await !resynchronize(authenticator, fixture, steps: 21))
-        // The owner, whose clock was right, can resynchronise once those 20 steps have passed.
+        // The owner's clock was right, so the owner can resynchronise once those 20 steps have
+        // passed.
         fixture.clock.advance(seconds: 20 * 30)
         #expect(try await resynchronize(authenticator, fixture, steps: 0))
-        // A resynchronisation allows one move at once.
+        // A resynchronisation permits one move at once.
         fixture.clock.advance(seconds: 60)
         #expect(try await accepts(authenticator, fixture, steps: 1))
         fixture.clock.advance(seconds: 60)

@@ -23,7 +23,7 @@ struct EnrolmentLimitTests {
         }
     }
 
-    @Test("at the limit, a registration of any kind ends the oldest unfinished one, and no other")
+    @Test("at the limit, a registration of any kind ends only the oldest unfinished registration")
     func unfinished() async throws {
         let bench = try PasskeyFixture()
         let fixture = bench.fixture
@@ -116,7 +116,7 @@ struct EnrolmentLimitTests {
                 return store
             })
         let (verifier, alice) = (fixture.verifier, fixture.alice)
-        // All of them read before the first one commits.
+        // All imports read before the first import commits.
         try await #require(barrier).gather(50, reading: .credential)
         let imported = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<50 as Range<UInt8> {

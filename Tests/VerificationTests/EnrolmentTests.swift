@@ -19,7 +19,7 @@ struct EnrolmentTests {
         #expect(one.entry.movingFactor == .time(.standard))
     }
 
-    @Test("H-01 N-01 a key of 15 bytes is refused, and one of 16 is accepted")
+    @Test("H-01 N-01 a key of 15 bytes is refused, and a key of 16 bytes is accepted")
     func keyLength() async throws {
         let short = SecretBytes(text: "fifteen bytes..")
         #expect(throws: VerifierError.enrolment(.keyTooShort)) {
@@ -104,7 +104,7 @@ struct EnrolmentTests {
             return false
         }
         #expect(try await isRefused())
-        // Otherwise its spent codes would be accepted again.
+        // If the key could be enrolled again, its spent codes would be accepted again.
         #expect(try await fixture.verifier.revoke(authenticator.credential) == .done)
         #expect(try await isRefused())
     }

@@ -189,7 +189,7 @@ struct EventChainTests {
         let (events, record) = try EventChainTests.chain(5)
         let head = record.head
         let forged = [
-            // The authentication of the head itself, and the digest of an event.
+            // The head's own authentication code, and the digest of an event.
             (head, head.authentication), (head, events[4].digest),
             (try EventChainTests.chain(2).record.head, record.start.authentication),
         ]
@@ -251,7 +251,7 @@ struct EventChainTests {
                 ChainRecord(start: deleted, head: record.head, headPosition: record.headPosition),
                 checkpoints: [early]
             ).contains(.checkpoint(node: EventChainTests.node, sequence: 2)))
-        // A checkpoint at the start itself is compared.
+        // A checkpoint at the start of the chain is also compared.
         let foreign = EventChainTests.key.mark(
             node: EventChainTests.node, sequence: 4, digest: [UInt8](repeating: 1, count: 32))
         #expect(
@@ -284,14 +284,14 @@ struct EventChainTests {
                 #expect(!findings(moved, record).isEmpty, "\(index) at \(position)")
             }
         }
-        // All events moved by one.
+        // All events are moved by one position.
         let further = events.map { $0.at($0.position + 1) }
         #expect(!findings(further, record).isEmpty)
     }
 }
 
 extension ChainedEvent {
-    /// The event at another position, not authenticated again.
+    /// The event at a different position, without a new authentication code.
     fileprivate func at(_ position: UInt64) -> ChainedEvent {
         ChainedEvent(
             position: position, node: node, sequence: sequence, behind: behind, body: body,
@@ -300,7 +300,7 @@ extension ChainedEvent {
 }
 
 extension ChainStart {
-    /// The start with some fields changed, not authenticated again.
+    /// The start with some fields changed, without a new authentication code.
     fileprivate func with(
         sequence: UInt64? = nil, digest: [UInt8]? = nil, position: UInt64? = nil,
         behind: UInt64? = nil

@@ -127,7 +127,8 @@ struct EventTests {
             }
         }
         let event = try EventChainTests.event(3)
-        // The row of the event's own credential, the row of another one, and the row of a client.
+        // The row of the event's own credential, the row of another credential, and the row of a
+        // client.
         var rows = try [3, 4].map { number in
             var row = CredentialRecord.nobody
             row.id = try #require(CredentialID(bytes: [UInt8](repeating: UInt8(number), count: 16)))

@@ -48,7 +48,7 @@ struct FaultTests {
             return try #require(RotationNonce(bytes: bytes))
         }
 
-        /// The server's response; `nil` if the server died before sending it.
+        /// The server's response; `nil` if the server stopped before sending it.
         func send(_ request: SimulatedDevice.Request) async throws -> LoginOutcome? {
             do {
                 return try await fixture.verifier.login(
@@ -83,7 +83,7 @@ struct FaultTests {
             }
         }
 
-        /// Delivers everything that was delayed, in random order.
+        /// Delivers all delayed messages, in random order.
         func release() async throws {
             for request in heldRequests.shuffled(using: &generator) {
                 guard let outcome = try await send(request) else { continue }
@@ -134,7 +134,7 @@ struct FaultTests {
             let before = scenario.logins
             if scenario.device.wiped == nil { try await scenario.step(.none) }
             if let reason = scenario.device.wiped {
-                // A late old secret looks the same as a thief's, so the credential must be enrolled
+                // A late old secret looks like a thief's secret, so the credential must be enrolled
                 // again.
                 #expect(reason == .reuseDetected, "seed \(seed)")
                 wipes += 1
@@ -149,7 +149,7 @@ struct FaultTests {
 
     /// `ownerLogins` counts the owner's logins between the copy and the thief's first use.
     @Test(
-        "R-02 R-04 R-07 a copy is detected by the next use, whether owner or thief is first",
+        "R-02 R-04 R-07 a copy is detected by the next use, whether the owner or the thief is first",
         arguments: [0, 1, 2, 5], [false, true])
     func thief(ownerLogins: Int, hasPendingNonce: Bool) async throws {
         for turn in 0..<20 {
@@ -178,7 +178,7 @@ struct FaultTests {
         }
     }
 
-    @Test("R-07 if owner and thief sign in at the same moment, one succeeds, then both are denied")
+    @Test("R-07 if the owner and the thief sign in together, one succeeds, then both are denied")
     func sameMoment() async throws {
         for turn in 0..<20 {
             let scenario = try await Scenario(seed: UInt64(turn))
@@ -250,7 +250,7 @@ struct LostCommitTests {
         #expect(second.wipe == .reuseDetected)
     }
 
-    @Test("a device is denied until the commits that the database lost are back")
+    @Test("a device is denied until the database has its lost commits again")
     func manyLost() async throws {
         let fixture = try VerifierFixture()
         var device = try await fixture.enrolledDevice()

@@ -3,12 +3,12 @@ import Testing
 
 @testable import Verification
 
-/// The bound on guesses in a year, and the reports of slow guessing.
+/// The bound on guesses within a year, and the reports of slow guessing.
 @Suite("Guess bound")
 struct GuessBoundTests {
     private static let year: Int64 = 365 * 86_400_000
 
-    @Test("a policy permits the bounds that every kind of credential can keep")
+    @Test("a policy permits the bounds that every kind of credential can satisfy")
     func range() throws {
         func policy(_ percentage: String) throws -> Policy {
             let bound = try #require(GuessBound(percentage: percentage))
@@ -18,7 +18,8 @@ struct GuessBoundTests {
         #expect(try policy(smallest.percentage).guessBound == smallest)
         let smaller = try #require(GuessBound(millionths: smallest.millionths - 1))
         #expect(throws: VerifierError.outOfRange(.guessBound)) { try Policy(guessBound: smaller) }
-        // One failure more than cause a wait disables a credential of which 11 codes are valid.
+        // A credential with 11 valid codes is disabled by one failure more than the failures that
+        // cause a wait.
         let fewest = GuessLimits(try Policy(guessBound: smallest), codes: 11, digits: 6)
         #expect(fewest.disablingFailures == Policy.failuresUntilWait + 1)
         #expect(try Policy(firstFailureWithWait: 5).smallestGuessBound.percentage == "0.0133%")
@@ -36,7 +37,7 @@ struct GuessBoundTests {
     /// Presents random codes and logins, and returns the times of the guesses.
     ///
     /// - Parameters:
-    ///   - unlocks: whether somebody ends each wait.
+    ///   - unlocks: whether an administrator ends each wait.
     ///   - isCareful: whether no failure disables the credential.
     private func guesses(
         _ limits: GuessLimits, using random: inout SeededGenerator, unlocks: Bool,
@@ -59,7 +60,7 @@ struct GuessBoundTests {
             if unlocks { throttle.endWait() }
             let isKnown = Bool.random(using: &random)
             guard isKnown || throttle.remainingWait(at: time) == nil else { continue }
-            // An attacker who is careful waits for a login before the last failure.
+            // A careful attacker waits for a login before the last permitted failure.
             let isLast = isCareful && throttle.failures >= limits.disablingFailures - 1
             if isLast || Int.random(in: 0..<100, using: &random) < logins {
                 throttle.succeed(at: time, limits: limits, byKnownDevice: isKnown)
@@ -153,14 +154,14 @@ struct GuessBoundTests {
         }
     }
 
-    @Test("with a bound, what a success does not forgive keeps its wait and counts")
+    @Test("with a bound, failures that a success does not forgive keep their wait and count")
     func unforgiven() async throws {
         let bound = try #require(GuessBound(percentage: "1%"))
         let fixture = try VerifierFixture(policy: try Policy(guessBound: bound))
         let authenticator = try await fixture.enrolled()
         fixture.clock.advance(seconds: 300)
         try await fixture.fail(Policy.failuresUntilWait - 1, authenticator)
-        // A failure is forgiven in 2.7 hours.
+        // A success forgives one failure in 2.7 hours.
         fixture.clock.advance(seconds: 3_600)
         #expect(
             try await fixture.verify(authenticator.code(at: fixture.clock.now)).acceptance != nil)
@@ -190,7 +191,7 @@ struct GuessBoundTests {
         #expect(throttle.failures == 0 && throttle.level == 0)
     }
 
-    @Test("V-05 ten wrong codes within a day are reported once, whatever successes lie between")
+    @Test("V-05 ten wrong codes within a day are reported once, regardless of successes in between")
     func slowGuessing() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()

@@ -69,7 +69,7 @@ struct GuessingOddsTests {
         ] {
             #expect(text.contains(words), "\(words)")
         }
-        // The text has this number in words.
+        // The text contains this number in words.
         #expect(policy.firstFailureWithWait == 5)
         #expect(policy.disablingFailures == 100 && Policy.firstWait > Policy.clockSkew)
         #expect(Policy.secretFailures == 3)
@@ -81,7 +81,7 @@ struct GuessingOddsTests {
             + [("HOTP, look-ahead 10", Policy.standard.lookAhead + 1)]
     }
 
-    @Test("V-01 the documentation states how probable guessing within a year is")
+    @Test("V-01 the documentation states the probability of guessing within a year")
     func year() throws {
         let logins: [Int64] = [1, 2, 10, 24]
         let daily = logins.map { guesses(within: 86_400_000 / $0).count * Int($0) }
@@ -118,7 +118,7 @@ struct GuessingOddsTests {
         }
     }
 
-    /// The guesses of a stranger within a year, who never pauses, while the owner signs in from a
+    /// The guesses within a year of a stranger who never pauses, while the owner signs in from a
     /// known device.
     private func guessesBesideKnownDevice(dailyLogins logins: Int64) -> Int {
         let limits = GuessLimits(.standard)

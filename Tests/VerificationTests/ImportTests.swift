@@ -27,7 +27,7 @@ struct ImportTests {
         UInt64(fixture.clock.now.seconds / 30)
     }
 
-    @Test("T-10 codes up to the last used step of an imported key are spent, and later ones valid")
+    @Test("T-10 codes up to the last used step of an imported key are spent; later codes are valid")
     func lastUsedStep() async throws {
         let fixture = try VerifierFixture()
         let used = Self.step(fixture)
@@ -125,7 +125,7 @@ struct ImportTests {
         }
     }
 
-    @Test("H-01 a key of 128 bits is not marked, even if the import allows short ones")
+    @Test("H-01 a key of 128 bits is not marked, even if the import allows short keys")
     func longKey() async throws {
         let fixture = try VerifierFixture()
         let phone = try await Self.imported(
@@ -149,7 +149,7 @@ struct ImportTests {
         #expect(try await fixture.verify(phone.code(5)).acceptance != nil)
     }
 
-    @Test("T-04 a key that is or was in use is not imported; for its own subject it is present")
+    @Test("T-04 a key that is or was in use is not imported; its own subject's key is present")
     func usedKey() async throws {
         let fixture = try VerifierFixture()
         let bob = try #require(Subject("bob"))
@@ -240,7 +240,7 @@ struct ImportTests {
         }
     }
 
-    @Test("of fifty concurrent imports of one key, one succeeds and the others find it present")
+    @Test("of fifty concurrent imports of one key, one succeeds; the others find it present")
     func race() async throws {
         let fixture = try VerifierFixture()
         let given = try OneTimePasswordImport(

@@ -24,7 +24,7 @@ struct IssuedValueTests {
             }
         }
 
-        /// Whether the value is derived, so that a repeated request returns the same value.
+        /// Whether the value is derived, so that a repeated request returns the same value again.
         var isDerived: Bool { self == .nextSecret || self == .loginTicket }
 
         /// Issues one value of this kind.
@@ -44,7 +44,7 @@ struct IssuedValueTests {
                 let name = "shop \(UInt64.random(in: 0 ... .max))"
                 let added = try #require(
                     try await fixture.verifier.addClient(named: name, scopes: []))
-                // The mark that follows is derived from them.
+                // The mark that follows is derived from these bytes.
                 return Array(added.key.bytes.known.prefix(32))
             case .nextSecret: return try await login(fixture).secret.secretPart
             case .loginTicket: return try await login(fixture).login.bytes.known
@@ -69,7 +69,7 @@ struct IssuedValueTests {
     }
 
     @Test(
-        "V-25 N-17 N-30 N-34 every bit of an issued value varies, and no byte repeats another one",
+        "V-25 N-17 N-30 N-34 every bit of an issued value varies, and no byte repeats another byte",
         arguments: Kind.allCases)
     func variation(kind: Kind) async throws {
         let fixture = try VerifierFixture(policy: Policy(maximumCredentials: 100))

@@ -21,7 +21,8 @@ struct KeyFileTests {
         #expect(try mode(of: folder.file("own")) == 0o700)
         let bytes = try folder.bytes(of: "own/keys")
         #expect(bytes == ring.text().known)
-        // An existing file is used whatever is known about the store, which is not asked about.
+        // An existing file is used whether or not the store is known, and the closure is not
+        // called.
         #expect(
             try KeyRing(at: path) {
                 Issue.record("asked about the store")
@@ -32,7 +33,7 @@ struct KeyFileTests {
         #expect(try names(in: folder.file("own")) == ["keys", "keys.lock"])
     }
 
-    @Test("a missing key file is not created if the store exists or that is unknown")
+    @Test("a missing key file is not created if the store exists or its existence is unknown")
     func lost() throws {
         #expect(throws: VerifierError.keyRing(.lost)) { try KeyRing(at: path) { true } }
         let unknown = StoreFailure(.unavailable)
@@ -41,7 +42,7 @@ struct KeyFileTests {
         #expect(try names(in: folder.path) == [])
     }
 
-    @Test("a key file that another process creates during the question about the store is used")
+    @Test("a key file that another process creates during the check of the store is used")
     func createdMeanwhile() throws {
         var others: KeyRing?
         let ring = try KeyRing(at: path) {
@@ -108,7 +109,7 @@ struct KeyFileTests {
         #expect(texts.allSatisfy { $0 == bytes })
     }
 
-    @Test("changes of a key file at the same time follow one after the other")
+    @Test("concurrent changes of a key file are made one after the other")
     func changes() async throws {
         let first = try open()
         let path = path

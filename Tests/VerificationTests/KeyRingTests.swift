@@ -45,7 +45,7 @@ struct KeyRingTests {
         }
     }
 
-    @Test("an older key version can be retired, but not the current one")
+    @Test("an older key version can be retired, but not the current version")
     func retiring() throws {
         let ring = try KeyRing.make().adding(makingCurrent: true)
         let first = try #require(KeyID(1))
@@ -60,7 +60,7 @@ struct KeyRingTests {
     @Test("a ring has at most 16 key versions")
     func full() throws {
         var ring = try KeyRing.make()
-        // Servers of an earlier release must be able to read the file.
+        // Servers of an earlier release must still be able to read the file.
         for _ in 1..<16 { ring = try ring.adding(makingCurrent: true) }
         #expect(try KeyRing(parsing: ring.text()).versions.count == 16)
         let full = ring

@@ -65,7 +65,7 @@ struct KeyRotationTests {
     }
 
     @Test(
-        "a changed parameter makes the seed that it was sealed with unusable",
+        "a changed parameter makes the sealed seed unusable",
         arguments: [(8, 6), (59, 60), (59, 30)] as [(UInt8, UInt8)])
     func parameters(_ old: UInt8, _ new: UInt8) async throws {
         let ring = try KeyRing.make()
@@ -79,7 +79,7 @@ struct KeyRotationTests {
         var writer = ByteWriter()
         sealed.write(into: &writer)
         var bytes = writer.bytes
-        // The parameters are in front of the sealed box.
+        // The parameters precede the sealed box.
         let parameter = try #require(bytes.firstIndex(of: old))
         bytes[parameter] = new
         var reader = ByteReader(bytes)
@@ -91,7 +91,7 @@ struct KeyRotationTests {
     }
 
     @Test(
-        "V-24 rotation reseals everything while codes are accepted, then the old key is useless")
+        "V-24 rotation reseals everything while codes are accepted, and the old key is useless")
     func rotation() async throws {
         let fixture = try VerifierFixture()
         var authenticators: [TestAuthenticator] = []
@@ -108,7 +108,7 @@ struct KeyRotationTests {
             try index.isMultiple(of: 2)
                 ? authenticator.code(at: fixture.clock.now) : authenticator.code(1)
         }
-        // Each request names its credential. Otherwise the code would count as a failure of the
+        // Each request specifies its credential. Otherwise the code would count as a failure of the
         // other credentials.
         let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
             group.addTask {

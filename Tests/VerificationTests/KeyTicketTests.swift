@@ -28,7 +28,7 @@ struct KeyTicketTests {
     }
 
     @Test(
-        "a ticket shows its subject the key once, and a first code confirms it",
+        "a ticket shows its subject the key once, and a first code confirms the key",
         arguments: [OneTimePasswordEnrolment.Factor.time(period: 60), .counter(7)])
     func redeemed(factor: OneTimePasswordEnrolment.Factor) async throws {
         let fixture = try VerifierFixture()
@@ -77,7 +77,7 @@ struct KeyTicketTests {
         #expect(try await Self.redeem(key.ticket, fixture) != nil)
     }
 
-    @Test("of fifty requests that present a ticket, one is shown the key")
+    @Test("of fifty requests with one ticket, one gets the key")
     func race() async throws {
         let fixture = try VerifierFixture()
         let ticket = try await Self.ticket(fixture).ticket

@@ -5,7 +5,7 @@ import WatchwordCryptography
 
 @testable import Verification
 
-/// Devices that proved themselves before, whose codes the failures of strangers do not delay.
+/// Known devices, whose codes are not delayed by the failures of strangers.
 @Suite("Known devices")
 struct KnownDeviceTests {
     /// A fixture with a credential, and with the token of a device where its code was accepted.
@@ -29,7 +29,7 @@ struct KnownDeviceTests {
         let accepted = try await fixture.verify(code, from: device)
         #expect(accepted.acceptance != nil && accepted.device == nil)
         #expect(try await fixture.summary(authenticator.credential).failures == 0)
-        // The wait of strangers goes on, and their next failure doubles it.
+        // The wait of strangers continues, and their next failure doubles it.
         fixture.clock.now = fixture.clock.now.adding(milliseconds: Policy.firstWait - 1)
         let next = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(next).denial == .throttled(retryAfter: 1))
@@ -37,14 +37,14 @@ struct KnownDeviceTests {
         try await fixture.fail(1, authenticator)
         #expect(
             try await fixture.verify(next).denial == .throttled(retryAfter: 2 * Policy.firstWait))
-        // A success of the device within a day does not end the doubling.
+        // A success of the device within a day does not stop the doubling.
         fixture.clock.advance(seconds: 3_600)
         let soon = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(soon, from: device).acceptance != nil)
         try await fixture.fail(1, authenticator)
         #expect(
             try await fixture.verify(next).denial == .throttled(retryAfter: 4 * Policy.firstWait))
-        // A day without failures of strangers, and a success, end their level.
+        // A day without failures of strangers, followed by a success, ends their level.
         fixture.clock.advance(seconds: 86_400)
         let later = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(later, from: device).acceptance != nil)
@@ -54,7 +54,7 @@ struct KnownDeviceTests {
         #expect(stranger.acceptance != nil && stranger.device == nil)
     }
 
-    @Test("N-11 V-02 wrong codes neither refuse nor disable an owner with a known device")
+    @Test("N-11 V-02 wrong codes do not lock out an owner with a known device")
     func attack() async throws {
         let (fixture, authenticator, device) = try await prepared()
         var evaluated = 0
@@ -73,7 +73,7 @@ struct KnownDeviceTests {
         #expect(try await fixture.count(.locked) == 1)
     }
 
-    @Test("H-12 N-11 a known device has three failures of its own, which count in the total")
+    @Test("H-12 N-11 a known device may fail three times, and these failures count in the total")
     func ownFailures() async throws {
         let (fixture, authenticator, device) = try await prepared()
         try await fixture.fail(Policy.failuresUntilWait, authenticator)
@@ -96,7 +96,7 @@ struct KnownDeviceTests {
                 .firstFailureWithWait + 3)
         let code = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(code, from: device).isThrottled)
-        // After the wait it succeeds like a stranger, and is trusted again.
+        // After the wait, the device succeeds like a stranger, and is trusted again.
         fixture.clock.now = fixture.clock.now.adding(milliseconds: Policy.firstWait)
         let next = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(next, from: device).acceptance != nil)
@@ -105,7 +105,7 @@ struct KnownDeviceTests {
         #expect(try await fixture.verify(last, from: device).acceptance != nil)
     }
 
-    @Test("H-12 N-11 a known device that used up its failures has another one each hour")
+    @Test("H-12 N-11 a known device that used up its failures may fail once more each hour")
     func hourly() async throws {
         let (fixture, authenticator, device) = try await prepared()
         try await fixture.fail(Policy.failuresUntilWait, authenticator)
@@ -164,10 +164,10 @@ struct KnownDeviceTests {
                     credential: counter.credential, device: device))
             #expect(outcome.denial == .wrong)
         }
-        // The device's failures are in the row of the other credential.
+        // The device's failures are stored in the row of the other credential.
         let code = try time.code(at: fixture.clock.now)
         #expect(try await fixture.verify(code, from: device).isThrottled)
-        // Each code was tried on the credential that it was for.
+        // Each code was checked for the credential that it belongs to.
         #expect(try await fixture.summary(counter.credential).failures == 3)
         #expect(
             try await fixture.summary(time.credential).failures
@@ -202,7 +202,7 @@ struct KnownDeviceTests {
         let own = try await fixture.remembered(other, of: bob, after: 30)
         _ = try await fixture.verifier.revoke(other.credential)
         #expect(try await cost(own, bob) == unknown)
-        // The token of an ended credential is not one of the next credential either.
+        // The token of an ended credential is not valid for the next credential either.
         let next = try await fixture.enrolled(for: bob)
         fixture.clock.advance(seconds: 60)
         try await fixture.fail(Policy.failuresUntilWait, next, of: bob)
@@ -213,7 +213,7 @@ struct KnownDeviceTests {
         #expect(try await fixture.summary(authenticator.credential).failures == 0)
     }
 
-    @Test("a credential knows eight devices; a further one replaces the least recently used one")
+    @Test("a credential has eight known devices; a further device replaces the least recently used")
     func eight() async throws {
         let (fixture, authenticator, first) = try await prepared()
         var devices = [first]
@@ -236,7 +236,7 @@ struct KnownDeviceTests {
         #expect(row.body.count < 800, "a row stays small")
     }
 
-    @Test("unlocking and a restore leave known devices as they are")
+    @Test("unlocking and a restore keep known devices")
     func kept() async throws {
         let (fixture, authenticator, device) = try await prepared()
         try await fixture.fail(Policy.failuresUntilWait, authenticator)
@@ -296,7 +296,7 @@ struct KnownDeviceTests {
             try await bench.finish(ceremony, passkey).isAccepted)
     }
 
-    @Test("a list with too many devices or failures is damaged")
+    @Test("a list with too many devices or failures is refused as damaged")
     func damaged() throws {
         for (count, failures, isDamaged) in [(8, 3, false), (9, 3, true), (8, 4, true)] {
             var writer = ByteWriter()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Verification
 
-/// A row whose table gained two columns; one of them stands in front of an earlier column.
+/// A row whose table gained two columns; one of the two precedes an earlier column.
 private struct ExtendedRow: ColumnRow, Hashable {
     var id: [UInt8]
     var note: [UInt8]?
@@ -35,14 +35,14 @@ extension ExtendedRow {
 struct LaterColumnTests {
     private static let key = StoreKeys.known.auditKey
 
-    /// Values of columns, among them the bytes that the code covers for other columns' values.
+    /// Values of columns, including the bytes that the code covers for values of other columns.
     private static let values: [[UInt8]?] = [
         nil, [], [0], [1], Array("model".utf8), Array("place".utf8),
         [0, 5] + Array("model".utf8) + [0, 0], [0, 5] + Array("place".utf8) + [0, 0],
         [0, 0, 5] + Array("place".utf8) + [0, 0],
     ]
 
-    /// Every combination of the values.
+    /// Every combination of the values, as a row.
     private static let rows: [ExtendedRow] = values.compactMap(\.self).flatMap { id in
         values.flatMap { note in
             values.flatMap { model in
@@ -90,7 +90,7 @@ struct LaterColumnTests {
         let fixture = try VerifierFixture()
         let pending = try await fixture.enrol()
         var row = try #require(await fixture.store.credential(pending.credential))
-        // Each column needs a value here: a record that lost a column would write NULL.
+        // Each column needs a value here, because a record that lost a column would write NULL.
         row.fingerprint = sampleBytes(1, count: 32)
         let next = try CredentialRecord(row).row
         row.version += 1
@@ -107,7 +107,7 @@ struct LaterColumnTests {
         #expect(bytes.count == Self.rows.count)
     }
 
-    @Test("the values of later columns follow all others, each behind its name")
+    @Test("the values of later columns follow all other values, each after its column's name")
     func encoding() {
         let row = ExtendedRow(id: [7], note: nil, model: "a", place: [8, 9])
         var expected: [UInt8] = [0, 4] + Array("rows".utf8) + [0, 1, 7, 0]

@@ -42,13 +42,13 @@ struct LoginTests {
         #expect(try await fixture.verifier.redeemLogin(other.login).value == nil)
     }
 
-    @Test("R-07 R-04 N-37 another nonce for the current secret revokes the credential")
+    @Test("R-07 R-04 N-37 a different nonce for the current secret revokes the credential")
     func fork() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
         let owner = try #require(try await fixture.login(device, nonce: 1).acceptance)
         #expect(try await fixture.login(device, nonce: 2).wipe == .reuseDetected)
-        // The login ticket of the first holder is no longer valid, either.
+        // The login ticket of the first holder is also no longer valid.
         #expect(try await fixture.verifier.redeemLogin(owner.login).value == nil)
         let next = device.with(owner.secret)
         #expect(try await fixture.login(next, nonce: 3).wipe == .reuseDetected)
@@ -82,12 +82,12 @@ struct LoginTests {
         }
         let size = try #require(await fixture.store.credential(device.credential)).body.count
         #expect(size < 400, "the row does not grow with the logins")
-        // Generation 9 is the current one and 10 its successor. Each nonce is new.
+        // Generation 9 is current, and generation 10 is its successor. Each nonce is new.
         #expect(try await fixture.login(secrets[generation], nonce: 99).wipe == .reuseDetected)
         #expect(try await fixture.login(device, nonce: 98).wipe == .reuseDetected)
     }
 
-    @Test("if the policy counts secrets never issued, the third in a row revokes the credential")
+    @Test("if the policy counts secrets never issued, three in a row revoke the credential")
     func foreign() async throws {
         let fixture = try VerifierFixture(policy: Policy(countsForeignSecrets: true))
         let device = try await fixture.enrolledDevice()
@@ -96,7 +96,7 @@ struct LoginTests {
             #expect(outcome.isDenied)
             #expect(outcome.wipe == nil)
         }
-        // A valid secret in between: only consecutive failures count.
+        // A valid secret interrupts the series: only consecutive failures count.
         let acceptance = try #require(try await fixture.login(device, nonce: 3).acceptance)
         for turn in UInt8(4)...5 {
             #expect(try await fixture.login(device.withSecretMadeUp(), nonce: turn).wipe == nil)
@@ -147,7 +147,7 @@ struct LoginTests {
         #expect(outcome.wipe == nil)
     }
 
-    @Test("R-05 N-38 a secret unused for 90 days is denied, and a moment earlier it is not")
+    @Test("R-05 N-38 a secret unused for 90 days is denied, and is accepted a moment earlier")
     func idle() async throws {
         let day: Int64 = 86_400
         for isAboutToExpire in [false, true] {
@@ -174,7 +174,7 @@ struct LoginTests {
             let grant = try await fixture.ticket()
             fixture.clock.advance(seconds: days * 86_400)
             for device in [fresh, used, used.with(login.secret)] {
-                // The nonce of the earlier login, as from a device that lost the response.
+                // The nonce of the earlier login is sent, as by a device that lost the response.
                 let outcome = try await fixture.login(device, nonce: 1)
                 #expect(outcome.isDenied)
                 #expect(outcome.wipe == nil)
@@ -203,7 +203,7 @@ struct LoginTests {
         _ = try #require(try await fixture.login(second, nonce: 2).acceptance)
         fixture.clock.advance(seconds: 91 * 86_400)
         // An honest device that lost the last response is denied and then presents the previous
-        // secret. The server recognises that as an earlier one.
+        // secret. The server recognises this secret as an earlier one.
         #expect(try await fixture.login(second, nonce: 2).isDenied)
         #expect(try await fixture.login(first, nonce: 1).wipe == nil)
         #expect(try await fixture.login(second, nonce: 3).wipe == nil)
@@ -230,7 +230,7 @@ struct LoginTests {
         #expect(try await fixture.events().last?.reason == .tooOld)
     }
 
-    @Test("N-39 V-14 the holder of a revoked credential is told to wipe it; others learn nothing")
+    @Test("N-39 V-14 a holder of a revoked credential is told to wipe it; other senders are not")
     func revoked() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()

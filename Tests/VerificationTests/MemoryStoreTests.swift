@@ -36,7 +36,7 @@ struct MemoryStoreTests {
 /// The bytes that the authentication code of a row covers.
 struct StoredRowTests {
     /// Rows with and without each optional value, and the SHA-256 digests of their bytes, computed
-    /// by another implementation of the encoding.
+    /// by a different implementation of the encoding.
     private static let rows: [(row: any StoredRow, digest: String)] = [
         (CredentialRow.sample(1, key: nil), "MBowTVKZCH5JCtMy_S_j0k9LUv6DhXn2XuGIKsXif4g"),
         (

@@ -5,11 +5,11 @@ import WatchwordCryptography
 @testable import PasskeyVerification
 @testable import Verification
 
-/// Passkeys with keys that `openssl` makes.
+/// Passkeys with keys that `openssl` generates.
 @Suite("Algorithms of passkeys")
 struct PasskeyAlgorithmTests {
     @Test(
-        "K-28 K-31 K-36 a passkey of each algorithm signs in, and new ones are refused where it is not enabled",
+        "K-28 K-31 K-36 a passkey of each algorithm signs in, and new passkeys need an enabled algorithm",
         arguments: SignatureAlgorithm.allCases)
     func each(algorithm: SignatureAlgorithm) async throws {
         let all = SignatureAlgorithm.allCases
@@ -28,7 +28,7 @@ struct PasskeyAlgorithmTests {
         #expect(try await later.finish(later.begun(), fresh) == .denied(.algorithm))
     }
 
-    @Test("K-31 a signature by another algorithm than at the registration is denied")
+    @Test("K-31 a signature with a different algorithm than at the registration is denied")
     func changed() async throws {
         let bench = try PasskeyFixture(algorithms: SignatureAlgorithm.allCases)
         let pss = ["-sigopt", "rsa_padding_mode:pss"]
@@ -46,7 +46,7 @@ struct PasskeyAlgorithmTests {
                 let denied = try await bench.signIn(changed)
                 #expect(denied.denial == .signature, "\(algorithm) \(digest) \(options)")
             }
-            // Another key for the same id, with each of the other algorithms.
+            // The id has a different key, for each of the other algorithms.
             for other in SignatureAlgorithm.allCases where other != algorithm {
                 let foreign = try await onOwnThread { try OpenSSLKey(other) }
                 let forged = try TestPasskey(id: passkey.id, foreign)

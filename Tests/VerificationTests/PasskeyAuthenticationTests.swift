@@ -5,11 +5,11 @@ import WatchwordCryptography
 @testable import PasskeyVerification
 @testable import Verification
 
-/// Which signatures of passkeys are accepted, and which are denied.
+/// The accepted and the denied signatures of passkeys.
 @Suite("Authentication with passkeys")
 struct PasskeyAuthenticationTests {
     @Test(
-        "W-17 W-18 W-21 K-02 K-08 K-10 K-14 K-16 K-17 K-18 K-20 K-23 K-25 K-26 K-27 K-37 K-38 K-41 K-42 K-43 K-44 K-45 K-46 K-47 K-48 K-54 each change to a good authentication is denied, and spends it",
+        "W-17 W-18 W-21 K-02 K-08 K-10 K-14 K-16 K-17 K-18 K-20 K-23 K-25 K-26 K-27 K-37 K-38 K-41 K-42 K-43 K-44 K-45 K-46 K-47 K-48 K-54 each change to a valid authentication is denied, and spends the challenge",
         arguments: PasskeyCase.both + PasskeyCase.authentications)
     func changed(instance: PasskeyCase) async throws {
         let bench = try PasskeyFixture()
@@ -26,10 +26,10 @@ struct PasskeyAuthenticationTests {
         }
         let outcome = try await bench.finish(ceremony, bad)
         #expect(outcome.denial == reason)
-        // The challenge is spent by the denial.
+        // The denial spends the challenge.
         let good = try await bench.finish(ceremony, passkey)
         #expect(good.denial == .challenge)
-        // Wrong signatures lock nobody out.
+        // Wrong signatures do not lock anyone out.
         #expect(try await bench.signIn(passkey).isAccepted)
         let event = try #require(
             try await bench.fixture.events().last { $0.verification == outcome.verification })
@@ -37,7 +37,7 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.fixture.summary(credential).failures == 0)
     }
 
-    @Test("K-09 K-11 K-12 K-13 a challenge is good for one decision of its client until it expires")
+    @Test("K-09 K-11 K-12 K-13 a challenge serves one decision of its client until it expires")
     func challenges() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
@@ -51,16 +51,16 @@ struct PasskeyAuthenticationTests {
             try await bench.passkeys.finishAuthentication(
                 SentAssertion(response, for: token), by: client)
         }
-        // Another client's attempt does not spend the challenge.
+        // An attempt of a different client does not spend the challenge.
         #expect(try await finish(ceremony.token, by: other).denial == .challenge)
         #expect(try await finish(ceremony.token, by: nil).denial == .challenge)
         #expect(try await finish(ceremony.token, by: shop).isAccepted)
         #expect(try await finish(ceremony.token, by: shop).denial == .challenge)
-        // Another ceremony's challenge, with a valid signature.
+        // The challenge belongs to a different ceremony, and the signature is valid.
         let second = try await bench.passkeys.beginAuthentication(
             CeremonyRequest(for: bench.alice, by: shop))
         #expect(try await finish(second.token, by: shop).denial == .challenge)
-        // The last millisecond, and the first one that is too late.
+        // The last millisecond is in time, and the next is too late.
         for (isLate, reason) in [(false, nil), (true, .expired)] as [(Bool, DenialReason?)] {
             for isConditional in [false, true] {
                 let begun = bench.fixture.clock.now
@@ -77,7 +77,7 @@ struct PasskeyAuthenticationTests {
     }
 
     @Test(
-        "N-24 V-17 K-15 of a hundred responses at once to one challenge, by two processes, one decides"
+        "N-24 V-17 K-15 of a hundred simultaneous responses to one challenge at two processes, one is decided"
     )
     func race() async throws {
         let bench = try PasskeyFixture()
@@ -114,7 +114,7 @@ struct PasskeyAuthenticationTests {
         try await bench.register(his, for: bob)
         #expect(try await bench.signIn(his).denial == .unknown)
         #expect(try await bench.signIn(his, as: bob).isAccepted)
-        // Without a subject, the user handle is required, and must be the passkey's own.
+        // Without a subject, the user handle is required, and must belong to the passkey.
         let own = try await bench.begun().options.userHandle
         let other = try await bench.begun(bob).options.userHandle
         for (handle, reason) in [
@@ -127,7 +127,7 @@ struct PasskeyAuthenticationTests {
             #expect(outcome.denial == reason)
             #expect(outcome.signer?.subject == (reason == nil ? bench.alice : nil))
         }
-        // A passkey that was registered after the ceremony began.
+        // The passkey was registered after the ceremony began.
         var late = try TestPasskey()
         late.id = [4, 5, 6]
         let ceremony = try await bench.passkeys.beginAuthentication(
@@ -140,7 +140,7 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.signIn(late).isAccepted)
     }
 
-    @Test("W-19 K-40 K-51 N-39 another key, another's id, or a revoked passkey is denied")
+    @Test("W-19 K-40 K-51 N-39 a different key, another passkey's id or a revoked one is denied")
     func keys() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
@@ -148,14 +148,14 @@ struct PasskeyAuthenticationTests {
         second.id = [1, 2, 3]
         let credential = try await bench.register(passkey)
         try await bench.register(second)
-        // The subject's other key signs for the first one's id.
+        // The subject's second key signs for the id of the first key.
         second.id = passkey.id
         #expect(try await bench.signIn(second).denial == .signature)
         _ = try await bench.fixture.verifier.revoke(credential)
         #expect(try await bench.signIn(passkey).denial == .revoked)
     }
 
-    @Test("W-22 K-66 an unknown subject gets options like a known one, the same each time")
+    @Test("W-22 K-66 an unknown subject gets options like a known subject, the same each time")
     func unknownSubject() async throws {
         let bench = try PasskeyFixture()
         let nobody = try #require(Subject("nobody"))
@@ -236,7 +236,7 @@ struct PasskeyAuthenticationTests {
     }
 
     @Test(
-        "W-04 W-17 K-24 a frame is accepted only in a page that is listed, or that the browser does not name"
+        "W-04 W-17 K-24 a frame is accepted only in a listed page, or in a page that the browser does not state"
     )
     func frames() async throws {
         let bench = try PasskeyFixture(topOrigins: ["https://shop.example"])
@@ -253,7 +253,7 @@ struct PasskeyAuthenticationTests {
         }
         passkey.isCrossOrigin = false
         #expect(try await bench.signIn(passkey).denial == .topOrigin)
-        // A new passkey, in the same frame.
+        // A new passkey signs in the same frame.
         var second = try TestPasskey(id: [1])
         second.isCrossOrigin = true
         try await bench.register(second)
@@ -284,18 +284,18 @@ struct PasskeyAuthenticationTests {
         #expect(
             try await bench.signIn(passkey, policy: PasskeyPolicy(counter: .deny)).denial
                 == .counter)
-        // The passkey becomes one that can be copied; this is reported once.
+        // The passkey changes into one that can be copied; this is reported once.
         passkey.count = .max
         passkey.flags = 0x1d
         for _ in 0..<2 { #expect(try await bench.signIn(passkey).isAccepted) }
         #expect(try await bench.fixture.count(.backupChanged) == 1)
-        // The user has to learn of both.
+        // The user has to learn of both events.
         let reported = try await bench.fixture.events().filter(\.isNotification).map(\.kind)
         #expect(reported.filter { $0 == .backupChanged }.count == 1)
         #expect(reported.filter { $0 == .counterRolledBack }.count == 7)
     }
 
-    @Test("the ids to be signalled are those of active passkeys, and none while one is pending")
+    @Test("the signalled ids are those of active passkeys; none while a registration is pending")
     func signal() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()

@@ -2,7 +2,7 @@ import TestSupport
 import Verification
 import WatchwordCryptography
 
-// Public keys that no registration may have.
+// Public keys that every registration must refuse.
 extension PasskeyCase {
     private static let coordinate = [UInt8](repeating: 0x11, count: 32)
 
@@ -23,7 +23,7 @@ extension PasskeyCase {
             ]))
     }
 
-    /// A key that is valid but for what a test changes.
+    /// A valid key, of which a test changes one part.
     private static func rsaKey(
         _ name: String, _ modulus: String = modulus, exponent: [UInt8] = [1, 0, 1],
         algorithm: Int64 = -257
@@ -43,7 +43,7 @@ extension PasskeyCase {
         return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
-    /// The modulus of a key with which `Vectors/signatures/signatures.json` has signatures.
+    /// The modulus of a key for which `Vectors/signatures/signatures.json` has signatures.
     private static let modulus = """
         a9a1f336db4c0325066b0a0ebf3b658582b47998983c6706ddd0106e417b460f46e0ae\
         0d527e41717c5c8a1a9e94a982dcb0d82df16e451fe00b734f630b4e94d38db1468494\

@@ -3,9 +3,9 @@ import Testing
 import Verification
 import WatchwordCryptography
 
-/// One change to a good ceremony, and the reason for which it is denied.
+/// One change to a valid ceremony, and the reason for the denial.
 struct PasskeyCase: CustomTestStringConvertible, Sendable {
-    /// The id of the case, and what is changed.
+    /// The id of the case, and a description of the change.
     let name: String
     /// The reason; `nil` if the browser's object is refused for its form.
     let reason: DenialReason?
@@ -31,7 +31,7 @@ struct PasskeyCase: CustomTestStringConvertible, Sendable {
     }
 }
 
-// What both ceremonies have.
+// The changes that both ceremonies share.
 extension PasskeyCase {
     static let both: [PasskeyCase] = origins + clientData + general
 
@@ -138,7 +138,7 @@ extension PasskeyCase {
         },
     ]
 
-    /// Changes after which a ceremony is still good.
+    /// Changes after which a ceremony is still valid.
     static let accepted: [PasskeyCase] = [
         PasskeyCase("K-27 one byte order mark", nil) {
             $0.editClientData = { [0xef, 0xbb, 0xbf] + Array($0.utf8) }
@@ -161,7 +161,7 @@ extension PasskeyCase {
     ]
 }
 
-// What only a registration has.
+// The changes that only a registration has.
 extension PasskeyCase {
     static let registrations: [PasskeyCase] = keys + objects
 
@@ -223,7 +223,7 @@ extension PasskeyCase {
     ]
 }
 
-// What only an authentication has.
+// The changes that only an authentication has.
 extension PasskeyCase {
     static let authentications: [PasskeyCase] = [
         PasskeyCase("K-08 a create response", .ceremonyType) { $0.type = "webauthn.create" },
@@ -264,7 +264,7 @@ extension PasskeyCase {
         },
     ]
 
-    /// K-39: the other signature with the same r.
+    /// K-39: the second valid signature with the same r.
     static let mirrored = PasskeyCase("K-39 (r, n-s)", nil) {
         $0.editSignature = { signature in
             let (r, s) = Self.numbers(signature)
@@ -296,12 +296,12 @@ extension PasskeyCase {
         return [0x30, UInt8(body.count)] + body
     }
 
-    /// 32 bytes without a sign.
+    /// An unsigned number as 32 bytes.
     private static func padded(_ number: [UInt8]) -> [UInt8] {
         [UInt8](repeating: 0, count: max(0, 32 - number.count)) + number.suffix(32)
     }
 
-    /// The shortest form with a sign.
+    /// The shortest form, with a sign byte if necessary.
     private static func positive(_ number: [UInt8]) -> [UInt8] {
         let digits = Array(number.drop { $0 == 0 })
         return (digits.first ?? 0xff) & 0x80 == 0 ? digits : [0] + digits

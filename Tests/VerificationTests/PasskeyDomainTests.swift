@@ -4,7 +4,7 @@ import Testing
 @testable import PasskeyVerification
 @testable import Verification
 
-/// A relying party that moves from one domain to another.
+/// A relying party that moves from one domain to a second one.
 @Suite("Domains of passkeys")
 struct PasskeyDomainTests {
     private static func relyingParty(_ ids: String...) throws -> RelyingParty {
@@ -22,7 +22,7 @@ struct PasskeyDomainTests {
     }
 
     @Test(
-        "after a move, passkeys of the older domain sign in there, and new ones are for the newer")
+        "after a move, older passkeys sign in on the older domain, and new ones are for the newer")
     func moved() async throws {
         let fixture = try VerifierFixture()
         let before = Passkeys(fixture.verifier, for: try Self.relyingParty("old.example"))
@@ -43,7 +43,7 @@ struct PasskeyDomainTests {
                 SentAssertion(passkey.signed(ceremony.options), for: ceremony.token))
             #expect(outcome.isAccepted == (reason == nil))
         }
-        // The older one can still be used, so the new one is not the only credential.
+        // The older passkey can still be used, so the new passkey is not the only credential.
         guard case .accepted(let facts) = try await register(new, at: after, for: fixture.alice)
         else { throw BenchError.refused }
         #expect(!facts.isOnlyCredential)
@@ -64,7 +64,7 @@ struct PasskeyDomainTests {
         let before = Passkeys(fixture.verifier, for: try Self.relyingParty(old))
         let after = Passkeys(fixture.verifier, for: try Self.relyingParty(new, old))
         let (first, second) = (try Self.passkey(1, of: old), try Self.passkey(2, of: new))
-        // The same id on both domains, with another key on each.
+        // Both domains have the same id, but with different keys.
         let (twin, otherTwin) = (try Self.passkey(3, of: old), try Self.passkey(3, of: new))
         for (passkey, passkeys) in [
             (first, before), (twin, before), (second, after), (otherTwin, after),
@@ -84,7 +84,7 @@ struct PasskeyDomainTests {
             var changed = passkey
             changed.relyingPartyID = other
             #expect(try await denial(changed, at: own) == .relyingParty)
-            // In a ceremony of the other domain, with the hash of either.
+            // A ceremony of the other domain receives the hash of either domain.
             for passkey in [passkey, changed] {
                 #expect(try await denial(passkey, at: other) == .unknown)
             }
@@ -124,7 +124,7 @@ struct PasskeyDomainTests {
         }
     }
 
-    @Test("K-16 a passkey of a domain that was removed cannot be used, and does not count")
+    @Test("K-16 a passkey of a removed domain cannot be used, and does not count")
     func removed() async throws {
         let fixture = try VerifierFixture()
         let before = Passkeys(fixture.verifier, for: try Self.relyingParty("old.example"))
@@ -136,7 +136,7 @@ struct PasskeyDomainTests {
         guard case .accepted(let facts) = try await register(new, at: after, for: fixture.alice)
         else { throw BenchError.refused }
         #expect(facts.isOnlyCredential)
-        // A ceremony and a registration that were open when the domain was removed.
+        // A ceremony and a registration were open when the domain was removed.
         let ceremony = try await before.beginAuthentication(CeremonyRequest(for: fixture.alice))
         old.origin = "https://new.example"
         #expect(

@@ -48,7 +48,7 @@ struct PasskeyFixture {
         passkeys = Passkeys(fixture.verifier, for: relyingParty)
     }
 
-    /// The same rows behind a server that offers other algorithms, as after a restart.
+    /// The same rows with a server that offers different algorithms, as after a restart.
     func restarted(offering algorithms: [SignatureAlgorithm]) throws -> PasskeyFixture {
         try PasskeyFixture(self, offering: algorithms)
     }
@@ -68,7 +68,6 @@ struct PasskeyFixture {
         return grant
     }
 
-    /// Registers a passkey.
     @discardableResult func register(
         _ passkey: TestPasskey, for subject: Subject? = nil, policy: PasskeyPolicy = .standard
     ) async throws -> CredentialID {
@@ -77,7 +76,7 @@ struct PasskeyFixture {
         return grant.credential
     }
 
-    /// Finishes a registration with what the browser makes of its options.
+    /// Finishes a registration with the browser's response to its options.
     func finish(
         _ grant: PasskeyGrant, _ passkey: TestPasskey
     ) async throws -> RegistrationOutcome? {
@@ -85,7 +84,7 @@ struct PasskeyFixture {
             of: grant.credential, with: passkey.created(grant.options))
     }
 
-    /// Finishes a ceremony with what the browser makes of its options.
+    /// Finishes a ceremony with the browser's response to its options.
     func finish(
         _ ceremony: PasskeyCeremony, _ passkey: TestPasskey
     ) async throws -> AssertionOutcome {
@@ -93,7 +92,7 @@ struct PasskeyFixture {
             SentAssertion(passkey.signed(ceremony.options), for: ceremony.token))
     }
 
-    /// Changes what is stored about a passkey since its registration.
+    /// Changes the stored state of a passkey since its registration.
     func change(
         _ credential: CredentialID, _ change: (RegisteredPasskey) -> RegisteredPasskey
     ) async throws {
@@ -131,7 +130,7 @@ extension RegisteredPasskey {
 }
 
 extension VerifierFixture {
-    /// What is stored about an active passkey.
+    /// The stored state of an active passkey.
     func registeredPasskey(_ id: CredentialID) async throws -> RegisteredPasskey {
         let record = try CredentialRecord(#require(try await store.credential(id)))
         guard case .passkey(let state) = record.material else { throw BenchError.refused }

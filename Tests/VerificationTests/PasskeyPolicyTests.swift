@@ -4,7 +4,7 @@ import Testing
 @testable import Verification
 import WatchwordCryptography
 
-/// What a correct signature means under each policy.
+/// The effect of a correct signature under each policy.
 @Suite("Policies for passkeys")
 struct PasskeyPolicyTests {
     private func meaning(
@@ -22,7 +22,7 @@ struct PasskeyPolicyTests {
             isKnownDevice: isKnown)
     }
 
-    @Test("W-20 K-21 the policy about backups decides as its table says")
+    @Test("W-20 K-21 the policy on backups decides as in its table")
     func backup() {
         typealias Verdict = AssertionPolicy.Verdict
         let accepted = Verdict.accepted(stepUp: [])
@@ -55,7 +55,7 @@ struct PasskeyPolicyTests {
         #expect(known.verdict == accepted)
     }
 
-    @Test("K-21 a passkey that could be copied once may have a copy, whatever it says now")
+    @Test("K-21 a passkey that could once be copied may have a copy, regardless of its flags now")
     func copies() {
         func verdict(
             _ backup: PasskeyPolicy.Backup, isKnown: Bool = false
@@ -99,7 +99,7 @@ struct PasskeyPolicyTests {
         #expect(try await bench.signIn(passkey, policy: careful, device: device).isAccepted)
     }
 
-    @Test("K-18 K-19 the policy about user verification decides as its table says")
+    @Test("K-18 K-19 the policy on user verification decides as in its table")
     func userVerification() {
         for choice in PasskeyPolicy.UserVerification.allCases {
             let policy = PasskeyPolicy(userVerification: choice)
@@ -113,7 +113,7 @@ struct PasskeyPolicyTests {
         }
     }
 
-    @Test("W-20 K-56 the policy about the counter decides as its table says")
+    @Test("W-20 K-56 the policy on the counter decides as in its table")
     func counter() {
         let counts: [((UInt32, UInt32), CounterFinding)] = [
             ((0, 0), .none), ((0, 1), .ok), ((5, 6), .ok), ((UInt32.max - 1, .max), .ok),
@@ -135,7 +135,7 @@ struct PasskeyPolicyTests {
         }
     }
 
-    @Test("a denial takes precedence over a step-up, and several reasons are all given")
+    @Test("a denial takes precedence over a step-up, and all reasons for a step-up are returned")
     func precedence() {
         let policy = PasskeyPolicy(backup: .stepUp, counter: .deny)
         #expect(
@@ -173,14 +173,14 @@ struct PasskeyPolicyTests {
         #expect(known.isAccepted)
         #expect(known.signer?.device == nil)
         #expect(try await bench.signIn(passkey, policy: policy, device: device).stepUp != [])
-        // Other policies do not ask for the device.
+        // Other policies do not require a known device.
         #expect(try await bench.signIn(passkey).isAccepted)
         #expect(
             try await bench.signIn(passkey, policy: PasskeyPolicy(backup: .deviceBound)).denial
                 == .notDeviceBound)
     }
 
-    @Test("a step-up has to be completed within ten minutes, for a credential that is active")
+    @Test("a step-up must be completed within ten minutes, for an active credential")
     func late() async throws {
         let bench = try PasskeyFixture()
         var passkey = try TestPasskey()
@@ -208,7 +208,7 @@ struct PasskeyPolicyTests {
         #expect(
             try await bench.passkeys.completeStepUp(of: credential, for: last.verification)
                 == .unknown)
-        // Each refusal is in the audit log, or counted there.
+        // Each refusal is in the audit log, or is counted there.
         try await bench.fixture.verifier.writeCountedDenials(atEnd: true)
         let denials = try await bench.fixture.events().filter { $0.kind == .denied }
         #expect(denials.map(\.reason) == [.expired, .unknown, .unknown])
@@ -229,7 +229,7 @@ struct PasskeyPolicyTests {
         #expect(unverified.isAccepted)
         #expect(unverified.signer?.isUserVerified == false)
         passkey.flags = 0x05
-        // A policy that does not rely on it learns nothing from it.
+        // A policy that does not rely on user verification learns nothing from it.
         #expect(
             try await bench.signIn(
                 passkey, policy: PasskeyPolicy(userVerification: .discouraged)
@@ -264,16 +264,17 @@ struct PasskeyPolicyTests {
     }
 }
 
-/// What an assertion that needs a second proof changes before the proof is reported, and after.
+/// The changes that an assertion with a second proof makes, before and after the proof is reported.
 @Suite("Step-ups of passkeys")
 struct PasskeyStepUpTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let reason: StepUpReason
         let policy: PasskeyPolicy
-        /// The flags at the registration, and in the assertions.
+        /// The flags at the registration and in the assertions.
         let flags: (registered: UInt8, signed: UInt8)
         var registrationPolicy = PasskeyPolicy.standard
-        /// The counter at the registration, in the assertions, and in the one after the proof.
+        /// The counter at the registration, in the assertions, and in the assertion after the
+        /// proof.
         var counts: (registered: UInt32, signed: UInt32, last: UInt32) = (5, 9, 10)
 
         var testDescription: String { reason.rawValue }
@@ -302,7 +303,7 @@ struct PasskeyStepUpTests {
     func complete() { #expect(Self.cases.map(\.reason) == StepUpReason.allCases) }
 
     @Test(
-        "W-21 a step-up leaves the passkey as it was until the proof is reported, however often it is tried",
+        "W-21 a step-up does not change the passkey until the proof is reported, despite repeated attempts",
         arguments: cases)
     func unproven(_ sample: Case) async throws {
         let bench = try PasskeyFixture()

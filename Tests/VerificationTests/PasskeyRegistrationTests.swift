@@ -6,11 +6,11 @@ import WatchwordCryptography
 @testable import PasskeyVerification
 @testable import Verification
 
-/// What a registration of a passkey accepts, and what it refuses.
+/// The accepted and the refused registrations of a passkey.
 @Suite("Registration of passkeys")
 struct PasskeyRegistrationTests {
     @Test(
-        "W-03 W-06 W-13 K-01 K-07 K-14 K-16 K-17 K-18 K-20 K-23 K-25 K-26 K-27 K-28 K-29 K-30 K-32 K-33 K-34 K-35 K-36 K-41 K-42 K-43 K-44 K-45 K-46 K-47 K-48 K-49 K-50 K-61 K-62 each change to a good registration is denied",
+        "W-03 W-06 W-13 K-01 K-07 K-14 K-16 K-17 K-18 K-20 K-23 K-25 K-26 K-27 K-28 K-29 K-30 K-32 K-33 K-34 K-35 K-36 K-41 K-42 K-43 K-44 K-45 K-46 K-47 K-48 K-49 K-50 K-61 K-62 each change to a valid registration is denied",
         arguments: PasskeyCase.both + PasskeyCase.registrations)
     func changed(instance: PasskeyCase) async throws {
         let bench = try PasskeyFixture()
@@ -29,7 +29,7 @@ struct PasskeyRegistrationTests {
     }
 
     @Test(
-        "K-26 K-27 K-39 after a change that is permitted, a passkey is registered and signs in",
+        "K-26 K-27 K-39 a passkey registers and signs in after each permitted change",
         arguments: PasskeyCase.accepted)
     func permitted(instance: PasskeyCase) async throws {
         let bench = try PasskeyFixture()
@@ -41,7 +41,7 @@ struct PasskeyRegistrationTests {
         #expect(try await bench.signIn(passkey).isAccepted)
     }
 
-    @Test("W-07 W-12 an accepted registration says what is known about the passkey")
+    @Test("W-07 W-12 an accepted registration returns the facts about the passkey")
     func accepted() async throws {
         let bench = try PasskeyFixture()
         var passkey = try TestPasskey()
@@ -88,14 +88,14 @@ struct PasskeyRegistrationTests {
     func once() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
-        // Accepted, then presented again.
+        // The response is accepted, and then presented again.
         let first = try await bench.begun()
         let response = try passkey.created(first.options)
         _ = try await bench.passkeys.finishRegistration(of: first.credential, with: response)
         #expect(
             try await bench.passkeys.finishRegistration(of: first.credential, with: response)
                 == .denied(.challenge))
-        // Denied, then repeated without the fault.
+        // The response is denied, and then repeated without the fault.
         var other = try TestPasskey()
         other.id = [1, 2, 3]
         let second = try await bench.begun()
@@ -106,7 +106,7 @@ struct PasskeyRegistrationTests {
         #expect(
             try await bench.passkeys.finishRegistration(of: second.credential, with: good)
                 == .denied(.revoked))
-        // Another registration's response.
+        // The response belongs to a different registration.
         other.origin = "https://mill.example"
         let third = try await bench.begun()
         let fourth = try await bench.begun()
@@ -114,7 +114,7 @@ struct PasskeyRegistrationTests {
             try await bench.passkeys.finishRegistration(
                 of: third.credential, with: other.created(fourth.options))
                 == .denied(.challenge))
-        // Too late, and in the last millisecond.
+        // The response is too late, or arrives in the last millisecond.
         let last = try await bench.begun()
         bench.fixture.clock.now = fourth.expiresAt
         #expect(
@@ -124,7 +124,7 @@ struct PasskeyRegistrationTests {
         guard case .accepted = try await bench.finish(last, other) else {
             throw BenchError.refused
         }
-        // After the account was closed.
+        // The response arrives after the account was closed.
         let fifth = try await bench.begun()
         _ = try await bench.fixture.verifier.closeAccount(of: bench.alice)
         #expect(
@@ -155,7 +155,7 @@ struct PasskeyRegistrationTests {
         }
     }
 
-    @Test("V-06 K-66 whoever registers the id of an option learns nothing about its subject")
+    @Test("V-06 K-66 a sender that registers the id of an option learns nothing about its subject")
     func offeredID() async throws {
         let bench = try PasskeyFixture()
         let real = try TestPasskey()
@@ -214,7 +214,7 @@ struct PasskeyRegistrationTests {
         guard case .accepted(let facts) = outcome else { throw BenchError.refused }
         #expect(facts.isOnlyCredential)
         #expect(try await bench.fixture.summary(old).state == .revoked)
-        // A credential of somebody else, or none.
+        // The credential belongs to a different subject, or does not exist.
         let mallory = try #require(Subject("mallory"))
         guard
             case .refused(.unknownCredential) = try await bench.passkeys.beginRegistration(
@@ -222,7 +222,7 @@ struct PasskeyRegistrationTests {
         else { throw BenchError.refused }
     }
 
-    @Test("a passkey cannot replace a registration that was not finished, in time or too late")
+    @Test("a passkey cannot replace an unfinished registration, in time or too late")
     func replacingPending() async throws {
         let bench = try PasskeyFixture()
         let pending = try await bench.begun()
@@ -238,11 +238,11 @@ struct PasskeyRegistrationTests {
             else { throw BenchError.refused }
             bench.fixture.clock.now = pending.expiresAt
         }
-        // The row is used if nothing has to be replaced.
+        // The next registration uses the row if it replaces no credential.
         #expect(try await bench.begun().credential == pending.credential)
     }
 
-    @Test("W-07 N-32 N-41 K-22 the policy decides about synced passkeys and attestation")
+    @Test("W-07 N-32 N-41 K-22 the policy decides on synced passkeys and attestation")
     func policy() async throws {
         let bench = try PasskeyFixture()
         func outcome(

@@ -5,7 +5,7 @@ import WatchwordCryptography
 @testable import PasskeyVerification
 @testable import Verification
 
-/// What the server's own pages use: enrolment tickets and login tickets of passkeys.
+/// The tickets that the server's own pages use: enrolment tickets and login tickets of passkeys.
 @Suite("Tickets of passkeys")
 struct PasskeyTicketTests {
     private func ticket(_ bench: PasskeyFixture) async throws -> PasskeyTicket {
@@ -49,7 +49,7 @@ struct PasskeyTicketTests {
         #expect(try await bench.signIn(good).isAccepted)
     }
 
-    @Test("a ticket ends in time and with the account, and one for a device is none for a passkey")
+    @Test("a ticket expires, ends with the account, and differs from a ticket for a device")
     func ended() async throws {
         let bench = try PasskeyFixture()
         let late = try await ticket(bench)
@@ -69,7 +69,7 @@ struct PasskeyTicketTests {
         guard case .denied = redeemed else { throw BenchError.refused }
     }
 
-    @Test("a login ticket is redeemed once, and says what the policy requires besides")
+    @Test("a login ticket is redeemed once, and returns the policy's further requirements")
     func logins() async throws {
         let bench = try PasskeyFixture()
         var passkey = try TestPasskey()
@@ -137,7 +137,7 @@ struct PasskeyTicketTests {
         #expect(kinds.values.allSatisfy { $0 >= 20 }, "\(kinds)")
     }
 
-    @Test("V-06 K-66 a made-up id is recognised, and is not to be forgotten; others are")
+    @Test("V-06 K-66 a made-up id is recognised; browsers must forget only other unknown ids")
     func madeUp() async throws {
         let bench = try PasskeyFixture()
         let lookup = await bench.fixture.keys.ring.lookup
@@ -156,7 +156,7 @@ struct PasskeyTicketTests {
             let passkey = try TestPasskey(id: stated)
             #expect(try await bench.signIn(passkey, as: nobody).forgottenAt == forgotten)
         }
-        // Another's passkey, which the browser rightly offers.
+        // The passkey of a different subject, which the browser is right to offer.
         let passkey = try TestPasskey()
         let credential = try await bench.register(passkey)
         #expect(try await bench.signIn(passkey, as: nobody).forgottenAt == nil)

@@ -6,7 +6,7 @@ import WatchwordCryptography
 @testable import PasskeyVerification
 @testable import Verification
 
-/// Which attestations are trusted, and what each policy makes of them.
+/// The trusted attestations, and the effect of each policy on attestations.
 @Suite("Trust in the makers of passkeys")
 struct PasskeyTrustTests {
     private let vectors: [AttestationVector]
@@ -17,8 +17,7 @@ struct PasskeyTrustTests {
         anchors = try AnchorVector.all().mapValues { try TrustAnchors([Certificate($0)]) }
     }
 
-    /// What a relying party with this trust records about the vector's passkey, or why it denies
-    /// it.
+    /// The recorded facts about the vector's passkey with this trust, or the reason for a denial.
     private func result(
         _ vector: AttestationVector, _ trust: AttestationTrust,
         under policy: PasskeyPolicy.Attestation = .any
@@ -58,7 +57,7 @@ struct PasskeyTrustTests {
         }
     }
 
-    /// The sequence in DER with a length of two bytes that begins here.
+    /// The DER sequence that begins here; its length has two bytes.
     private static func certificate(in bytes: [UInt8], at start: Int) -> [UInt8]? {
         guard bytes[start...].starts(with: [0x30, 0x82]) else { return nil }
         let count = 4 + Int(bytes[start + 2]) << 8 + Int(bytes[start + 3])
@@ -66,7 +65,7 @@ struct PasskeyTrustTests {
     }
 
     @Test(
-        "N-41 K-57 K-58 K-59 K-60 K-61 K-62 K-63 K-64 K-65 each statement has the result that its chain and the policy give it, and its leaf is recorded",
+        "N-41 K-57 K-58 K-59 K-60 K-61 K-62 K-63 K-64 K-65 the chain and the policy determine the result of each statement, and its leaf is recorded",
         arguments: PasskeyPolicy.Attestation.allCases)
     func policies(policy: PasskeyPolicy.Attestation) async throws {
         var results: [String: Int] = [:]
@@ -89,7 +88,8 @@ struct PasskeyTrustTests {
                 #expect(result.leafDigest == nil, "\(vector.name)")
                 continue
             }
-            // The first element of x5c follows its name, the head of the list and its own.
+            // The first element of x5c follows the name, the head of the list and the element's own
+            // head.
             let object = [UInt8](vector.object)
             let list = try #require(object.firstRange(of: Array("x5c".utf8))).upperBound
             let leaf = try #require(Self.certificate(in: object, at: list + 4))
@@ -121,7 +121,7 @@ struct PasskeyTrustTests {
             let ids = models.map { $0.map { ($0.id == model, $0.anchors != nil) } }
             #expect(try await result(packed, trust).text == expected, "\(ids ?? [])")
         }
-        // Nothing signs the model of a U2F key, so only the model of zeros stands for it.
+        // The model of a U2F key is not signed, so only the model of zeros represents it.
         let key = try #require(
             vectors.first { $0.name == "fido-u2f, another AAGUID, which is not signed" })
         let stated = try AttestationObject([UInt8](key.object)).registration.model
@@ -135,8 +135,8 @@ struct PasskeyTrustTests {
 }
 
 extension AttestationVector {
-    /// What is recorded about a passkey with this statement under this policy, if the vector's
-    /// anchor is trusted; or the reason why it is denied.
+    /// The recorded facts about a passkey with this statement under this policy, if the vector's
+    /// anchor is trusted; or the reason for a denial.
     fileprivate func expectation(_ policy: PasskeyPolicy.Attestation) -> String {
         let kind: String
         switch verdict {

@@ -4,10 +4,10 @@ import WatchwordCryptography
 
 @testable import Verification
 
-/// The rows of passkeys and device keys.
+/// The stored rows of passkeys and device keys.
 @Suite("Rows of public keys")
 struct PublicKeyRowTests {
-    @Test("a passkey with every value at its limits is read exactly as it was written")
+    @Test("a passkey with every value at its limits decodes unchanged")
     func roundTrip() async throws {
         let samples = try SampleKeys()
         for passkey in [SampleKeys.passkey(), .largest] {
@@ -51,7 +51,7 @@ struct PublicKeyRowTests {
         }
     }
 
-    @Test("a device key is read exactly as it was written", arguments: KeyCustody.allCases)
+    @Test("a device key decodes unchanged", arguments: KeyCustody.allCases)
     func deviceKey(custody: KeyCustody) throws {
         let samples = try SampleKeys()
         let key = RegisteredDeviceKey(
@@ -67,7 +67,7 @@ struct PublicKeyRowTests {
         #expect(try found.open(for: read.place, under: samples.key) == key)
     }
 
-    @Test("K-81 N-23 a flipped byte never yields another public key")
+    @Test("K-81 N-23 a flipped byte never yields a different public key")
     func flipped() throws {
         let samples = try SampleKeys()
         let passkey = SampleKeys.passkey()
@@ -82,7 +82,7 @@ struct PublicKeyRowTests {
             let edited = row.with(body: body)
             // No store returns the row.
             #expect(!samples.ring.auditKey.isAuthentic(edited, by: code))
-            // Even a store that does not check the row cannot be given another key.
+            // Even in a store that does not check the row, the key cannot be replaced.
             do {
                 let read = try CredentialRecord(edited)
                 guard case .passkey(let state) = read.material else { throw BenchError.refused }
@@ -115,7 +115,7 @@ struct PublicKeyRowTests {
         #expect(throws: VerifierError.self) {
             try state.open(for: record.place, under: ring.current)
         }
-        // A device key in a passkey's place, although both are in the same row.
+        // A device key in the place of a passkey, although both belong to the same row.
         let box = SealedRowData(
             sealing: [1, 2, 3], as: "watchword device key", for: record.place,
             under: samples.key)
@@ -170,7 +170,7 @@ struct PublicKeyRowTests {
         }
     }
 
-    @Test("a credential that ends keeps its fingerprint, and a device key also its point")
+    @Test("a credential that ends keeps its fingerprint, and a device key also keeps its point")
     func ended() throws {
         let samples = try SampleKeys()
         var passkey = try samples.record(.passkey, fingerprint: 1)
@@ -242,7 +242,7 @@ struct PublicKeyRowTests {
         #expect(try pending.row.afterRestoring(at: .at(1))?.isEnded == true)
     }
 
-    @Test("an index of a passkey depends on its id and its relying party")
+    @Test("the index of a passkey depends on its id and its relying party")
     func fingerprints() throws {
         let lookup = try KeyRing.make().lookup
         let prints = [

@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 @Suite("Races")
 struct RaceTests {
-    /// A fixture whose store lets all racing tasks read before any of them writes.
+    /// A fixture whose store lets all racing tasks read before any task writes.
     private func fixture() throws -> (fixture: VerifierFixture, store: BarrierStore) {
         var gathering: BarrierStore?
         let fixture = try VerifierFixture(wrapping: { memory in
@@ -142,7 +142,7 @@ struct RaceTests {
             let sets = try await fixture.verifier.credentials(of: fixture.alice).credentials
             #expect(sets.filter { $0.state == .active }.count == 1)
             #expect(try await fixture.count(.revoked) == (hasEarlier ? 6 : 5))
-            // Once the set is revoked, another one can be enrolled.
+            // After the set is revoked, a new set can be enrolled.
             let last = try #require(sets.first { $0.state == .active })
             #expect(try await fixture.verifier.revoke(last.id) == .done)
             guard case .granted = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
@@ -150,7 +150,7 @@ struct RaceTests {
         }
     }
 
-    @Test("N-33 of 20 credentials that are confirmed as the first one concurrently, one is")
+    @Test("N-33 of 20 credentials that are confirmed concurrently as the first, one becomes active")
     func firstOnes() async throws {
         let (fixture, store) = try fixture()
         var pending: [TestAuthenticator] = []
@@ -165,13 +165,13 @@ struct RaceTests {
         #expect(outcomes.count { $0.acceptance != nil } == 1)
         #expect(outcomes.count { $0.denial == .unknown } == 19)
         #expect(try await fixture.count(.enrolled) == 1)
-        // The others are still pending: an administrator may have issued them.
+        // The other credentials are still pending, because an administrator may have issued them.
         let states = try await fixture.verifier.credentials(of: fixture.alice).credentials
             .map(\.state)
         #expect(states.count { $0 == .active } == 1 && states.count { $0 == .pending } == 19)
     }
 
-    @Test("of six authenticators that are removed concurrently, the last one stays")
+    @Test("of six authenticators that are removed concurrently, one remains")
     func removals() async throws {
         let (fixture, store) = try fixture()
         var enrolled: [TestAuthenticator] = []

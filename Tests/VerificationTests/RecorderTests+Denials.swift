@@ -25,7 +25,7 @@ extension RecorderTests {
             try await fixture.verifier.confirm(
                 pending.credential, code: code, recorder: recorder())
         }
-        // The late one has found no response; the credential is then no longer pending.
+        // The late request found no response, and the credential is no longer pending.
         while await barrier.awaited > 1 { await Task.yield() }
         let first = try await other.confirm(
             pending.credential, code: code, recorder: recorder())

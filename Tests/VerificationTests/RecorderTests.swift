@@ -193,7 +193,7 @@ struct RecorderTests {
 
     /// Whether the recorded response is still available.
     ///
-    /// Also checks that its sealed bytes are deleted together with it.
+    /// Also checks that the sealed bytes are deleted together with the response.
     private func exists(
         _ number: UInt8, _ fixture: VerifierFixture, until end: AnswerEnd = .confirmation
     ) async throws -> Bool {
@@ -216,7 +216,7 @@ struct RecorderTests {
         return try TestAuthenticator(grant)
     }
 
-    /// What ends recorded responses that contain secrets.
+    /// The events that end recorded responses with secrets.
     enum Ending: CaseIterable {
         case use, revocation, accountEnd, failures, lapse
     }
@@ -279,7 +279,7 @@ struct RecorderTests {
         #expect(try await !exists(1, fixture))
         // The response to the confirmation contains no secret and stays.
         #expect(try await exists(2, fixture))
-        // The row that is put back has not expired.
+        // The restored row has not expired.
         let later = fixture.clock.now.adding(seconds: 100_000)
         #expect(try await fixture.store.prune(Pruning(now: later)).answers == 2)
         #expect(try await fixture.store.commit([.insertAnswer(row)]) == .done)
@@ -332,7 +332,7 @@ struct RecorderTests {
                 recorder: recorder(number) { _ in SecretBytes(text: "the next secret") })
         }
         #expect(try await login(3).acceptance != nil)
-        // The same request under another key.
+        // The same request is sent under a different key.
         #expect(try await login(4).acceptance != nil)
         #expect(try await !exists(2, fixture, until: .use))
         #expect(try await exists(3, fixture, until: .end))
@@ -340,7 +340,7 @@ struct RecorderTests {
         #expect(try await fixture.verifier.revoke(grant.credential) == .done)
         #expect(try await !exists(3, fixture, until: .end))
         #expect(try await !exists(4, fixture, until: .end))
-        // A device that lost the response only learns that the credential was revoked.
+        // A device that lost the response learns only that the credential was revoked.
         #expect(try await login(3).wipe == .revoked)
     }
 

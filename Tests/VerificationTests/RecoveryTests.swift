@@ -65,7 +65,7 @@ struct RecoveryTests {
         #expect(try await fixture.verify(codes[2]).denial == .replayed)
     }
 
-    @Test("N-18 a code is accepted once, in lower case, without dashes or with spaces too")
+    @Test("N-18 a code is accepted once, even in lower case, without dashes or with spaces")
     func spellings() async throws {
         let fixture = try VerifierFixture()
         let (_, codes) = try await codes(fixture)
@@ -199,7 +199,7 @@ struct RecoveryTests {
         #expect(try await fixture.summary(authenticator.credential).failures == 0)
     }
 
-    @Test("N-35 a new set replaces the old one, whose codes are denied")
+    @Test("N-35 a new set replaces the old set, whose codes are denied")
     func replaced() async throws {
         let fixture = try VerifierFixture()
         let (old, oldCodes) = try await codes(fixture)
@@ -209,7 +209,7 @@ struct RecoveryTests {
         #expect(try await fixture.verify(newCodes[0]).acceptance != nil)
     }
 
-    @Test("a client replaces its own set, and another client's only if it can manage credentials")
+    @Test("a client replaces its own set, and other clients' sets if it can manage credentials")
     func replacedByClients() async throws {
         let fixture = try VerifierFixture()
         let (shop, other) = (Origin(client: 1), Origin(client: 2))
@@ -223,7 +223,7 @@ struct RecoveryTests {
                 return false
             }
         }
-        // A set of an older version, which does not record its client.
+        // A set from an older version does not record its client.
         let (old, _) = try await codes(fixture)
         #expect(try await enrol(shop))
         #expect(try await fixture.summary(old).state == .revoked)

@@ -27,7 +27,8 @@ struct RepeatedRegistrationTests {
         #expect(
             try await keys.register(device, grant.ticket, custody: .tpm)
                 == .accepted(grant.credential, .tpm))
-        // Later than any recorded response, and when the ticket's row is gone.
+        // The request comes later than any recorded response, when the ticket's row no longer
+        // exists.
         fixture.clock.now = fixture.clock.now.adding(seconds: 86_400 + 1)
         try await fixture.store.pruneAll(Pruning(now: fixture.clock.now))
         let events = try await fixture.events().count
@@ -38,7 +39,7 @@ struct RepeatedRegistrationTests {
         #expect(try await fixture.events().count == events)
         #expect(try await fixture.summary(grant.credential).state == .active)
 
-        // Nobody without the private key learns of the credential.
+        // Only a holder of the private key learns of the credential.
         let other = try TestDeviceKey()
         let good = try device.enrolment(grant.ticket)
         for signature in [

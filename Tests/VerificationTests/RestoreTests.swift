@@ -3,7 +3,7 @@ import Testing
 @testable import Verification
 import WatchwordCryptography
 
-/// What a row from a backup may still accept after a restore.
+/// The codes that a row from a backup may still accept after a restore.
 @Suite("Restored rows")
 struct RestoreTests {
     @Test("T-10 after a restore, time-based codes that may have been spent are refused")
@@ -11,7 +11,7 @@ struct RestoreTests {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()
         let backup = try #require(try await fixture.store.credential(authenticator.credential))
-        // Spent since the backup, so the backup does not contain it.
+        // The code is spent after the backup, so the backup does not contain this fact.
         fixture.clock.advance(seconds: 3_600)
         let spent = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(spent).acceptance != nil)
@@ -28,7 +28,7 @@ struct RestoreTests {
         let outcome = try await fixture.verifier.resynchronize(
             authenticator.credential, first: consecutive[0], second: consecutive[1])
         #expect(outcome.acceptance == nil)
-        // The last step that is refused, and the first one that is accepted.
+        // The last refused step, and the first accepted step.
         fixture.clock.advance(seconds: 21 * 30)
         let last = try authenticator.code(at: fixture.clock.now)
         #expect(try await fixture.verify(last).acceptance == nil)
@@ -49,7 +49,7 @@ struct RestoreTests {
             fixture.clock.advance(seconds: 86_400)
             #expect(try await fixture.verify(code(steps)).acceptance != nil)
         }
-        // From there, resynchronise as far ahead as any request can.
+        // The resynchronisation goes from there as far ahead as any request can.
         for steps in [40, 20] {
             _ = try await fixture.verifier.resynchronize(
                 authenticator.credential, first: code(steps - 1), second: code(steps))
@@ -111,7 +111,7 @@ struct RestoreTests {
         }
     }
 
-    // Replaces the stored row, whatever its version.
+    // Replaces the stored row, regardless of its version.
     private func rolledBack(_ row: CredentialRow, _ fixture: VerifierFixture) async throws {
         let stored = try #require(try await fixture.store.credential(row.id))
         var next = row
@@ -142,7 +142,7 @@ struct RowAuditTests {
         _ = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
         #expect(try await findings(fixture) == [])
         fixture.clock.advance(seconds: 60)
-        // Codes that are wrong for two credentials, correct for one, spent, and throttled; then the
+        // The codes are wrong for two credentials, correct for one, spent, or throttled. Then the
         // clock is set back.
         for _ in 0...Policy.failuresUntilWait {
             _ = try await fixture.verify(first.wrongCode(at: fixture.clock.now))

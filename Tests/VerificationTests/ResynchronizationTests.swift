@@ -29,7 +29,7 @@ struct ResynchronizationTests {
             return try await present(wrong, wrong)
         }
 
-        /// A correct single code, followed by the pair after it.
+        /// A correct single code is followed by the pair of codes after it.
         func right() throws -> [PresentedCode] {
             if case .counter = authenticator.entry.movingFactor {
                 return try [5, 6, 7].map { try authenticator.code($0) }

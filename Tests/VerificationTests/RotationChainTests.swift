@@ -4,7 +4,7 @@ import WatchwordCryptography
 
 @testable import Verification
 
-/// What the row stores of a chain of secrets, and what happens if two holders have the same secret.
+/// The row of a chain of secrets, and the effect of two holders with the same secret.
 @Suite("Chains of secrets")
 struct RotationChainTests {
     private func chain(_ fixture: VerifierFixture, _ device: TestDevice) async throws -> SecretChain
@@ -33,7 +33,7 @@ struct RotationChainTests {
                 try await fixture.login(devices[turn - 1], nonce: UInt8(turn)).acceptance)
             #expect(acceptance.generation == UInt64(turn))
             devices.append(devices[0].with(acceptance.secret))
-            // One row for all generations: it stores which one is current and which one follows.
+            // One row serves all generations: it records the current secret and its successor.
             let chain = try await chain(fixture, devices[0])
             #expect(chain.generation == UInt64(turn - 1))
             let (current, next) = (digest(turn - 1), digest(turn))
@@ -51,7 +51,7 @@ struct RotationChainTests {
         #expect(summary.state == .revoked && summary.endReason == .reuseDetected)
     }
 
-    /// The events and responses when two holders have the same secret.
+    /// The events and the responses when two holders have the same secret.
     private struct Finding: Equatable {
         var kinds: [Event.Kind] = []
         var reasons: [Event.Reason?] = []

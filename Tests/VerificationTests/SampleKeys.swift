@@ -56,7 +56,7 @@ extension RegisteredPasskey {
         return passkey
     }
 
-    /// With every value at its upper limit.
+    /// A registration in which every value is at its upper limit.
     static var largest: RegisteredPasskey {
         var passkey = RegisteredPasskey(
             relyingParty: String(repeating: "a", count: 253),

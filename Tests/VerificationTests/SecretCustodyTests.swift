@@ -4,7 +4,7 @@ import Testing
 
 @testable import Verification
 
-/// What binds an enrolled secret to its device, as the device says.
+/// The custody of an enrolled secret, as the device states it.
 @Suite("Custody of enrolled secrets")
 struct SecretCustodyTests {
     private static let claims = SecretCustody.allCases + [nil]
@@ -27,13 +27,13 @@ struct SecretCustodyTests {
         #expect(try await fixture.summary(device.credential).custody == nil)
     }
 
-    @Test("a row without custody is one of an earlier version, and an unknown word is refused")
+    @Test("a row without custody comes from an earlier version, and an unknown custody is refused")
     func row() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
         var row = try #require(await fixture.store.credential(device.credential))
         let body = row.body
-        // The number of open logins.
+        // This byte is the number of open logins.
         #expect(body.last == 0)
         func custody() async throws -> SecretCustody? {
             let record = try CredentialRecord(row)

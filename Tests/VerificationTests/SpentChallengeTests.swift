@@ -23,7 +23,7 @@ struct SpentChallengeTests {
         return try SpentChallenges(fromEndOf: &reader)
     }
 
-    @Test("a challenge counts as spent, and no other one does, in any order")
+    @Test("only the recorded challenges count as spent, in any order")
     func recent() throws {
         var spent = SpentChallenges()
         for number in [3, 1, 2] {
@@ -35,19 +35,20 @@ struct SpentChallengeTests {
         }
         #expect(!spent.contain(challenge(4, at: .at(2)), at: .at(11)))
         #expect(try read(spent) == spent)
-        // A row that was written before there was such a list ends here.
+        // A row that was written before this list existed ends here.
         var empty = ByteReader([])
         #expect(try SpentChallenges(fromEndOf: &empty) == SpentChallenges())
     }
 
-    @Test("of many challenges, the sixteen newest are told apart, and older ones count as spent")
+    @Test("the sixteen newest challenges are recorded separately, and older ones count as spent")
     func many() throws {
         var spent = SpentChallenges()
         for number in 1...18 { spent.add(challenge(number, at: .at(Int64(number))), at: .at(18)) }
         for number in 1...18 {
             #expect(spent.contain(challenge(number, at: .at(Int64(number))), at: .at(19)))
         }
-        // What was created when the last forgotten challenge was, and a moment later.
+        // One challenge was created at the same time as the last forgotten challenge, and one a
+        // moment later.
         #expect(spent.contain(challenge(20, at: .at(2)), at: .at(19)))
         #expect(!spent.contain(challenge(21, at: .at(3)), at: .at(19)))
         #expect(try read(spent) == spent)
@@ -56,7 +57,7 @@ struct SpentChallengeTests {
         #expect(writer.bytes.count <= 450, "a row stays small")
     }
 
-    @Test("a challenge is forgotten only when all that are as old have expired")
+    @Test("a challenge is forgotten only when all challenges of the same age have expired")
     func expired() {
         var spent = SpentChallenges()
         let old = challenge(1, at: .at(0))
@@ -72,7 +73,7 @@ struct SpentChallengeTests {
         #expect(!spent.contain(challenge(5, at: .at(1)), at: .at(620)))
     }
 
-    @Test("a clock that was ahead for a while locks nobody out afterwards")
+    @Test("a clock that was ahead for a while does not lock anyone out afterwards")
     func clockAhead() {
         var spent = SpentChallenges()
         for number in 1...20 {
@@ -85,7 +86,7 @@ struct SpentChallengeTests {
         #expect(!spent.contain(challenge(22, at: .at(29)), at: .at(32)))
     }
 
-    @Test("K-09 a challenge whose row is put back stays spent, while another one is still open")
+    @Test("K-09 a challenge whose row is put back stays spent, and a different one stays open")
     func putBack() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()

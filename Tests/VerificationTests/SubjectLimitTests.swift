@@ -45,7 +45,7 @@ struct SubjectLimitTests {
         #expect(stored.map(\.subjects) == [limit] && stored.map(\.version) == [3])
     }
 
-    @Test("to a limited client, the credential of another subject is an unknown one")
+    @Test("the credential of another subject is unknown to a limited client")
     func foreign() async throws {
         let fixture = try VerifierFixture()
         let own = try #require(Subject("shop/bob"))
@@ -62,17 +62,17 @@ struct SubjectLimitTests {
         #expect(
             try await verifier.resynchronize(foreign, first: code, second: code).denial == .unknown)
         #expect(try await fixture.verifier.credential(foreign)?.state == .active)
-        // The nearest cases that succeed: an own credential, and no limit.
+        // The nearest accepted cases are an own credential and a verifier without a limit.
         #expect(try await verifier.rename(known, to: "x") == .done)
         #expect(try await verifier.revoke(known) == .done)
         #expect(try await fixture.verifier.confirm(pending.credential, code: code).denial == nil)
     }
 
-    /// What a client asks about a credential.
+    /// A client's queries about a credential.
     enum Question: CaseIterable { case confirming, resynchronizing, revoking, unlocking, renaming }
 
     @Test(
-        "V-06 the credential of another subject costs the same as an unknown one",
+        "V-06 the credential of another subject costs the same as an unknown credential",
         arguments: Question.allCases)
     func cost(_ question: Question) async throws {
         let fixture = try VerifierFixture()
@@ -93,7 +93,7 @@ struct SubjectLimitTests {
         var costs: [[WorkMeter.Work: Int]] = []
         var calls: [[CountingStore.Call]] = []
         for id in [none, foreign.credential] {
-            // Denials are counted by the minute.
+            // Denials are counted per minute.
             fixture.clock.advance(seconds: 120)
             _ = await fixture.store.takeCalls()
             let before = fixture.meter.counts
@@ -148,9 +148,9 @@ struct SubjectLimitTests {
     }
 }
 
-@Suite("What a help desk asks")
+@Suite("Queries of a help desk")
 struct HelpDeskTests {
-    /// All pages of subjects.
+    /// All pages of subjects, one after the other.
     private func pages(
         _ verifier: Verifier, _ beginning: String = "", limit: Int
     ) async throws -> [[String]] {
@@ -204,7 +204,7 @@ struct HelpDeskTests {
         #expect(try await pages(fixture.verifier, limit: 1_000).map(\.count) == [9, 3])
     }
 
-    @Test("a second factor that was disabled or revoked is not the same as none")
+    @Test("a disabled or revoked second factor differs from an absent one")
     func secondFactor() async throws {
         let fixture = try VerifierFixture()
         let alice = fixture.alice
@@ -231,7 +231,7 @@ struct HelpDeskTests {
         #expect(try await factor() == .ended)
     }
 
-    @Test("a subject's events are found among those of all others, from a time on")
+    @Test("a subject's events after a given time are found among the events of all subjects")
     func events() async throws {
         let fixture = try VerifierFixture()
         let bob = Subject.sample("bob")

@@ -52,7 +52,7 @@ struct TPMTests {
         certifications = try VectorFile<CertificationVector>("tpm/certify.json").cases
     }
 
-    @Test("public areas of a TPM are read, and have the Names that it gives them")
+    @Test("public areas of a TPM decode, and have the Names that the TPM computes")
     func publicAreas() throws {
         for vector in keys {
             let area = try TPMPublicArea(Hex.bytes(vector.publicArea))
@@ -69,7 +69,7 @@ struct TPMTests {
         #expect(throws: Never.self) { try VerificationKey(key.publicKey, algorithm: .es256) }
     }
 
-    @Test("a TPM's certification of a key is read, and signed by its attestation key")
+    @Test("a TPM's certification of a key decodes, and carries the attestation key's signature")
     func certification() throws {
         for vector in certifications {
             let encoded = try Hex.bytes(vector.certification)
@@ -118,7 +118,7 @@ struct TPMTests {
         #expect(throws: VerifierError.attestation(.malformed)) { try TPMPublicArea(head + tooLong) }
     }
 
-    @Test("a protected secret is the one that another implementation computes")
+    @Test("a protected secret equals that of an independent implementation")
     func credentialBlob() throws {
         for vector in try VectorFile<CredentialVector>("tpm/make-credential.json").cases {
             let blob = try KeyActivation.blob(
@@ -128,14 +128,14 @@ struct TPMTests {
         }
     }
 
-    @Test("a seed for P-256 is the one that other implementations compute")
+    @Test("a seed for P-256 equals that of independent implementations")
     func agreedSeed() throws {
         var ephemeralKeys = 0
         for vector in try VectorFile<AgreementVector>("tpm/make-credential-p256.json").cases {
             let point = try AgreementPoint(
                 .ellipticCurve(.p256, point: Hex.bytes(vector.endorsementPoint)))
             let encrypted = try Hex.bytes(vector.encryptedSeed)
-            // As the TPM computes it, from its own scalar and the ephemeral point.
+            // The seed is computed as by the TPM, from its own scalar and the ephemeral point.
             let endorsement = try EphemeralKey(
                 scalar: SecretBytes(hex: vector.endorsementScalar))
             #expect(endorsement.point == point.point)
@@ -161,7 +161,7 @@ struct TPMTests {
         #expect(ephemeralKeys == 4)
     }
 
-    @Test("a seed is made for RSA and for a valid point on P-256 only, and differs each time")
+    @Test("a seed is generated only for RSA and for a valid point on P-256, and differs each time")
     func endorsementKeys() throws {
         let vector = try #require(
             try VectorFile<AgreementVector>("tpm/make-credential-p256.json").cases.first)
@@ -189,7 +189,7 @@ struct TPMTests {
     }
 
     @Test(
-        "a TPM reveals the secret that was protected for its key, and no other",
+        "a TPM reveals only the secret that was protected for its key",
         .enabled(if: TPMTools.areInstalled, "needs swtpm and tpm2-tools"),
         arguments: ["rsa", "ecc"])
     func activation(kind: String) throws {
@@ -214,7 +214,8 @@ struct TPMTests {
         let foreign = try KeyActivation(
             protecting: secret, for: otherName, endorsementKey: key)
         #expect(try tools.activate(foreign) == nil)
-        // The endorsement key of another TPM, and an ephemeral point that is not on the curve.
+        // The endorsement key belongs to a different TPM, or the ephemeral point is not on the
+        // curve.
         let other = try TPMTools(for: EmulatedTPM())
         try other.run("tpm2_createek", "-c", "ek.ctx", "-G", kind, "-u", "ek.pub")
         let otherKey = try EndorsementKey(
@@ -235,7 +236,7 @@ struct TPMTests {
 }
 
 extension TPMTools {
-    /// The bytes of one of the programs' files.
+    /// The bytes of a file that one of the programs wrote.
     fileprivate func bytes(_ name: String) throws -> [UInt8] { try folder.bytes(of: name) }
 
     /// The secret that `TPM2_ActivateCredential` returns; `nil` if it refuses the credential.
@@ -243,7 +244,7 @@ extension TPMTools {
         func sized(_ bytes: [UInt8]) -> [UInt8] {
             [UInt8(bytes.count >> 8), UInt8(bytes.count & 0xff)] + bytes
         }
-        // The file of tpm2-tools has a magic number and a version.
+        // The file of tpm2-tools begins with a magic number and a version.
         let file =
             [0xba, 0xdc, 0xc0, 0xde, 0, 0, 0, 1] + sized(protected.blob) + sized(protected.seed)
         try folder.write(file, to: "credential.bin")

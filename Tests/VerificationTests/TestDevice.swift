@@ -12,7 +12,7 @@ struct TestDevice: Sendable {
         TestDevice(credential: credential, secret: secret)
     }
 
-    /// The same credential with a secret that no server issued.
+    /// The same credential with a secret that was never issued.
     func withSecretMadeUp() -> TestDevice {
         with(Token(.secret, Randomness.secret(count: SecretParts.count)))
     }
@@ -65,13 +65,13 @@ struct SimulatedDevice: Sendable {
     }
 
     let credential: CredentialID
-    /// The secret that has worked, or the first one.
+    /// The secret that the server accepted last, or the first secret.
     private(set) var current: Token
     /// The secret from the last response.
     ///
-    /// The device presents it first, and keeps the current one until the new one has worked.
+    /// The device presents it first, and keeps the current secret until the new secret has worked.
     private(set) var next: Token?
-    /// Stored before it is sent.
+    /// The nonce of the next request, which the device stores before it sends the request.
     private(set) var nonce: RotationNonce?
     private(set) var wiped: WipeReason?
 
@@ -80,7 +80,7 @@ struct SimulatedDevice: Sendable {
         current = secret
     }
 
-    /// Stores the nonce, unless an earlier one still waits for its response.
+    /// Stores the nonce, unless an earlier nonce still waits for its response.
     mutating func prepare(_ fresh: RotationNonce) { if nonce == nil { nonce = fresh } }
 
     /// The request to send; `nil` before ``prepare(_:)``.
@@ -88,7 +88,7 @@ struct SimulatedDevice: Sendable {
         nonce.map { Request(credential: credential, secret: next ?? current, nonce: $0) }
     }
 
-    /// Stores the result of a response, if it belongs to the current request.
+    /// Stores the values from a response, if it belongs to the current request.
     mutating func receive(_ outcome: LoginOutcome, to asked: Request) {
         guard let request, request.nonce == asked.nonce,
             request.secret.bytes == asked.secret.bytes
@@ -104,12 +104,12 @@ struct SimulatedDevice: Sendable {
     }
 }
 
-/// A device with a key in software; a test changes what it signs and sends.
+/// A device with a key in software; a test changes the signed and the sent values.
 struct TestDeviceKey: Sendable {
     let key: SigningKey
     var audience = "https://login.example"
     var presence = DeviceKeyTranscript.Presence.cryptographic
-    /// What is sent, if it is not what was signed.
+    /// The sent value, if it differs from the signed value.
     var sentAudience: String?
     var sentPresence: DeviceKeyTranscript.Presence?
     /// Whether a signature is sent as r and s, without DER.
@@ -158,7 +158,7 @@ struct TestDeviceKey: Sendable {
 }
 
 extension DeviceKeys {
-    /// Registers a test's device, with another point or signature if it is given.
+    /// Registers a test device, with a different point or signature if one is given.
     func register(
         _ device: TestDeviceKey, _ ticket: Token, point: [UInt8]? = nil,
         signature: [UInt8]? = nil, custody: KeyCustody = .vault

@@ -39,7 +39,7 @@ struct ThrottleTests {
         #expect(try await fixture.summary(authenticator.credential).failures == 0)
     }
 
-    @Test("N-16 the fifth failure costs 30 s, and each further one twice as much, up to one hour")
+    @Test("N-16 the fifth failure imposes a wait of 30 s; further failures double it up to an hour")
     func doubling() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()
@@ -108,7 +108,7 @@ struct ThrottleTests {
         #expect(locked.first?.credential == authenticator.credential)
     }
 
-    @Test("N-12 a wrong code counts against every credential it was tried on")
+    @Test("N-12 a wrong code counts against every credential for which it was checked")
     func several() async throws {
         let fixture = try VerifierFixture()
         let one = try await fixture.enrolled()
@@ -137,7 +137,7 @@ struct ThrottleTests {
         #expect(try await fixture.summary(other.credential).failures == 3)
     }
 
-    @Test("a code for a named credential is tried only on that credential")
+    @Test("a code for a specified credential is checked only for that credential")
     func named() async throws {
         let fixture = try VerifierFixture()
         let one = try await fixture.enrolled()

@@ -30,7 +30,7 @@ struct TokenTests {
         }
     }
 
-    @Test("only an API key may have another length: 32 bytes, as older versions issued it")
+    @Test("only an API key may have a second length: the 32 bytes of older versions")
     func lengths() {
         for kind in Token.Kind.allCases {
             for count in [16, 31, 32, 33, 47, 48, 49] {

@@ -75,7 +75,7 @@ struct UnknownSubjectTests {
         #expect(try await attempt(wrong, fixture.alice) == unknown, "disabled")
     }
 
-    @Test("the whole window is computed and compared wherever the correct code is")
+    @Test("the whole window is computed and compared, regardless of the correct code's position")
     func wholeWindow() async throws {
         for steps in -1...1 {
             let fixture = try VerifierFixture()
@@ -87,7 +87,7 @@ struct UnknownSubjectTests {
         }
     }
 
-    @Test("V-06 a recovery code for an unknown subject costs the same as a wrong one")
+    @Test("V-06 a recovery code for an unknown subject costs the same as a wrong recovery code")
     func recovery() async throws {
         let fixture = try VerifierFixture()
         let bob = try #require(Subject("bob"))
@@ -132,7 +132,7 @@ struct UnknownSubjectTests {
             #expect(outcome.denial == .unknown)
         }
         #expect(known == unknown)
-        // An id that exists, but cannot be confirmed.
+        // The id exists, but its credential cannot be confirmed.
         let active = try await fixture.enrolled()
         let other = try await cost(fixture) {
             _ = try await fixture.verifier.confirm(active.credential, code: wrong)
@@ -140,7 +140,7 @@ struct UnknownSubjectTests {
         #expect(other == unknown)
     }
 
-    @Test("V-06 a signature for an unknown device key, or another credential, costs the same")
+    @Test("V-06 a signature for an unknown device key or for a different credential costs as much")
     func deviceKeys() async throws {
         let fixture = try VerifierFixture()
         let keys = DeviceKeys(fixture.verifier, audiences: ["https://login.example"])
@@ -161,7 +161,7 @@ struct UnknownSubjectTests {
         }
         #expect(costs[0].work[.rows] == 1)
         #expect(costs.allSatisfy { $0 == costs[0] }, "\(costs)")
-        // An activation with a wrong secret.
+        // The activation has a wrong secret.
         let secret = Randomness.secret(count: 32)
         costs = []
         for id in [known, none, other] {

@@ -38,7 +38,7 @@ final class VerifierFixture: Sendable {
         alice = try #require(Subject("alice"))
     }
 
-    /// A second verifier on the same store, as in another process.
+    /// A second verifier on the same store, as in a second process.
     func anotherVerifier(policy: Policy = .standard) -> Verifier {
         let clock = clock
         let keys = keys
@@ -201,7 +201,7 @@ extension VerificationOutcome {
 }
 
 extension VerificationRequest {
-    /// Creates a request with everything that a client may say about a code.
+    /// Creates a request with all claims that a client may make about a code.
     init(
         _ code: PresentedCode, of subject: Subject, credential: CredentialID? = nil,
         counter: UInt64? = nil, device: Token? = nil, remembersDevice: Bool = false
@@ -215,7 +215,7 @@ extension VerificationRequest {
 }
 
 extension EnrolmentOutcome {
-    /// What was granted.
+    /// The grant of an accepted enrolment.
     func granted() throws -> Grant {
         guard case .granted(let grant) = self else { throw BenchError.refused }
         return grant

@@ -13,13 +13,13 @@ struct WindowTests {
     }
 
     @Test(
-        "T-08 T-11 N-10 each profile accepts codes up to the ends of its window, and none beyond",
+        "T-08 T-11 N-10 each profile accepts codes up to the ends of its window, and no codes beyond",
         arguments: WindowProfile.allCases)
     func ends(profile: WindowProfile) async throws {
         for steps in -3...3 {
             let fixture = try fixture(profile)
             let authenticator = try await fixture.enrolled()
-            // Far from the confirmation, which has spent its own step and all earlier ones.
+            // The time is far from the confirmation, which spent its own step and all earlier ones.
             fixture.clock.advance(seconds: 3_000)
             let outcome = try await fixture.verify(
                 authenticator.code(at: fixture.clock.now, steps: steps))
@@ -58,7 +58,7 @@ struct WindowTests {
         }
     }
 
-    @Test("T-10 the codes of all steps before a spent one are refused")
+    @Test("T-10 the codes of all steps before a spent step are refused")
     func stepsBefore() async throws {
         let fixture = try fixture(.wide)
         let authenticator = try await fixture.enrolled()
@@ -88,7 +88,7 @@ struct WindowTests {
         fixture.clock.now = UnixTime(seconds: Int64(pair.step) * 30)
         let code = try authenticator.code(pair.step)
         #expect(try await fixture.verify(code).acceptance?.offset == 0)
-        // The first of the two steps has left the window; the second one is at its end.
+        // The first of the two steps has left the window, and the second step is at its end.
         fixture.clock.advance(seconds: 60)
         #expect(try await fixture.verify(code).denial == .replayed)
     }
@@ -114,7 +114,7 @@ struct WindowTests {
     @Test("a code that matches two credentials counts as a use of only one of them")
     func sharedCode() async throws {
         let fixture = try fixture(.wide)
-        // A search found the second key: both have the same code 300 s after the start.
+        // A search found the second key: both keys have the same code 300 s after the start.
         let keys = ["a key of twenty byte", "another key 00716877"]
         var credentials: [TestAuthenticator] = []
         for key in keys {
@@ -130,7 +130,7 @@ struct WindowTests {
             if try await fixture.summary(authenticator.credential).lastUsedAt == now { used += 1 }
         }
         #expect(used == 1)
-        // The code is spent for both.
+        // The code is spent for both credentials.
         #expect(try await fixture.verify(codes[1]).denial == .replayed)
     }
 
@@ -191,7 +191,7 @@ struct WindowTests {
     }
 
     @Test(
-        "T-14 if a clock jumps a year ahead and back, no step up to the latest spent one is valid")
+        "T-14 if a clock jumps a year ahead and back, no step up to the latest spent step is valid")
     func leap() async throws {
         let fixture = try fixture(.wide)
         let authenticator = try await fixture.enrolled()
@@ -237,7 +237,7 @@ struct EqualCodes {
     /// The earlier of the two steps.
     let step: UInt64
 
-    /// The first pair that a search from step 1,000 found.
+    /// The first pair of steps that a search from step 1,000 found.
     static func known() throws -> EqualCodes {
         let key = SecretBytes(text: "equal codes in steps")
         let step: UInt64 = 1_171_997
@@ -252,11 +252,11 @@ struct EqualCodes {
 @Suite("Time steps")
 struct PeriodTests {
     @Test(
-        "T-03 a credential's time step is in its URI, and codes of another time step are refused",
+        "T-03 a credential's time step is in its URI, and codes of a different time step are refused",
         arguments: [30, 60])
     func otherPeriod(period: Int) async throws {
         let fixture = try VerifierFixture()
-        // Clock and key are fixed, so that no two codes can be equal by chance.
+        // The clock and the key are fixed, so that no two codes are equal by chance.
         let key = SecretBytes(text: "a key of twenty byte")
         let authenticator = try await fixture.enrol(.time(period: period), key: key)
         let step = try #require(TimeStep(period: Int64(period)))

@@ -117,7 +117,7 @@ def request_options(registration, name, special, passkey):
 
 
 def ceremony(origin, page, session, options, response):
-    """What a ceremony was given and what it returned; the options and the response as JSON texts."""
+    """The input and the result of a ceremony; the options and the response as JSON texts."""
     return {"origin": origin, **({"top_origin": page} if session else {}), "challenge": options["challenge"],
             "options": json.dumps(options), "response": json.dumps(response)}
 

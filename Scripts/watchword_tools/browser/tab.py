@@ -98,7 +98,7 @@ class Tab:
         raise AssertionError(f"not true within {DEADLINE} s: {condition}; the page shows: {self.text()}")
 
     def text(self):
-        """What the page shows."""
+        """The visible text of the page."""
         return self.value("document.body.innerText")
 
     def wait_for_text(self, text):

@@ -25,7 +25,7 @@ def missing_names(root):
 
 
 def contents(root, path):
-    """The text of a linked file; nothing if there is no such file, which is another complaint."""
+    """The text of a linked file; empty if there is no such file, which causes a different complaint."""
     return read(root, path) if os.path.isfile(os.path.join(root, path)) else None
 
 

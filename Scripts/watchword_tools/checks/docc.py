@@ -37,7 +37,7 @@ def pieces(text):
     """Splits a list of parameters at its own commas."""
     start = depth = 0
     for position, character in enumerate(text):
-        # The > of an arrow closes nothing.
+        # The > of an arrow closes no bracket.
         depth += (character in "([{<") - (character in ")]}" or character == ">" and text[position - 1] != "-")
         if character == "," and depth == 0:
             yield text[start:position]

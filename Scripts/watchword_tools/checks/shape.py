@@ -60,7 +60,7 @@ def error_types(codes):
     errors = {"Error"} | {name for kind, name, inherited in found if kind == "protocol" and "Error" in inherited}
     conforming = [(kind, name) for kind, name, inherited in found if kind != "protocol" and inherited & errors]
     declared = [name for kind, name in conforming if kind != "extension"]
-    # An extension can repeat what the declaration says.
+    # An extension can repeat the conformance of the declaration.
     return declared + sorted({name for kind, name in conforming if kind == "extension"} - {"Never", *declared})
 
 

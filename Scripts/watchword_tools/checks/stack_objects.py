@@ -25,16 +25,16 @@ for _register in REGISTERS[:8]:
     WHOLE["%" + _register[1] + "l"] = f"%{_register}"
 for _register in REGISTERS[8:]:
     WHOLE |= {f"%{_register}{part}": f"%{_register}" for part in "dwb"}
-# What a call may change.
+# The registers that a call may change.
 CALLERS = [f"%{register}" for register in ("rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11")]
 READS_ONLY = ("cmp", "test", "push", "ucomis", "comis", "bt")
 
-# What a register or a slot of the frame holds: unknown, zero, or the address of something in the frame.
+# The content of a register or a slot of the frame: unknown, zero, or an address in the frame.
 OTHER, ZERO, FRAME = range(3)
 
 
 def joined(first, second):
-    """What a place holds where two paths meet: an optional object is zero on one of them."""
+    """The content of a place at which two paths meet: on one path, an optional object is zero."""
     if first == second:
         return first
     return OTHER if OTHER in (first, second) else FRAME

@@ -19,7 +19,7 @@ class Authenticator:
     """Has at most one passkey, for ES256 and without attestation. It always reports that the user is present and verified."""
 
     def create(self, options, origin):
-        """What `navigator.credentials.create` returns, as JSON."""
+        """The result of `navigator.credentials.create`, as JSON."""
         self.identifier, self.key = secrets.token_bytes(32), ec.generate_private_key(ec.SECP256R1())
         self.user = options["user"]["id"]
         point = self.key.public_key().public_numbers()
@@ -35,7 +35,7 @@ class Authenticator:
             attestationObject=text(statement))
 
     def sign(self, options, origin):
-        """What `navigator.credentials.get` returns, as JSON."""
+        """The result of `navigator.credentials.get`, as JSON."""
         client_data, data = self._client_data("webauthn.get", options, origin), self._data(options["rpId"])
         signature = self.key.sign(data + hashlib.sha256(client_data).digest(), ec.ECDSA(hashes.SHA256()))
         return self._response(

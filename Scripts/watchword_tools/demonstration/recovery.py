@@ -16,7 +16,7 @@ WRONG_CODE = "AAAA-BBBB-CCCC-DDDD"
 
 
 class Story:
-    """`tell` prints what a step does, and `show` what came of it."""
+    """`tell` prints the action of a step, and `show` its result."""
 
     def __init__(self, application, server):
         self.application, self.server = application, server
@@ -29,7 +29,7 @@ class Story:
     def show(self, who, what, correct):
         print(f"{who}: {what}", flush=True)
         if not correct:
-            raise Unexpected("this is not what must happen here")
+            raise Unexpected("this step had an unexpected result")
 
     def show_page(self, page, title, items=()):
         """Shows the application's page, which must have this title."""

@@ -36,7 +36,7 @@ class Enrolment:
         """Imports the folder in one save, and returns the items that `watchword import` reports."""
         passwords = [word for file in password_files for word in ("--export-password-file", file)]
         output = self.run(["import", "--json", *passwords, "--", folder], may_refuse=True)
-        # An import that found nothing prints one object, which is about no item.
+        # An import that found nothing prints one object, which concerns no item.
         return [item for item in map(json.loads, output.splitlines()) if item["result"] != "failed"]
 
     def run(self, words, may_refuse=False):

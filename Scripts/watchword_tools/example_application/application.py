@@ -17,7 +17,7 @@ ENDED = "This step has ended: it is done, or it took longer than ten minutes. St
 LONGEST_BODY = 10_000
 # How long a recovery or a second proof may take, in seconds. The server waits as long for the proof.
 STEP = 600
-# Where a person goes who asked for this on the server's page, as soon as they are signed in.
+# The page after a sign-in, for each wish that a person can express on the server's page.
 WISHES = {"recovery-codes": "/codes", "passkey": "/passkeys"}
 
 
@@ -36,7 +36,7 @@ class Session:
 
 
 class Shop:
-    """What the application knows. `server` is the address of the server's pages; the first address of its
+    """The state of the application. `server` is the address of the server's pages; the first address of its
     `--return-to` is this application's `/back`."""
 
     def __init__(self, verifier, server, clock=time.monotonic):
@@ -99,14 +99,14 @@ class Handler(BaseHTTPRequestHandler):
             self.begin_session()
 
     def begin_session(self, **members):
-        """A new token for every change of what the session permits."""
+        """Begins a session with a new token, which every change of the session's rights needs."""
         self.shop.sessions.pop(self.token, None)
         self.token, self.session = secrets.token_urlsafe(32), Session()
         vars(self.session).update(members)
         self.shop.sessions[self.token] = self.session
 
     def begin_step(self, **members):
-        """A session that permits one step only, for a limited time."""
+        """Begins a session that permits only one step, for a limited time."""
         self.begin_session(end=self.shop.clock() + STEP, **members)
 
     def do_GET(self):
@@ -183,7 +183,7 @@ class Handler(BaseHTTPRequestHandler):
             self.go_to_enrolment(name)
 
     def returned(self, report):
-        """What a page of the server reports. Only a login ticket proves anything; everything else is a wish."""
+        """Handles the report of a page of the server. Only a login ticket proves anything; the rest is a wish."""
         location = "/"
         if report.get("state") == self.session.state:
             if "login" in report:

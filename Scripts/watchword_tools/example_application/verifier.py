@@ -55,7 +55,7 @@ class Verifier:
         return self._send("GET", f"/v1/subjects/{quote(subject, '')}/credentials")["credentials"]
 
     def has_credentials(self, subject):
-        """Whether the server knows this person. Revoked and pending credentials count too: somebody has the name."""
+        """Whether the server has credentials of this person. Revoked and pending ones count, because the name is taken."""
         return bool(self._credentials(subject))
 
     def passkeys(self, subject):

@@ -19,7 +19,7 @@ const response = await fetch("/returned", {method: "POST", body: JSON.stringify(
     headers: {"Content-Type": "application/json"}});
 location.replace((await response.json()).location);
 """,
-    # Lets the browser forget passkeys that have been removed. It does that only for pages of the passkeys' domain.
+    # Makes the browser forget removed passkeys, which works only on pages of the passkeys' domain.
     "/accepted.js": """
 const accepted = await (await fetch("/accepted")).json();
 if (accepted) {

@@ -1,1 +1,1 @@
-"""What Scripts/package writes besides the files of the project: the documents with their links, and SPDX lists."""
+"""The files in packages that Scripts/package writes itself: the documents with their links, and SPDX lists."""

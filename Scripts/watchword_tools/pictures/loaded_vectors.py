@@ -69,7 +69,7 @@ def put_maps(put, image):
     put("BMP", "run-lengths.bmp", magick(image("L", 0, 255), "x.bmp", "-type", "Palette", "-compress", "RLE"))
     for name, drawn in (("pbm", two), ("pgm", image("L", 0, 255)), ("ppm", image())):
         put("PNM", f"binary.{name}", magick(drawn, f"x.{name}"))
-        if name != "ppm":  # It would be large.
+        if name != "ppm":  # A plain PPM file would be large.
             put("PNM", f"plain.{name}", magick(drawn, f"x.{name}", "-compress", "none"))
 
 

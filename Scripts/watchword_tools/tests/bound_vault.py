@@ -43,13 +43,13 @@ def code_of(entry):
 
 
 class BoundVault:
-    """Binds records of a vault of format 2. The attributes are what a faulty program might write differently."""
+    """Binds records of a vault of format 2. The attributes are values that a faulty program might write."""
 
     device, secret = bytes(range(16)), bytes(range(32, 64))
     version, word, number, name = 4, "file", 3, "Jörgs Rechner".encode()
-    # What replaces the `vault` line in the associated data, the device's ID there, or all of it.
+    # Replacements for the `vault` line in the associated data, for the device's ID there, or for all of the data.
     inner_vault = inner_device = inner_data = None
-    # What replaces parameters of the entry's codes there.
+    # Replacements for parameters of the entry's codes there.
     code = {}
 
     def __init__(self, data, passphrase):
@@ -102,7 +102,7 @@ class BoundVault:
         return (self.inner_vault or self.vault["line"]) + " ".join(words).encode() + b"\n"
 
     def listed(self, place, box):
-        """What the manifest lists for the secret."""
+        """The bytes about the secret in the manifest."""
         secret = bytes.fromhex(self.entries[place]["secret"])
         fingerprint = hmac.digest(self.of_device(b"fingerprint"), secret, "sha256")[:16]
         device = self.device + bytes([self.number]) + string(self.name) + struct.pack(">Q", self.state(place))

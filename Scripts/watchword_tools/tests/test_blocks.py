@@ -25,7 +25,7 @@ echo a
 a
 ```
 """
-# A block, what the page says that it prints, and what the complaint about it contains.
+# A block, its output according to the page, and a part of the complaint.
 MISTAKES = {
     "other output": ("echo b\n", ["a"], "expected:\na\nactual:\nb"),
     "an error message": ("echo a; echo b >&2\n", ["a"], "actual:\na\nb"),

@@ -12,7 +12,7 @@ CODE = "ABCD-EFGH-IJKL-MNOP"
 
 
 class Recorder:
-    """Plays the server for the application, and records what it is asked to change."""
+    """Simulates the server for the application, and records the requested changes."""
 
     def __init__(self):
         self.calls = []

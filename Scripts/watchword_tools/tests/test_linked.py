@@ -1,4 +1,4 @@
-"""Tests of the rule which shared libraries a program may link."""
+"""Tests of the rule about the shared libraries that a program may link."""
 import unittest
 
 from watchword_tools.checks.linked import LINKED, complaints, libraries

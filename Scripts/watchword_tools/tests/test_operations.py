@@ -1,4 +1,4 @@
-"""Tests that Operations.md, the alert rules and the dashboard name what the server's code names."""
+"""Tests that Operations.md, the alert rules and the dashboard use the names in the server's code."""
 import re
 import unittest
 

@@ -1,4 +1,4 @@
-"""Tests of what Scripts/package writes besides the files of the project, and of the list of packages."""
+"""Tests of the files that Scripts/package writes itself, and of the list of packages."""
 import datetime
 import re
 import unittest

@@ -96,7 +96,7 @@ class PerspectiveTests(unittest.TestCase):
 
 @unittest.skipIf(missing, missing)
 class StoredPictureTests(unittest.TestCase):
-    """The stored pictures are made again. Another version of an encoder may choose other bytes."""
+    """Makes the stored pictures again. A different version of an encoder may choose other bytes."""
 
     def compare(self, make, folder, description):
         with tempfile.TemporaryDirectory() as temporary:

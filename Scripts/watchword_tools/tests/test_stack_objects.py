@@ -3,7 +3,7 @@ import unittest
 
 from watchword_tools.checks.stack_objects import freed_stack_objects
 
-# Each is what comes before the call, in the notation of objdump.
+# Each is the code before the call, in the notation of objdump.
 STACK = {
     "an address relative to the stack pointer": ["lea    0x60(%rsp),%rdi"],
     "the stack pointer's own address": ["lea    (%rsp),%rdi"],

@@ -188,7 +188,7 @@ class SlotTests(unittest.TestCase):
 
 
 class VerificationTests(unittest.TestCase):
-    """Tests `verify` with the vault key, so that only the rule in question refuses."""
+    """Tests `verify` with the vault key, so that only the tested rule can refuse."""
 
     def setUp(self):
         self.vault = parse(vault_bytes("every-kind"))

@@ -30,7 +30,7 @@ def read_manifest(vault, key):
 
 
 def read_history(fields, generation):
-    """Reads the saves of the file; the newest is the one with this generation."""
+    """Reads the saves of the file; the newest save has this generation."""
     count = fields.number(4)
     expect(1 <= count <= 512, "manifest")
     saves = [{"generation": fields.number(8), "id": fields.take(8).hex()} for _ in range(count)]

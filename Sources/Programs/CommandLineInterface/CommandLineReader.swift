@@ -41,8 +41,8 @@ struct CommandLineReader {
         // The verb is nearly always first; in that case, no other verb's options are needed.
         let leading = Array(arguments.prefix { !$0.hasPrefix("-") })
         if let found = found(leading, in: arguments, table, isReversed: false) { return found }
-        // Until the verb is known, some options are ambiguous: they take a value with one verb and
-        // none with another (`add --qr FILE`, `show --qr`). Both interpretations are tried.
+        // Until the verb is known, some options are ambiguous: they take a value with one verb but
+        // not with a different one (`add --qr FILE`, `show --qr`). Both interpretations are tried.
         let readers = [false, true].lazy.map { isReversed in
             CommandLineReader(
                 sorting: arguments,
@@ -59,7 +59,7 @@ struct CommandLineReader {
 
     /// The verb that `words` begin with, and `arguments` interpreted with its options.
     ///
-    /// Returns `nil` if that interpretation leads to another verb.
+    /// Returns `nil` if that interpretation leads to a different verb.
     private static func found(
         _ words: [String], in arguments: [String], _ table: VerbTable, isReversed: Bool
     ) -> (VerbTable.Named, CommandLineReader)? {
@@ -211,7 +211,7 @@ package enum ArgumentParser<Verb: ProgramVerb> {
     package enum Request: Sendable {
         case run(Verb, ParsedArguments)
         case version
-        /// The page of a verb, or of the program.
+        /// The help page of a verb; without one, that of the program.
         case help(Verb?)
         /// The lines to print for a completion script.
         case completions([String])
@@ -219,7 +219,7 @@ package enum ArgumentParser<Verb: ProgramVerb> {
 
     /// Whether `arguments`, which may be invalid, ask for JSON.
     package static func wantsJSON(_ arguments: [String]) -> Bool {
-        // A completion script would offer it.
+        // A completion script would offer the error object as a candidate.
         guard arguments.first != CompletionRequest.verb else { return false }
         return arguments.prefix { $0 != "--" }.contains("--" + Option.json.name)
     }

@@ -14,16 +14,15 @@ package struct Option: Hashable, Sendable {
         case optionalChoice([String], String)
         /// A value that begins with one of these words, with this placeholder.
         case beginning([String], String)
-        /// Any value, with this placeholder; for completions, the command that prints names prints
-        /// the known values with the option that is named last.
+        /// Any value, with this placeholder; completions take the known values from the command
+        /// that prints names, run with the last option.
         case listed(String, by: String)
     }
 
     /// The name without the dashes.
     package let name: String
-    /// The one-letter form, if there is one.
+    /// The one-letter form; `nil` if the option has none.
     package let short: Character?
-    /// The kind of value.
     package let value: Value
     /// Whether the option can also be set by an environment variable.
     package private(set) var isInEnvironment = false
@@ -31,7 +30,7 @@ package struct Option: Hashable, Sendable {
     package private(set) var isRepeatable = false
     private let ownPlaceholder: String?
 
-    /// Creates an option.
+    /// Describes an option on the command line.
     ///
     /// - Parameter placeholder: replaces the list of a choice's words in help pages.
     package init(
@@ -89,7 +88,7 @@ package struct Option: Hashable, Sendable {
         "WATCHWORD_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
     }
 
-    // Options are identified by name: a verb can define one differently.
+    // Options are identified by name, because verbs can define the same option differently.
     package static func == (left: Option, right: Option) -> Bool { left.name == right.name }
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
@@ -115,10 +114,9 @@ package enum Operands: Sendable {
     case someNames
     case paths
     case optionalPaths
-    /// One file.
     case file
     case optionalFile
-    /// Another operand, with this placeholder.
+    /// A different operand, with this placeholder.
     case one(String)
     case oneAndOptionalName(String)
     case nameAndNewName

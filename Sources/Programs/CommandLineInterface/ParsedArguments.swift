@@ -1,12 +1,10 @@
 /// A valid command line: its options and its operands.
 package struct ParsedArguments: Sendable {
-    /// The verb's entry.
     package let entry: VerbEntry
-    /// The operands.
     package let operands: [String]
-    /// The options on the command line; only a repeatable one occurs more than once.
+    /// The options on the command line; only repeatable options occur more than once.
     package let given: [GivenOption]
-    /// The options that the verb accepts, with the global ones.
+    /// The options of the verb and the global options.
     private let accepted: [Option]
     private let environment: @Sendable (String) -> String?
 
@@ -21,22 +19,21 @@ package struct ParsedArguments: Sendable {
         self.environment = environment
     }
 
-    /// The same command line with more options, which it must not have yet.
+    /// The same command line with additional options, none of which it has already.
     package func adding(_ more: [GivenOption]) -> ParsedArguments {
         ParsedArguments(
             entry: entry, accepting: accepted, operands: operands, given: given + more,
             environment: environment)
     }
 
-    /// The same command line, but the environment also sets these options, which its verb does not
-    /// have.
+    /// The same command line, for which the environment also sets these options, although the verb
+    /// does not have them.
     package func accepting(_ more: [Option]) -> ParsedArguments {
         ParsedArguments(
             entry: entry, accepting: accepted + more, operands: operands, given: given,
             environment: environment)
     }
 
-    /// The value of `option` on the command line.
     package func given(_ option: Option) -> String? { given.first { $0.option == option }?.value }
 
     /// All values of a repeatable option on the command line.
@@ -114,7 +111,6 @@ package struct ParsedArguments: Sendable {
 package struct GivenOption: Sendable {
     /// The option as the verb defines it.
     package let option: Option
-    /// The value; empty for a flag.
     package let value: String
 
     package init(option: Option, value: String) {
@@ -122,7 +118,7 @@ package struct GivenOption: Sendable {
         self.value = value
     }
 
-    /// The option with the operand that was probably meant to be its optional value.
+    /// The option with one of the operands, which was probably meant to be its optional value.
     func attaching(oneOf operands: [String]) -> String? {
         guard value.isEmpty, case .optionalChoice(let words, _) = option.value else { return nil }
         return words.first(where: operands.contains).map { "--\(option.name)=\($0)" }

@@ -9,7 +9,7 @@ package struct Timestamp: Hashable, Sendable {
 
     /// Parses whole seconds (`1763687370`, `-1`) or RFC 3339 (`2026-11-21T01:09:30Z`).
     ///
-    /// A fraction of a second is discarded. `nil` if `text` is neither.
+    /// A fraction of a second is discarded. Returns `nil` for any other text.
     package init?(parsing text: String) {
         if let seconds = Int64(text), !text.hasPrefix("+") {
             unixTime = seconds

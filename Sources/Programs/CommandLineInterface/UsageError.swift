@@ -11,26 +11,25 @@ package enum UsageError: Error, Hashable, Sendable {
     case inapplicableOption(String, verb: String)
     case duplicateOption(String)
     case missingValue(String)
-    /// An option without which the verb cannot work, with its values if it takes several of a few.
+    /// A required option, with its values if it takes several from a short list.
     case missingOption(String, values: [String] = [])
     case unexpectedValue(String)
     case badValue(String, expected: String)
-    /// An environment variable has an invalid value.
     case badVariable(String, expected: String)
     case missingOperand(String)
     case badOperand(String, expected: String)
-    /// An entry name that is empty.
     case emptyName
-    /// A secret in the place of an operand with this placeholder.
+    /// A secret in the position of the operand with this placeholder.
     case secretAsOperand(String, SecretForm)
-    /// More operands than the verb takes; `meant` is an option with one of them as its value.
+    /// There are more operands than the verb takes; `meant` is an option with one of these operands
+    /// as its value.
     case tooManyOperands(verb: String, meant: String? = nil)
     case conflict(String, String)
     case needs(String, with: String)
     case needsOneOf([String])
-    /// The option is given together with an entry that already specifies it.
+    /// The entry on the command line already specifies this option's value.
     case specifiedByEntry(String)
-    /// The option is given together with a key URI that already specifies it.
+    /// The key URI already specifies this option's value.
     case specifiedByURI(String)
     case twoReadersOfStandardInput
     /// Only completion scripts use this verb.
@@ -80,7 +79,7 @@ extension UsageError {
         }
     }
 
-    /// The form of an option that takes several of these values.
+    /// The value of an option that takes several of these words.
     package static func list(of values: [String]) -> String {
         "one or more of \(values.joined(separator: ", ")), separated by commas"
     }
@@ -91,11 +90,11 @@ extension UsageError {
     }
 }
 
-/// The form of a secret in the command line.
+/// The kind of secret in a command-line argument.
 package enum SecretForm: Hashable, Sendable {
     /// An `otpauth://` URI.
     case keyURI
-    /// Another URI that contains keys, such as a part of an export.
+    /// A different URI that contains keys, such as a part of an export.
     case exportURI
     /// A key in Base32.
     case key

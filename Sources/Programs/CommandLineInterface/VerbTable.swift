@@ -3,7 +3,7 @@
 /// The command-line reader uses this table, not the program's own verb type: generic code
 /// instantiates its type metadata at run time, which takes longer than everything else here.
 struct VerbTable {
-    /// A verb, and the number of words in its name.
+    /// A verb's index, and the number of words in its name.
     struct Named {
         let place: Int
         let words: Int
@@ -20,7 +20,7 @@ struct VerbTable {
         self.readHelp = readHelp
     }
 
-    /// The help of the program, which is read only when it is needed.
+    /// The help of the program, read only when needed.
     var help: HelpDocument { readHelp() }
 
     /// The words on the command line for each verb.
@@ -70,12 +70,11 @@ struct VerbTable {
 /// The options that an argument can refer to while a command line is being read.
 struct KnownOptions {
     let table: VerbTable
-    /// The options to look at first: the verb's own, once the verb is known.
+    /// The options to search first: the verb's own, once the verb is known.
     let preferred: [Option]
-    /// Whether the last verb's option wins if several verbs have one with the same name.
+    /// Whether the last verb takes precedence if several verbs have an option with the same name.
     let isReversed: Bool
 
-    /// The first option that matches.
     func first(where isMeant: (Option) -> Bool) -> Option? {
         if let option = preferred.first(where: isMeant) { return option }
         // The global options come first anyway, and building the whole list is slow.
@@ -85,15 +84,14 @@ struct KnownOptions {
     }
 }
 
-/// What a verb accepts on the command line.
+/// The name, operands and options of a verb.
 package struct VerbEntry: Sendable {
     /// The word or words on the command line.
     package let name: String
     package let operands: Operands
-    // Lists are made when they are needed, because most runs need only one.
+    // Lists are made on demand, because most runs need only one.
     private let makeOptions: @Sendable () -> [Option]
 
-    /// Creates an entry.
     package init(
         _ name: String, _ operands: Operands, options: @escaping @Sendable () -> [Option]
     ) {
@@ -111,13 +109,11 @@ package struct VerbEntry: Sendable {
 /// `allCases` is the table of all verbs. The parser, the help pages, the manual and the completions
 /// are generated from it and from the program's documents.
 package protocol ProgramVerb: CaseIterable, Sendable where AllCases == [Self] {
-    /// The program's name.
     static var program: String { get }
     /// The options that every verb accepts.
     static var global: [Option] { get }
     /// The text of the help pages and the manual.
     static var documents: ProgramDocuments { get }
-    /// The verb's name, operands and options.
     var entry: VerbEntry { get }
     /// Performs checks that are specific to this program.
     static func check(_ arguments: ParsedArguments) throws(UsageError)

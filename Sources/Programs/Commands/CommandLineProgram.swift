@@ -17,7 +17,7 @@ public enum CommandLineProgram {
 }
 
 extension Session {
-    /// Runs a command; an error of the vault that names no place concerns this command's vault.
+    /// Runs a command; an error of the vault without a place concerns this command's vault.
     fileprivate func run(_ verb: Verb) throws -> ExitCode {
         do { return try verb.run(self) } catch let error as VaultError {
             throw CommandFailure.at(VisibleText.of(try vaultPath()), error)
@@ -39,7 +39,7 @@ struct Session {
         try givenMoment() ?? SystemClock.unixTime()
     }
 
-    /// The time that `--at` names; `nil` if it was not given.
+    /// The time of `--at`; `nil` if the option was not given.
     func givenMoment() throws -> Int64? {
         guard let text = arguments[.at] else { return nil }
         return try moment(of: .at, text)
@@ -54,7 +54,7 @@ struct Session {
         return timestamp.unixTime
     }
 
-    /// Whether to ask the user to choose, rather than refuse.
+    /// Whether the user is asked to choose; otherwise the command fails.
     var canAskToChoose: Bool {
         printer.outputIsTerminal && StandardStream.input.isTerminal && !wantsJSON
     }

@@ -8,7 +8,7 @@ import WatchwordSystem
 /// The commands, each of which is a task for the server.
 enum EnrolCommand {
     static func add(_ session: EnrolSession) throws -> ExitCode {
-        // The administrator has named the authenticator of a ticket.
+        // The ticket already contains the authenticator's name, which the administrator chose.
         try session.arguments.forbid(.ticket, .name)
         let name = session.arguments[.name] ?? ""
         guard name.utf8.count <= EnrolmentTask.longestName else {
@@ -85,7 +85,7 @@ enum EnrolCommand {
 }
 
 extension OwnCredential {
-    /// The members of an object in JSON, as in the API.
+    /// The members of a JSON object, as in the API.
     fileprivate var members: [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [
             ("id", .text(id)), ("type", .text(kind)), ("state", .text(state)),

@@ -3,11 +3,11 @@ import LocalEnrolment
 import QRDrawing
 import WatchwordSystem
 
-/// Why a command failed.
+/// The reason why a command failed.
 enum EnrolFailure: ProgramFailure {
     /// The socket at this path cannot be used.
     case socket(String, SystemCallFailure)
-    /// Others than root could have made the socket at this path.
+    /// Users other than root could have made the socket at this path.
     case notTheServer(String)
     case refused(TaskRefusal)
     case terminal(TerminalError)

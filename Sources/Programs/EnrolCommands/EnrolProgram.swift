@@ -14,7 +14,7 @@ public enum EnrolProgram {
     }
 }
 
-/// One run of a command: its arguments and its output.
+/// One run of a command, with its arguments and output.
 struct EnrolSession: Sendable {
     let arguments: ParsedArguments
     let printer: Printer<EnrolFailure>

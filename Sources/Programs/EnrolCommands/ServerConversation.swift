@@ -5,30 +5,29 @@ import WatchwordSystem
 
 /// A conversation with the server about the user's own credentials.
 final class ServerConversation {
-    /// What the server shows.
+    /// The result that the server sends.
     enum Result {
         case credentials([OwnCredential])
         case key(SecretBytes)
         case recoveryCodes([SecretBytes])
     }
 
-    /// The server's socket.
     static let standardPath = "/run/watchword/enrol"
 
     private let path: String
     private let file: FileDescriptor
     private let frames: FrameConnection
 
-    /// How long the server may take for a decision.
+    /// The time limit for a decision of the server.
     private static let timeout = Duration.seconds(60)
-    /// How long the modules may take, with the user's answers.
+    /// The time limit for the modules, including the user's answers.
     private static let timeoutOfModules = Duration.seconds(60)
     /// The longest answer in bytes, with its line ending.
     private static let longestAnswer = 256
 
     /// Connects to the server.
     ///
-    /// - Parameter path: the server's socket, if it is not at its usual place.
+    /// - Parameter path: the server's socket; `nil` for the usual place.
     init(_ path: String?) throws {
         self.path = path ?? Self.standardPath
         do throws(SystemCallFailure) {
@@ -38,7 +37,7 @@ final class ServerConversation {
         } catch {
             throw EnrolFailure.socket(self.path, error)
         }
-        // Nobody but root can put a socket there, to ask for the login password.
+        // Only root can put a socket there, so no other program can ask for the login password.
         guard path != nil || SystemFolder.isRoots("/run/watchword") else {
             throw EnrolFailure.notTheServer(self.path)
         }
@@ -61,8 +60,8 @@ final class ServerConversation {
         }
     }
 
-    /// Lets the modules ask for the login password; the server learns their verdict from them, and
-    /// then goes on.
+    /// Lets the modules ask for the login password; the server gets the verdict from the modules,
+    /// and continues.
     private func answerModules() throws {
         let deadline = Moment.now + Self.timeoutOfModules
         let terminal = ModuleTerminal(
@@ -88,8 +87,8 @@ final class ServerConversation {
             case .terminal(let failure): throw EnrolFailure.terminal(.system(failure))
             case .cancelled, .timedOut: throw EnrolFailure.noAnswer
             case .ended: throw EnrolFailure.socket(path, .connectionLost)
-            // They were not started, or failed. What the server says about it may have been taken
-            // for a message of theirs.
+            // The modules were not started, or failed. The server's message about this may have
+            // been mistaken for a message of the modules.
             default: throw EnrolFailure.refused(.noPasswordCheck)
             }
         }
@@ -98,7 +97,7 @@ final class ServerConversation {
     private func answer(to question: EnrolmentQuestion, isRepeated: Bool) throws -> SecretBytes {
         var outcome = Terminal.PromptOutcome.timedOut
         let text = EnrolMessages.prompt(for: question, isRepeated: isRepeated)
-        // A ticket is spent by then.
+        // A ticket has been spent at this point.
         let unconfirmed = question == .firstCode ? EnrolFailure.refused(.notConfirmed) : nil
         let answer: SecretBytes
         do {
@@ -116,14 +115,14 @@ final class ServerConversation {
             }
             throw unconfirmed
         }
-        // The server does not wait any longer.
+        // The server no longer waits for the answer.
         guard case .answered = outcome else { throw unconfirmed ?? .noAnswer }
         return answer
     }
 
     private func send(_ request: EnrolmentRequest) throws {
         do throws(SystemCallFailure) {
-            // If the server has closed the connection, it may have said why.
+            // If the server has closed the connection, it may have sent the reason.
             try SystemCallFailure.nilIf(
                 \.isConnectionLost, frames.send(FrameWriter(request), timeout: Self.timeout))
         } catch {

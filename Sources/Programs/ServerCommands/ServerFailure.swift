@@ -9,7 +9,7 @@ import Verification
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Why a command failed: where, and the error of the part that failed.
+/// The reason why a command failed: the place and the underlying error.
 ///
 /// Errors that need no place are thrown as they are; ``report(on:)`` lists them.
 enum ServerFailure: ProgramFailure {
@@ -21,11 +21,11 @@ enum ServerFailure: ProgramFailure {
     case settingsFile(String, SettingsFile.Fault)
     /// The database lacks events that this file records.
     case rolledBack(String)
-    /// The last event that this file names is not one of the database.
+    /// The last event in this file is not in the database.
     case otherEvents(String)
-    /// The file for events does not end with one.
+    /// The last line of the file for events is not an event.
     case notEvents(String)
-    /// The journal of systemd does not accept an event.
+    /// The journal of systemd rejected an event.
     case journal(SystemCallFailure)
     /// Other machines have different keys under these numbers.
     case conflictingKeys(String, [KeyID])
@@ -43,11 +43,10 @@ enum ServerFailure: ProgramFailure {
     case lostExport(String, HelperLoss)
     /// The file is an app's export, not a server's file.
     case notAServerFile(String, ExportFormat)
-    /// The file of a PAM module has another module's format.
+    /// The file of a PAM module has the format of a different module.
     case otherFormat(String, ExportFormat)
     /// The file system does not answer.
     case slowFile(String)
-    /// Only root can read the files of all users.
     case needsRoot
     /// The file does not name its user.
     case needsSubject(String)
@@ -61,16 +60,17 @@ enum ServerFailure: ProgramFailure {
     /// Health and metrics would be sent over the network without encryption.
     case plainOperations(String)
     case listener(String, ListenerFailure)
-    /// A socket for programs on this machine, by its path or the name under which it is passed.
+    /// A socket for programs on this machine, identified by its path or by the name under which it
+    /// is passed.
     case socket(String, LocalSocketFault)
     /// This machine has no name that can be a realm.
     case noRealm
     /// The limit on open files leaves too few connections.
     case tooFewFiles(Int, needed: Int)
     case noSuchClient
-    /// The client is revoked, which is final.
+    /// The client is permanently revoked.
     case clientRevoked
-    /// Another active client has this name.
+    /// A different active client has this name.
     case clientNameTaken
     /// The name is too long, or could be confused with an id.
     case badClientName
@@ -81,9 +81,8 @@ enum ServerFailure: ProgramFailure {
     case notAList(String, line: Int)
     /// The file contains no checkpoint, or an invalid one.
     case noCheckpoint(String)
-    /// The output file already exists.
     case exists(String)
-    /// A question got no answer.
+    /// A question was not answered.
     case noAnswer(TerminalError)
     case standardOutput(SystemCallFailure)
 
@@ -96,13 +95,13 @@ enum ServerFailure: ProgramFailure {
     case problem(HelperResponse.Problem, at: ServerAddress?)
     /// The request failed in this process, with this cause.
     case failedHere(String)
-    /// The response is not that of the route.
+    /// The response does not have the form that the route defines.
     case badResponse
     case noSuchSubject
     case noSuchCredential
-    /// No credential of the subject makes attempts wait.
+    /// No credential of the subject is locked out.
     case nothingToUnlock
-    /// The first code was wrong too often.
+    /// The first code was wrong too many times.
     case notConfirmed
     case terminal(TerminalError)
 }
@@ -190,7 +189,7 @@ extension ExitCode {
     }
 }
 
-/// Calls a function, and adds to its error what it concerns.
+/// Calls a function, and converts its error to a failure that names the place.
 func naming<Result: ~Copyable, Failure: Error>(
     _ call: @autoclosure () throws(Failure) -> Result, _ failure: (Failure) -> ServerFailure
 ) throws -> Result {

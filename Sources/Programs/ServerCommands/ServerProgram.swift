@@ -19,7 +19,7 @@ public enum ServerProgram {
     }
 }
 
-/// One run of a command: its arguments and its output.
+/// One run of a command, with its arguments and output.
 struct ServerSession: Sendable {
     let arguments: ServerArguments
     let printer: Printer<ServerFailure>
@@ -30,7 +30,7 @@ struct ServerSession: Sendable {
     var operand: String { arguments.operands.first ?? "" }
 }
 
-/// The store, the keys and the verifier that uses them.
+/// The store and the keys, and the verifier that uses both.
 struct ServerContext: Sendable {
     let keys: KeyFile
     let store: any ServedDatabase
@@ -52,7 +52,8 @@ struct ServerContext: Sendable {
     /// Opens the database and the key file.
     ///
     /// - Parameters:
-    ///   - opened: the key file, if it is open: the server's user may not be able to open it again.
+    ///   - opened: the key file if it is already open, because the server's user may not be able to
+    ///     open it again.
     ///   - making: whether to create what is missing.
     static func open(
         _ places: ServerPaths, _ opened: KeyFile? = nil, policy: Policy = .standard, making: Bool
@@ -67,7 +68,7 @@ struct ServerContext: Sendable {
         return context
     }
 
-    /// What was created, where, and what to do next; empty if everything existed.
+    /// The created files, their locations, and the next steps; empty if everything existed.
     var creation: [(String, String)] {
         guard isNew else { return [] }
         return [
@@ -82,7 +83,7 @@ struct ServerContext: Sendable {
         lastCheckpoint.set(Self.now())
     }
 
-    /// How the database is cared for.
+    /// The state of the backups and checkpoints, for the metrics.
     var upkeep: Upkeep {
         var upkeep = Upkeep()
         upkeep.lastBackup = places.lastBackup
@@ -98,14 +99,15 @@ struct ServerContext: Sendable {
         store.close()
     }
 
-    /// The wall clock, or that of the tests.
+    /// The wall clock, or the clock of the tests.
     @Sendable static func now() -> UnixTime {
         if let clock = TestClock.current { return clock.now }
         return UnixTime(milliseconds: SystemClock.unixMilliseconds())
     }
 }
 
-/// When the ends of the event chains were last recorded; at first, when the database was opened.
+/// The time when the ends of the event chains were last recorded; initially, when the database was
+/// opened.
 private final class CheckpointTime: Sendable {
     private let time = Mutex(ServerContext.now())
     var value: UnixTime { time.withLock { $0 } }

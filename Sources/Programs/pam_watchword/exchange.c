@@ -13,11 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/// The sockets, which a systemd unit each makes: that of root's programs, and that of all others.
+/// The sockets, each made by a systemd unit: one for root's programs, and one for all others.
 static const char roots_socket[] = "/run/watchword/pam";
 static const char own_socket[] = "/run/watchword/self";
 
-/// Milliseconds of a clock that nobody sets.
+/// The time in milliseconds, from a clock that cannot be set.
 static long long now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -46,7 +46,7 @@ static bool wait_for(int socket, short events, long long deadline) {
 
 static bool send_message(int socket, const unsigned char *bytes, size_t size, long long deadline) {
     while (size > 0) {
-        // Without SIGPIPE if the other side has closed the connection: the host may not expect one.
+        // Avoid SIGPIPE if the other side has closed the connection, because the host may not expect this signal.
         ssize_t count = send(socket, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (count >= 0) {
             bytes += count;
@@ -89,8 +89,8 @@ static int connect_to(const char *path, long long deadline, struct complaint *co
     int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     long long left;
     while (file >= 0 && time_left(deadline, &left)) {
-        // Not a non-blocking call: that fails while the server's queue is full, and nothing tells when it has
-        // room again. A blocking one waits for room, but not for longer than this.
+        // A non-blocking call would fail while the server's queue is full, and could not wait for room. A
+        // blocking call waits for room, but not longer than this limit.
         struct timeval most = {.tv_sec = left / 1000, .tv_usec = left % 1000 * 1000};
         if (setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most) != 0) break;
         if (connect(file, (struct sockaddr *)&address, sizeof address) == 0) return file;

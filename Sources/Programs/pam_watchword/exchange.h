@@ -6,12 +6,12 @@
 
 enum { longest_complaint = 256 };
 
-/// What went wrong, for the system log: printable, and without anything that a person typed.
+/// The description of a fault for the system log: printable, and without input from a person.
 struct complaint {
     char text[longest_complaint];
 };
 
-/// Asks the server of this machine, or the one that the options name; false, with a complaint, if there is
+/// Asks the server of this machine, or the server in the options; false, with a complaint, if there is
 /// no valid response.
 bool exchange(
     const struct options *options, const struct request *request, struct response *response,

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// Where the package puts it. A fixed path in root's folders, so that nobody else chooses the program.
+/// The path in the package: a fixed path in root's folders, so that only root can choose the program.
 static const char program[] = "/usr/libexec/watchword/watchword-pam-remote";
 
 /// A copy of this process, without the handlers that libraries register, and without a signal to the parent
@@ -18,7 +18,7 @@ static long copy_process(void) {
     return syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
 }
 
-/// In the second copy: becomes the helper.
+/// Runs in the second copy, and becomes the helper.
 static void become_helper(int messages, int complaints, const char *const *arguments) {
     static const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", NULL};
     struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -30,8 +30,8 @@ static void become_helper(int messages, int complaints, const char *const *argum
     int input = fcntl(messages, F_DUPFD, 3), errors = fcntl(complaints, F_DUPFD, 3);
     if (dup2(input, 0) < 0 || dup2(input, 1) < 0 || dup2(errors, 2) < 0) _exit(6);
     if (close_range(3, ~0U, 0) != 0 || chdir("/") != 0 || setsid() < 0) _exit(6);
-    // `su` and the like run as root on behalf of a user. The calls of the C library would wait for the
-    // threads of the process that this is a copy of.
+    // `su` and similar programs run as root on behalf of a user. The functions of the C library would wait for
+    // the threads of the original process.
     if (geteuid() == 0 &&
         (syscall(SYS_setgroups, 0, NULL) != 0 || syscall(SYS_setresgid, 0, 0, 0) != 0 ||
          syscall(SYS_setresuid, 0, 0, 0) != 0))

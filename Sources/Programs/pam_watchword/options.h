@@ -9,12 +9,12 @@ struct options {
     bool try_first_pass;
     /// Tells the person why a code was denied.
     bool reasons;
-    /// How many digits the codes have that are typed behind a password; 0 if they are typed alone.
+    /// The number of digits in a code that is typed after a password; 0 if codes are typed alone.
     unsigned digits;
-    /// Seconds.
+    /// The time limit for the server's response, in seconds.
     unsigned timeout;
     const char *prompt;
-    /// NULL: what the program tells libpam.
+    /// NULL: the service name that the program gives to libpam.
     const char *service;
     /// NULL: the standard socket.
     const char *socket;
@@ -23,5 +23,5 @@ struct options {
     const char *key, *ca, *realm;
 };
 
-/// Reads the options; returns NULL, or the one that is wrong.
+/// Reads the options; returns the first wrong option, or NULL.
 const char *read_options(int count, const char *const *arguments, struct options *options);

@@ -15,7 +15,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/// What is asked about, and how.
+/// A login that is checked.
 struct login {
     pam_handle_t *pam;
     struct options options;
@@ -58,8 +58,8 @@ static void explain(const struct login *login, struct response response) {
 }
 
 static int verify(struct login *login, const char *text) {
-    // What cannot be a code stays here: it may be a password, with which sshd answers every prompt in its method of
-    // that name. The server needs the same time to deny the mark.
+    // Text that cannot be a code is not sent: it may be a password, with which sshd answers every prompt in its
+    // method of that name. The server needs the same time to deny the question mark.
     bool is_code = is_like_code(text) && strlen(text) <= longest_code;
     login->request.operation = operation_verify;
     login->request.code = is_code ? text : "?";
@@ -82,15 +82,15 @@ static int verify_typed(struct login *login, char *text) {
         strcpy(code, text + start);
         explicit_bzero(text + start, strlen(code));
     }
-    // Also if the code turns out to be wrong: a `required` module hides which of the two was. Without a
-    // password, the next modules ask for one.
+    // Pass the password on even if the code is wrong: a `required` module hides which of the two was wrong.
+    // Without a password, the next modules ask for one.
     int result = pam_set_item(login->pam, PAM_AUTHTOK, *text ? text : NULL);
     if (result == PAM_SUCCESS) result = verify(login, code);
     explicit_bzero(code, sizeof code);
     return result;
 }
 
-/// Whether an earlier module got a text that contains what this one wants.
+/// Whether the text from an earlier module has the form that this module expects.
 static bool is_usable(const char *text, unsigned digits) {
     return digits == 0 ? is_like_code(text) : start_of_code(text, digits) >= 0;
 }
@@ -134,7 +134,7 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pam, int flags, int count, const 
     const char *user = NULL;
     int result = pam_get_user(pam, &user, NULL);
     if (result != PAM_SUCCESS || !user) return result == PAM_CONV_AGAIN ? PAM_INCOMPLETE : PAM_CONV_ERR;
-    // Some databases ignore case and domains: Alice must not be somebody else than alice, who is enrolled.
+    // Some databases ignore case and domains: Alice must not pass as a different user than alice, who is enrolled.
     const struct passwd *account = pam_modutil_getpwnam(pam, user);
     if (account) user = account->pw_name;
     if (!is_possible_name(user)) return PAM_USER_UNKNOWN;
@@ -146,7 +146,7 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pam, int flags, int count, const 
         .code = "",
     };
     if (login.options.nullok) {
-        // Unknown users are asked about too, so that the time until the prompt does not tell who exists.
+        // Unknown users are asked about too, so that the time until the prompt does not reveal which users exist.
         switch (ask(&login).verdict) {
         case verdict_enrolled: break;
         case verdict_never_enrolled:

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// The text for `errno`, which is never NULL: that would mean that there is no fault.
+/// The text for `errno`; never NULL, because NULL would mean that there is no fault.
 static const char *system_fault(void) {
     const char *text = strerrordesc_np(errno);
     return text ? text : "an unknown error";
@@ -24,7 +24,7 @@ static int step(int folder, const char *name) {
 
 const char *fault_of_socket(const char *path) {
     char parts[108];  // the size of a socket's path
-    if (*path != '/' || strlen(path) >= sizeof parts) return "not a path of a socket";
+    if (*path != '/' || strlen(path) >= sizeof parts) return "not the path of a socket";
     strcpy(parts, path);
     char *rest = NULL;
     const char *name = strtok_r(parts, "/", &rest), *fault = NULL;
@@ -32,9 +32,9 @@ const char *fault_of_socket(const char *path) {
     for (; place >= 0 && name && !fault; name = strtok_r(NULL, "/", &rest)) {
         struct stat folder;
         if (fstat(place, &folder) != 0) fault = system_fault();
-        else if (!S_ISDIR(folder.st_mode)) fault = "a folder on the way is a link or a file";
-        else if (folder.st_uid != 0) fault = "a folder on the way does not belong to root";
-        else if (folder.st_mode & (S_IWGRP | S_IWOTH)) fault = "others than root can write to a folder on the way";
+        else if (!S_ISDIR(folder.st_mode)) fault = "a folder in the path is a link or a file";
+        else if (folder.st_uid != 0) fault = "a folder in the path does not belong to root";
+        else if (folder.st_mode & (S_IWGRP | S_IWOTH)) fault = "non-root users can write to a folder in the path";
         if (!fault) place = step(place, name);
     }
     if (place < 0) return system_fault();

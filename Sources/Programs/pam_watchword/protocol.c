@@ -17,13 +17,13 @@ enum {
     place_of_zeros = 10,
 };
 
-/// Writes a text behind its length.
+/// Writes the length of a text, and then the text.
 static void write_text(unsigned char *place, const char *text, size_t length) {
     place[0] = (unsigned char)length;
     memcpy(place + 1, text, length);
 }
 
-/// Writes what is printable ASCII of a text that may come from a stranger's name server.
+/// Writes a text that may come from a stranger's name server, reduced to printable ASCII.
 static void write_claim(unsigned char *place, const char *text, size_t most) {
     size_t length = strnlen(text, most);
     write_text(place, text, length);

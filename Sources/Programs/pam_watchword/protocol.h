@@ -16,7 +16,7 @@ enum {
 
 enum operation { operation_verify = 1, operation_status = 2 };
 
-/// `host` and `service` are only recorded: bytes that are not allowed are replaced, and the rest is cut.
+/// `host` and `service` are only recorded: bytes that are not allowed are replaced, and longer texts are truncated.
 struct request {
     enum operation operation;
     bool wants_reasons;

@@ -1,5 +1,5 @@
 #pragma once
-// What a person types: a code, or a password and a code behind it.
+// Text from a person: a code, or a password followed by a code.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,6 +7,6 @@
 /// Whether the text could be a code: 6 to 8 digits or a recovery code, perhaps with spaces and dashes.
 bool is_like_code(const char *text);
 
-/// Where the code begins at the end of a text, behind a password: a recovery code with its three dashes, or
-/// this many digits. -1 if there is none.
+/// The position of the code at the end of a text, after a password: a recovery code with its three dashes, or
+/// this many digits. -1 if there is no code.
 ptrdiff_t start_of_code(const char *text, unsigned digits);

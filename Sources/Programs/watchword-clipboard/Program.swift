@@ -3,7 +3,7 @@ internal import WatchwordSystem
 
 /// Clears the clipboard if it still holds the code that `watchword` has copied.
 ///
-/// `watchword` starts it in a session of its own and does not wait for it.
+/// `watchword` starts the program in a separate session and does not wait for it.
 @main struct Program {
     static func main() {
         HelperProgram.main(
@@ -16,7 +16,7 @@ internal import WatchwordSystem
                 }
                 try clearing.run()
             } catch {
-                // There is nobody to report to.
+                // No process would see a report.
                 ProcessEnd.atOnce(with: 6)
             }
             ProcessEnd.atOnce(with: 0)

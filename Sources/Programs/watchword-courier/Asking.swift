@@ -4,13 +4,13 @@ internal import WatchwordCoding
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// What a request needs from the file system, loaded before the process gives up access to it.
+/// The data from the file system that a request needs, loaded before the process gives up access.
 struct Tools: ~Copyable {
     let client: CurlHandle
     /// The certificates of the trusted authorities, in PEM.
     let authorities: [UInt8]
 
-    /// Where systems keep their trusted authorities; Debian's path first.
+    /// The paths of trusted authorities on different systems, Debian's first.
     private static let systemAuthorities = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
         "/etc/ssl/cert.pem",
@@ -20,8 +20,8 @@ struct Tools: ~Copyable {
     init(for request: HelperRequest) throws(HTTPHelperFailure) {
         // The JSON library opens a source of randomness when it creates its first object.
         do { _ = try readJSON(Array("{\"a\":0}".utf8).span) } catch { throw .library(code: 0) }
-        // The memory for secrets is locked when the first one is created, and only the response may
-        // contain one.
+        // The memory for secrets is locked when the first secret is created, and the first one may
+        // be in the response.
         _ = SecretBytes(copying: [0].span)
         let server = request.server
         let isSystem = server.address.scheme == .https && server.authorities.isEmpty
@@ -143,8 +143,8 @@ extension HelperRequest.Operation {
         }
     }
 
-    /// Only what the device has stored: a repeated registration has the same body, even if another
-    /// version of the program sends it.
+    /// Only data that the device has stored: a repeated registration has the same body, even if a
+    /// different version of the program sends it.
     private static func members(
         of registration: HelperRequest.KeyRegistration, point: [UInt8], isInTPM: Bool
     ) -> [(String, JSONValue)] {

@@ -3,7 +3,7 @@ internal import WatchwordSystem
 
 /// Sends one request to a server from a confined process.
 ///
-/// `watchword` starts it and communicates over pipes.
+/// `watchword` starts the courier and communicates over pipes.
 @main struct Program {
     static func main() {
         HelperProgram.main("watchword-courier", hint: "use `watchword login`") {

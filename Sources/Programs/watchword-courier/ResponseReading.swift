@@ -33,14 +33,14 @@ extension CurlResponse {
         return object
     }
 
-    /// The content for an application, which gets only what this program has read and written
-    /// again; `nil` if there is none.
+    /// The content for an application, parsed and written again by this program; `nil` if there is
+    /// none.
     private func content(
         for operation: HelperRequest.Operation
     ) throws(HTTPHelperFailure) -> SecretBytes? {
         guard !body.isEmpty else { return nil }
         let content = try object(operation.jsonLimits).rendered()
-        // Written again, it can be longer.
+        // Writing the content again can lengthen it.
         guard content.count <= ApplicationRequest.largestContent else { throw .tooLarge }
         return content
     }
@@ -96,8 +96,7 @@ extension CurlResponse {
         return .keyToActivate(credential: credential, protected)
     }
 
-    /// The key, if the server refuses the ticket, but has registered the key with an earlier
-    /// request.
+    /// The key, if the server refuses the ticket but an earlier request has registered the key.
     private func registeredEarlier() throws(HTTPHelperFailure) -> HelperResponse? {
         guard hasType("application/problem+json"), let problem = json(),
             problem["type"]?.string == "urn:watchword:problem:refused-ticket",

@@ -2,9 +2,9 @@ internal import ExportReading
 internal import Exports
 internal import WatchwordSystem
 
-/// Decrypts and parses another app's export, which is untrusted, in a confined process.
+/// Decrypts and parses a different app's export, which is untrusted, in a confined process.
 ///
-/// `watchword` starts it and communicates over pipes.
+/// `watchword` starts the program and communicates over pipes.
 @main struct Program {
     static func main() {
         HelperProgram.main(

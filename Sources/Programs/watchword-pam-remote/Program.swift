@@ -4,9 +4,9 @@ internal import WatchwordSystem
 
 /// Asks a remote server about one login.
 ///
-/// `pam_watchword.so` starts it as root, sends one request of the login protocol to its standard
-/// input, and reads the response from its standard output. The system log shows what it writes to
-/// standard error.
+/// `pam_watchword.so` starts the program as root, sends one request of the login protocol to its
+/// standard input, and reads the response from its standard output. The messages on standard error
+/// appear in the system log.
 @main struct Program {
     private static let options = ["--server", "--key", "--ca", "--realm", "--timeout"]
 
@@ -40,13 +40,13 @@ internal import WatchwordSystem
     }
 
     private static func finish(with response: LoginResponse) -> Never {
-        // If nobody reads the response any more, there is nobody to tell.
+        // A failure cannot be reported, because only the module would read the report.
         let written: Void? = ifPossible(try StandardStream.output.write(response.bytes.span))
         ProcessEnd.atOnce(with: written == nil ? 6 : 0)
     }
 }
 
-/// Reports why nothing was decided, and ends the process.
+/// Reports the reason why nothing was decided, and ends the process.
 func giveUp(_ reason: String) -> Never {
     _ = ifPossible(try StandardStream.error.write(Array("\(reason)\n".utf8).span))
     _ = ifPossible(try StandardStream.output.write(LoginResponse.unavailable.bytes.span))

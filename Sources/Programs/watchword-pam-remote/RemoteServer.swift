@@ -20,7 +20,7 @@ struct RemoteServer {
     private static let largestKeyFile = 4 << 10
     private static let largestAuthorities = 128 << 10
 
-    /// Reads the options and the files that they name; if one is wrong, the process ends.
+    /// Reads the options and the files that they name; if any is wrong, the process ends.
     init(_ options: [String: String]) {
         let address: ServerAddress
         switch ServerAddress.parse(options["--server"] ?? "") {
@@ -44,7 +44,7 @@ struct RemoteServer {
 
     /// Asks the server; if there is no decision, the process ends.
     func response(to request: LoginRequest) -> LoginResponse {
-        // A name that is not UTF-8 is nobody's.
+        // A name that is not UTF-8 belongs to no account.
         guard let subject = request.user.map(realm.subject) else {
             if case .status = request.operation { return .unavailable }
             return .denied(nil)
@@ -65,8 +65,8 @@ struct RemoteServer {
     private func verdict(
         on code: SecretBytes, of subject: String, tellsReason: Bool
     ) -> LoginResponse {
-        // For people who may not log in, sshd replaces what they typed by a text that is not a
-        // code. It takes the same time as a code of an unknown user (V-06).
+        // For people who may not log in, sshd replaces the typed text by a text that is not a code.
+        // That text takes the same time as a code of an unknown user (V-06).
         let isCode = ifPossible(try PresentedCode(code)) != nil
         let body = JSONValue.object([
             ("subject", .text(isCode ? subject : realm.nobody)),
@@ -99,7 +99,7 @@ struct RemoteServer {
         }
     }
 
-    /// Why a code was denied, if the API key may learn it.
+    /// The reason why a code was denied, if the API key may receive reasons.
     private static func reason(in object: JSONValue) -> LoginResponse.Reason? {
         switch object["reason"]?.string {
         case "replayed": return .replayed

@@ -3,11 +3,11 @@ internal import WatchwordSystem
 
 /// Runs the system's authentication modules (PAM).
 ///
-/// `watchword` or `watchword-agent` starts it and communicates over pipes. With `--user ID`, the
-/// modules authenticate that user; with `--fingers ID`, it reports which fingers of that user are
-/// enrolled. Only the system agent uses these. With `--peer`, the modules authenticate the user of
-/// a connection that `watchword-server` sends; the service manager starts this. The process never
-/// runs as that user.
+/// `watchword` or `watchword-agent` starts the program and communicates over pipes. With `--user
+/// ID`, the modules authenticate that user; with `--fingers ID`, the program reports which fingers
+/// of that user are enrolled. Only the system agent uses these options. With `--peer`, the modules
+/// authenticate the user of a connection that `watchword-server` sends; in this case, the service
+/// manager starts the program. The process never runs as that user.
 @main struct Program {
     private static let peer = "--peer"
     private static let fingers = "--fingers"

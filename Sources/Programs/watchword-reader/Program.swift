@@ -2,10 +2,10 @@ internal import PictureReading
 internal import Pictures
 internal import WatchwordSystem
 
-/// Decodes untrusted pictures in a confined process.
+/// Decodes untrusted images in a confined process.
 ///
-/// `watchword` starts it and communicates over pipes. The argument names a library for pictures in
-/// less common formats; it is loaded before the process gives up access to files.
+/// `watchword` starts the program and communicates over pipes. The argument names a library for
+/// images in less common formats, which is loaded before the process gives up access to files.
 @main struct Program {
     static func main() {
         HelperProgram.main(
@@ -13,7 +13,7 @@ internal import WatchwordSystem
             tasks: ImageLibrary.allCases.map(\.rawValue)
         ) { task in
             prepareSymbolReading()
-            // Every filter needs blocks as large as the picture.
+            // Every filter needs blocks as large as the image, so freed memory is reused.
             FreedMemory.keep()
             guard let needed = task.flatMap(ImageLibrary.init) else {
                 ReaderLoop.run { findSymbols(in: $0, library: nil) }

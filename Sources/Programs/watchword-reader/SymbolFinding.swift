@@ -3,9 +3,9 @@ internal import Pictures
 internal import QRDrawing
 internal import WatchwordSystem
 
-/// Reads the symbols in a picture file.
+/// Reads the symbols in an image file.
 ///
-/// This is the only place where untrusted pictures are decoded.
+/// This is the only place where untrusted images are decoded.
 ///
 /// It spends at most three seconds of processor time on each frame, and 20 seconds on all of them.
 /// Processor time does not depend on how busy the machine is. If a drawing takes more than

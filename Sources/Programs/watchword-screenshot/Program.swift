@@ -5,8 +5,8 @@ internal import WatchwordSystem
 
 /// Takes a screenshot through the desktop portal and writes it to standard output.
 ///
-/// `watchword` starts it, so that `watchword` itself never parses the desktop's messages. The
-/// portal stores the picture in a file, which is removed.
+/// `watchword` starts the program, so that `watchword` itself never parses the desktop's messages.
+/// The portal stores the screenshot in a file, which is removed.
 @main struct Program {
     private static let limits = Confinement.Limits(addressSpace: 1 << 30, processorSeconds: 20)
 
@@ -19,7 +19,7 @@ internal import WatchwordSystem
                 if let path = path(of: uri) { try send(fileAt: path) }
             } catch {
                 if error.isCancelled { say("refused") }
-                // Without output, `watchword` tries another tool.
+                // Without output, `watchword` tries a different tool.
                 ProcessEnd.atOnce(with: 6)
             }
             ProcessEnd.atOnce(with: 0)
@@ -28,10 +28,11 @@ internal import WatchwordSystem
 
     private static func send(fileAt path: String) throws(SystemCallFailure) {
         try StandardStream.input.replace(by: FileDescriptor(reading: path))
-        // From here on, the picture exists only in memory.
+        // From here on, the screenshot exists only in memory.
         Folder.removeFile(at: path)
         let buffer = try WipedBuffer(capacity: 1 << 16)
-        // Not earlier: the portal refuses a process that it cannot inspect.
+        // This must not happen earlier, because the portal refuses a process that it cannot
+        // inspect.
         try Confinement.enter(limits)
         var isFull = true
         while isFull {
@@ -46,11 +47,11 @@ internal import WatchwordSystem
     }
 
     private static func say(_ word: String) {
-        // If this fails, there is no way to report it.
+        // A failure of this call cannot be reported.
         do { try StandardStream.output.write(Array(word.utf8).span) } catch {}
     }
 
-    /// The path in the URI of a file; `nil` for another URI.
+    /// The path in a file's URI; `nil` for any other URI.
     private static func path(of uri: String) -> String? {
         let prefix = "file://"
         guard uri.hasPrefix(prefix) else { return nil }

@@ -4,7 +4,7 @@ internal import WatchwordSystem
 
 /// Talks to a TPM or a FIDO2 authenticator.
 ///
-/// `watchword` starts it for one request and communicates over pipes.
+/// `watchword` starts the program for one request and communicates over pipes.
 @main struct Program {
     static func main() {
         HelperProgram.main("watchword-token", hint: "it talks to TPMs and FIDO2 authenticators") {

@@ -16,7 +16,9 @@ private func listener(_ context: Context?) -> Listener? {
     unsafe daemonContext(context)?.listener
 }
 
-/// Decides whether to accept a connection; it is counted when it starts.
+/// Decides whether to accept a connection.
+///
+/// The connection is counted when it starts.
 let acceptance: @convention(c) (Context?, UnsafePointer<sockaddr>?, socklen_t) -> MHD_Result = {
     context, address, _ in
     guard let listener = unsafe listener(context) else { return .NO }
@@ -54,8 +56,9 @@ let connectionNotice:
 
 /// The first line has arrived; its target is copied before the library splits it.
 ///
-/// libmicrohttpd allocates memory for each parameter of the query. If there is too little (it takes
-/// more than half of a connection's), it keeps a processor busy until the connection is shut down.
+/// libmicrohttpd allocates memory for each parameter of the query. If too little memory is left
+/// (the query needs more than half of the connection's buffer), the library keeps a processor busy
+/// until the connection is shut down.
 let targetNotice: @convention(c) (Context?, UnsafePointer<CChar>?, OpaquePointer?) -> Context? = {
     context, target, connection in
     guard let listener = unsafe listener(context), let target = unsafe target,
@@ -73,7 +76,7 @@ let targetNotice: @convention(c) (Context?, UnsafePointer<CChar>?, OpaquePointer
     return unsafe Unmanaged.passUnretained(exchange).toOpaque()
 }
 
-/// A request is over, answered or not.
+/// Called when a request is over, answered or not.
 let completionNotice:
     @convention(c) (
         Context?, OpaquePointer?, UnsafeMutablePointer<Context?>?, MHD_RequestTerminationCode
@@ -84,7 +87,7 @@ let completionNotice:
         else { return }
         listener.end(
             exchange, from: record.peer, hasFailed: code == .REQUEST_TERMINATED_WITH_ERROR)
-        // Set the deadline for the next request on this connection.
+        // The deadline for the next request on this connection.
         listener.registry.setDeadline(
             listener.registry.now() + listener.limits.headerTimeout, of: record)
     }

@@ -11,7 +11,8 @@ final class ConnectionExchange: Sendable {
         case begun(target: [UInt8])
         /// The head was accepted, and the body is arriving.
         case receiving(ValidatedHead, body: [UInt8])
-        /// The request is refused; at most this much of its remaining body is discarded first.
+        /// The request is refused; at most this many bytes of its remaining body are discarded
+        /// first.
         case refusing(HTTPRequestError, discarding: Int)
         /// The handler is working on the request.
         case handling
@@ -55,7 +56,7 @@ final class ConnectionExchange: Sendable {
         }
     }
 
-    /// Whether the request is still incomplete and has not been refused.
+    /// Whether the request is incomplete and has not been refused.
     var isIncomplete: Bool {
         stage.withLock { stage in
             switch stage {
@@ -65,7 +66,7 @@ final class ConnectionExchange: Sendable {
         }
     }
 
-    /// How much of a refused body is read and discarded.
+    /// The number of bytes of a refused body that are read and discarded.
     ///
     /// A connection that is closed with unread bytes is reset, and the client would not see the
     /// reason.

@@ -23,7 +23,7 @@ final class ConnectionRecord: Sendable {
         self.life = life
     }
 
-    /// Ends the connection; libmicrohttpd notices this, and closes the socket.
+    /// Ends the connection; libmicrohttpd notices this and closes the socket.
     func shutDown() { shutdown(socket, Int32(SHUT_RDWR)) }
 
     /// Called when the first line of a request has arrived.
@@ -34,7 +34,7 @@ final class ConnectionRecord: Sendable {
 
     /// Called when the request is over.
     ///
-    /// Returns `nil` if there is none, or if it was already over.
+    /// Returns `nil` if there is no request, or if the request was already over.
     func endExchange() -> ConnectionExchange? {
         exchange.withLock { exchange in
             defer { exchange = nil }
@@ -64,18 +64,18 @@ struct ConnectionLife: Sendable {
 /// libmicrohttpd's own timeout restarts with every byte, so a client that occasionally sends a byte
 /// could hold a connection forever. Here each part of a request has a deadline.
 ///
-/// When there are too many connections, new ones replace those that wait for their clients: of the
-/// sites with the most, preferably those without a request, and those that have waited longest.
-/// Peers that have sent an authenticated request are trusted. Their connections are replaced last,
-/// and a quarter of all connections is kept for them.
+/// When there are too many connections, a new one replaces one that waits for its client: on the
+/// site with the most connections, preferably one without a request, and then the one that has
+/// waited longest. Peers that have sent an authenticated request are trusted. Their connections are
+/// replaced last, and a quarter of all connections is kept for them.
 final class ConnectionRegistry: Sendable {
     fileprivate struct State {
-        /// Until their sockets are closed.
+        /// All connections whose sockets are open.
         var connections: [ObjectIdentifier: ConnectionRecord] = [:]
         var countByOrigin: [[UInt8]: Int] = [:]
         /// The connections that have not been replaced.
         var bySite: [[UInt8]: [ConnectionRecord]] = [:]
-        /// The number of those in ``bySite`` whose peer is not trusted.
+        /// The number of connections in ``bySite`` whose peer is not trusted.
         var strangerCount = 0
         /// The number of connections that have been replaced but are not closed yet.
         var replacedCount = 0
@@ -104,9 +104,9 @@ final class ConnectionRegistry: Sendable {
     /// The number of open connections.
     var count: Int { state.withLock { $0.connections.count } }
 
-    /// Whether another connection from this address is accepted.
+    /// Whether a further connection from this address is accepted.
     ///
-    /// It may replace another one, which is then closed.
+    /// The new connection may replace an existing one, which is then closed.
     func accepts(_ peer: PeerAddress) -> Bool {
         let limit = limits.connections
         let limitPerOrigin = limits.connectionsPerAddress
@@ -133,11 +133,11 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// Closes connections to make room: a few at once, because all of them are searched.
+    /// Closes connections to make room: a few at once, because each search visits all of them.
     ///
-    /// A site loses none if it has at most half as many as the busiest one.
+    /// A site with at most half as many connections as the busiest site loses none.
     ///
-    /// - Returns: `false` if none of them waits for its client.
+    /// - Returns: `false` if no connection waits for its client.
     private func replace(in state: inout State, trusted: Bool) -> Bool {
         var sites: [(count: Int, deadline: Int64, records: [ConnectionRecord])] = []
         for records in state.bySite.values {
@@ -167,7 +167,7 @@ final class ConnectionRegistry: Sendable {
         return count > 0
     }
 
-    /// The peer of the connection has sent an authenticated request.
+    /// Called when the connection's peer has sent an authenticated request.
     func trust(_ record: ConnectionRecord) {
         guard !record.isTrusted.load(ordering: .relaxed) else { return }
         let peer = record.peer
@@ -197,7 +197,7 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// Must be called before the socket is closed, because its number can be reused after that.
+    /// Called before the socket is closed, because its number can be reused after that.
     func remove(_ record: ConnectionRecord) {
         state.withLock { state in
             guard state.connections.removeValue(forKey: ObjectIdentifier(record)) != nil else {
@@ -240,7 +240,7 @@ final class ConnectionRegistry: Sendable {
             expected: deadline, desired: .max, ordering: .relaxed
         ).exchanged
         guard isSame else { return false }
-        // The kernel drops what the client has not read, instead of keeping it.
+        // The kernel drops the data that the client has not read, instead of keeping it.
         var option = linger(l_onoff: 1, l_linger: 0)
         let size = socklen_t(MemoryLayout.size(ofValue: option))
         _ = unsafe setsockopt(record.socket, SOL_SOCKET, SO_LINGER, &option, size)

@@ -11,7 +11,6 @@ final class Daemon: Sendable {
         let handle: OpaquePointer
         /// The callbacks' context, which lives as long as libmicrohttpd may call them.
         let context: Unmanaged<DaemonContext>
-        /// The listening socket.
         let socket: Int32
     }
 
@@ -19,7 +18,8 @@ final class Daemon: Sendable {
     /// When the daemon's connections must end.
     let retirement = Retirement()
     private let gate = HandlerGate()
-    // Both end with NUL, and do not move while the daemon may read them.
+    // The certificate, the key and the priorities end with NUL, and do not move while the daemon
+    // may read them.
     private let certificate: SecretBytes?
     private let key: SecretBytes?
     private let priorities: SecretBytes
@@ -111,7 +111,6 @@ final class Daemon: Sendable {
         return try ListeningSocket(duplicating: number)
     }
 
-    /// The number of connections.
     var connectionCount: Int {
         running.withLock { running in
             guard let handle = unsafe running?.handle else { return 0 }
@@ -178,11 +177,11 @@ final class DaemonContext: Sendable {
     }
 }
 
-/// The time when connections of a daemon with a replaced certificate must end.
+/// When the connections of a daemon with a replaced certificate must end.
 final class Retirement: Sendable {
     private let end = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Whether its connections must have ended by `instant`.
+    /// Whether the daemon's connections must have ended by `instant`.
     func isOver(by instant: ContinuousClock.Instant) -> Bool {
         end.withLock { end in end.map { $0 <= instant } ?? false }
     }
@@ -302,7 +301,7 @@ final class DaemonSet: Sendable {
     /// The number of running daemons, including the current one.
     var count: Int { state.withLock { $0.retired.count + 1 } }
 
-    /// Stops accepting connections.
+    /// Stops accepting connections; existing ones continue.
     func quiesce() {
         state.withLock { state in
             state.isStopped = true

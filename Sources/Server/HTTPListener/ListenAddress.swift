@@ -43,7 +43,7 @@ public struct ListenAddress: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The same address with another port.
+    /// The same address with a different port.
     func with(port: UInt16) -> ListenAddress {
         ListenAddress(host: host, port: port, family: family, bytes: bytes)
     }
@@ -78,8 +78,8 @@ struct PeerAddress: Hashable, Sendable {
     /// client usually controls its whole /64 network.
     let origin: [UInt8]
 
-    /// What a provider assigns to one customer: the address, or the first 48 bits of an IPv6
-    /// address.
+    /// The network that a provider assigns to one customer: the address, or the first 48 bits of an
+    /// IPv6 address.
     let site: [UInt8]
 
     /// An unknown address; all unknown addresses count as one.

@@ -68,7 +68,7 @@ public final class Listener: Sendable {
     /// The interval at which slow connections are checked.
     private static let reaping = Duration.milliseconds(200)
 
-    /// Uses another certificate for new connections.
+    /// Uses a different certificate for new connections.
     ///
     /// Open connections keep the old one, for at most ``ListenerLimits/retiredLifetime``.
     ///
@@ -99,7 +99,7 @@ public final class Listener: Sendable {
 
     /// Stops accepting connections, completes the requests that have begun, and stops.
     ///
-    /// - Parameter grace: how long these requests may still take.
+    /// - Parameter grace: how long the remaining requests may take.
     /// - Returns: whether all of them were answered.
     public func stop(grace: Duration) async -> Bool {
         let isFirst = draining.withLock { draining in
@@ -127,27 +127,28 @@ public struct ListenerLimits: Sendable {
     public var headers = 16 << 10
     /// The maximum number of connections; each one is an open file and needs about 70 KB.
     ///
-    /// They include those of replaced daemons; libmicrohttpd counts only its own.
-    /// When nearly as many are open, a new one replaces another one.
+    /// They include those of replaced daemons; libmicrohttpd counts only its own. When nearly as
+    /// many are open, a new one replaces an existing one.
     public var connections = 4_096
     /// The maximum number of connections from one address (an IPv6 /64 network counts as one; the
     /// networks of a /48 together have four times as many).
     public var connectionsPerAddress = 200
-    /// Whether an address belongs to a proxy, for which that limit does not hold.
+    /// Whether an address belongs to a proxy, which is exempt from ``connectionsPerAddress``.
     public var isProxy: @Sendable (_ address: String) -> Bool = { _ in false }
-    /// The time from connecting, or from the previous response, to the end of the headers.
+    /// The maximum time from connecting, or from the previous response, to the end of the headers.
     public var headerTimeout = Duration.seconds(15)
-    /// The time for the body.
+    /// The maximum time for receiving the body.
     public var bodyTimeout = Duration.seconds(15)
-    /// The time for receiving the response.
+    /// The maximum time that the client may take to receive the response.
     public var responseTimeout = Duration.seconds(15)
 
-    /// The maximum lifetime of a connection; the last response within it closes the connection.
+    /// The maximum lifetime of a connection; the last response within this time closes the
+    /// connection.
     public var connectionLifetime = Duration.seconds(3_600)
     /// The remaining lifetime of a connection after its certificate was replaced.
     public var retiredLifetime = Duration.seconds(300)
 
-    /// The default limits.
+    /// Sets the default limits: 4,096 connections, 200 per address, and the times above.
     public init() {}
 }
 

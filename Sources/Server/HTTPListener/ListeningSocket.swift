@@ -4,7 +4,6 @@ internal import Glibc
 /// reason.
 struct ListeningSocket: ~Copyable {
     let number: Int32
-    /// The actual port.
     let port: UInt16
 
     init(_ address: ListenAddress) throws(ListenerFailure) {
@@ -56,8 +55,8 @@ struct ListeningSocket: ~Copyable {
     /// Closes `number` if it is still the socket that `identity` was taken from.
     ///
     /// If libmicrohttpd (0.9.75) fails to start, it closes its socket after some errors (a bad
-    /// certificate, a thread that could not be started) but not after others. Another file may have
-    /// been given the number in the meantime.
+    /// certificate, a thread that could not be started) but not after others. In the meantime, the
+    /// number may have been given to a different file.
     static func close(_ number: Int32, ifStill identity: Identity?) {
         guard let identity, Identity(of: number) == identity else { return }
         Glibc.close(number)

@@ -9,9 +9,9 @@ enum EnrolmentEnd: Error {
     case left
 }
 
-/// The connection to a program of a user.
+/// The connection to a user's program.
 final class EnrolmentConnection: Sendable {
-    /// The user, as the kernel recorded it.
+    /// The user ID that the kernel recorded.
     let user: UInt32
     private let file: FileDescriptor
     private let frames: FrameConnection
@@ -26,7 +26,6 @@ final class EnrolmentConnection: Sendable {
     /// How often a person may answer a question.
     private static let attempts = 3
 
-    /// Takes over a connection.
     init(_ file: consuming FileDescriptor, user: UInt32) throws(SystemCallFailure) {
         frames = FrameConnection(try file.duplicate())
         self.file = file
@@ -36,7 +35,7 @@ final class EnrolmentConnection: Sendable {
     /// Ends the conversation from another thread.
     func shutDown() { file.shutDown() }
 
-    /// The task that the program begins with.
+    /// Receives the task that the program requests.
     func task() throws(EnrolmentEnd) -> EnrolmentTask {
         let request = try receive(within: Self.timeout)
         guard case .begin(let version, let task) = request else { throw .left }
@@ -63,13 +62,12 @@ final class EnrolmentConnection: Sendable {
 
     /// Lends the connection to the check of the login password.
     ///
-    /// - Returns: what `check` returns.
+    /// - Returns: the result of `check`.
     func checkPassword(_ check: (borrowing FileDescriptor) -> Bool?) throws(EnrolmentEnd) -> Bool? {
         try send(.checksPassword)
         return check(file)
     }
 
-    /// Sends a response.
     func send(_ response: EnrolmentResponse) throws(EnrolmentEnd) {
         try send(response, within: Self.timeout)
     }

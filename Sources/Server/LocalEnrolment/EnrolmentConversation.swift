@@ -5,9 +5,9 @@ internal import WatchwordSystem
 
 /// Performs a task for the user at the other end of a connection.
 ///
-/// A program that runs as the user can say everything that the user can. Each change therefore
-/// needs what such a program does not have: a code, the login password, which the system's modules
-/// check in another process, or an administrator's ticket.
+/// A program that runs as the user can send everything that the user can. Each change therefore
+/// requires a proof that such a program does not have: a code, the login password, which the
+/// system's modules check in another process, or an administrator's ticket.
 struct EnrolmentConversation {
     private let connection: EnrolmentConnection
     private let services: EnrolmentServices
@@ -39,7 +39,6 @@ struct EnrolmentConversation {
     }
 }
 
-// The tasks.
 extension EnrolmentConversation {
     private func add(named name: String) throws(EnrolmentEnd) {
         if try takesCode() {
@@ -82,12 +81,12 @@ extension EnrolmentConversation {
 
     /// Shows the key, asks for its first code, and issues recovery codes if there are none.
     ///
-    /// - Parameter onlyAsFirst: whether the login password was the proof: it is none as soon as the
-    ///   user has a second factor.
+    /// - Parameter onlyAsFirst: whether the login password was the proof. It proves nothing once
+    ///   the user has a second factor.
     private func finishAdding(
         _ grant: OneTimePasswordGrant, onlyAsFirst: Bool
     ) throws(EnrolmentEnd) {
-        // Looked up first, because the user is told about the change whatever happens after it.
+        // Looked up first, because the user is told about the change whatever happens afterwards.
         let name = try credentials().first { $0.id == grant.credential }?.name ?? ""
         try connection.send(.key(grant.uri))
         try connection.ask(.firstCode) { answer throws(EnrolmentEnd) in
@@ -135,13 +134,12 @@ extension EnrolmentConversation {
             try await verifier.enrolRecoveryCodes(for: subject, canManage: true, origin: origin)
         }
         let codes = try granted(outcome).codes
-        // The codes are replaced, even if nobody receives the new ones.
+        // The codes are replaced, even if the program does not receive the new ones.
         tell(.recoveryCodes)
         try connection.send(.recoveryCodes(codes))
     }
 }
 
-// What they need.
 extension EnrolmentConversation {
     /// The credentials that are not revoked.
     private func credentials() throws(EnrolmentEnd) -> [CredentialSummary] {
@@ -150,15 +148,16 @@ extension EnrolmentConversation {
         }.filter { $0.state != .revoked }
     }
 
-    /// Whether the user has something whose code can be asked for.
+    /// Whether the user has a credential whose code can be requested.
     private func takesCode() throws(EnrolmentEnd) -> Bool {
         try credentials().contains {
             $0.state == .active && [.totp, .hotp, .recovery].contains($0.kind)
         }
     }
 
-    /// Whoever had a second factor once, and now has none that works, needs an administrator:
-    /// otherwise the login password alone would be enough after a hundred wrong codes.
+    /// A user who once had a second factor, and now has none that works, needs an administrator.
+    ///
+    /// Otherwise a hundred wrong codes would reduce the proof to the login password.
     private func requireNeverConfirmed() throws(EnrolmentEnd) {
         let wasConfirmed = try decide { verifier, _ throws(VerifierError) in
             try await verifier.hasEverConfirmed(subject)
@@ -175,7 +174,8 @@ extension EnrolmentConversation {
         }
     }
 
-    /// Any program of the user could use up the user's attempts, or guess the password.
+    /// Without a limit, any program of the user could use up the user's attempts, or guess the
+    /// password.
     private func takeAttempt() throws(EnrolmentEnd) {
         if let seconds = services.limiter.take(connection.user, now: .now) {
             throw .refused(.mustWait(seconds: seconds))

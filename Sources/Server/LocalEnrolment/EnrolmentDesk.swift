@@ -3,7 +3,7 @@ internal import Synchronization
 package import Verification
 package import WatchwordSystem
 
-/// What conversations about credentials depend on.
+/// The dependencies of the conversations about credentials.
 package struct EnrolmentServices: Sendable {
     let verifier: Verifier
     let realm: Realm
@@ -13,9 +13,9 @@ package struct EnrolmentServices: Sendable {
 
     /// - Parameters:
     ///   - limiter: limits how often each user presents codes and passwords.
-    ///   - checkPassword: has the system's modules check the login password of the user at the
+    ///   - checkPassword: makes the system's modules check the login password of the user at the
     ///     other end of a connection; returns `nil` if they cannot.
-    ///   - tell: learns what happens.
+    ///   - tell: receives each event.
     package init(
         verifier: Verifier, realm: Realm, limiter: OwnNameLimiter,
         checkPassword: @escaping @Sendable (borrowing FileDescriptor) -> Bool?,
@@ -29,22 +29,22 @@ package struct EnrolmentServices: Sendable {
     }
 }
 
-/// What happens in conversations about credentials.
+/// An event in a conversation about credentials.
 package enum EnrolmentNews: Equatable, Sendable {
-    /// The user with this name has changed the user's own credentials.
+    /// The user with this name has changed a credential.
     case changed(String, OwnChange)
     /// The verifier could not decide.
     case failed(VerifierError)
 }
 
-/// What a user has changed; with the credential's name, which may be empty.
+/// A change that a user made, with the credential's name, which may be empty.
 package enum OwnChange: Hashable, Sendable {
     case added(String)
     case removed(String)
     case recoveryCodes
 }
 
-/// Performs tasks for users of this machine, each on a thread of its own, because a person takes
+/// Performs tasks for users of this machine, each on a separate thread, because a person takes
 /// time.
 package final class EnrolmentDesk: Sendable {
     private struct State {
@@ -58,8 +58,10 @@ package final class EnrolmentDesk: Sendable {
 
     /// The maximum number of conversations at a time.
     static let most = 64
-    /// The maximum number of open files for them: the connection twice, and the one to the check of
-    /// the login password.
+    /// The maximum number of open files for the conversations.
+    ///
+    /// Each conversation needs three: two for the connection and one for the check of the login
+    /// password.
     package static let mostFiles = 3 * most
     /// The maximum number of conversations of one user.
     static let mostPerUser = 2
@@ -69,7 +71,7 @@ package final class EnrolmentDesk: Sendable {
     /// Takes over a connection, which is non-blocking, and returns at once.
     package func begin(_ file: consuming FileDescriptor, peer: LocalSocket.Peer) {
         let connection: EnrolmentConnection
-        // Without a further open file, there is no conversation.
+        // If no more files can be opened, the program gets no conversation.
         do { connection = try EnrolmentConnection(file, user: peer.user) } catch { return }
         guard let number = enter(connection) else { return connection.end(with: .refused(.busy)) }
         let thread = WorkerThread {
@@ -88,7 +90,7 @@ package final class EnrolmentDesk: Sendable {
 
     /// Ends all conversations.
     ///
-    /// - Parameter grace: how long to wait for what they have begun.
+    /// - Parameter grace: how long to wait for the tasks that have begun.
     /// - Returns: whether all have ended.
     package func stop(grace: Duration) async -> Bool {
         let open = state.withLock { state in
@@ -103,15 +105,15 @@ package final class EnrolmentDesk: Sendable {
         return count == 0
     }
 
-    /// The number of conversations.
     var count: Int { state.withLock { $0.connections.count } }
 
     /// Performs the task of a program.
     ///
-    /// - Returns: the last response; `nil` if there is nobody to receive it.
+    /// - Returns: the last response; `nil` if no program can receive it.
     private func serve(_ connection: EnrolmentConnection) -> EnrolmentResponse? {
         do throws(EnrolmentEnd) {
-            // First the user's name: an ID without one keeps no place while its program is silent.
+            // The user's name comes first: an ID without a name must not occupy a place while its
+            // program is silent.
             let conversation = try EnrolmentConversation(connection, services)
             try conversation.perform(connection.task())
             return .done

@@ -23,16 +23,16 @@ package enum EnrolmentRequest: Sendable {
     static let largest = 4_096
 }
 
-/// What a user wants to do with the user's own credentials.
+/// A task that a user requests for the user's own credentials.
 package enum EnrolmentTask: Hashable, Sendable {
     case list
     /// Adds an authenticator app with this name.
     case add(name: String)
-    /// Adds the authenticator app for which an administrator made a ticket.
+    /// Adds an authenticator app with a ticket from an administrator.
     case addWithTicket
     /// Removes the credential with this id.
     case remove(String)
-    /// Replaces the recovery codes by new ones.
+    /// Replaces the recovery codes with new ones.
     case recoveryCodes
 
     /// The maximum length of a name in bytes.
@@ -57,11 +57,11 @@ package enum EnrolmentResponse: Sendable {
     package static let largest = 1 << 17
 }
 
-/// What the server asks.
+/// A question from the server.
 package enum EnrolmentQuestion: UInt8, CaseIterable, Hashable, Sendable {
-    /// A code of an authenticator that the user has already, or a recovery code.
+    /// A code of an authenticator that the user already has, or a recovery code.
     case code
-    /// The ticket of an administrator.
+    /// A ticket from an administrator.
     case ticket
     /// The first code of the new authenticator.
     case firstCode
@@ -77,16 +77,17 @@ package enum TaskRefusal: Hashable, Sendable {
     case noName
     /// The user did not prove who they are.
     case denied
-    /// No first code of the new authenticator was accepted; a ticket for it is spent.
+    /// The first code of the new authenticator was not accepted; a ticket for the authenticator is
+    /// spent.
     case notConfirmed
     /// The user has no authenticator yet.
     case notEnrolled
     /// The next code is checked after this many seconds.
     case mustWait(seconds: Int)
-    /// Only an administrator's ticket permits this: the user had a second factor, but now none that
-    /// could be asked for.
+    /// Only an administrator's ticket permits the task: the user had a second factor, but now has
+    /// none whose code could be requested.
     case needsTicket
-    /// The login password cannot be checked, so that an administrator's ticket is needed.
+    /// The login password cannot be checked, so an administrator's ticket is needed.
     case noPasswordCheck
     /// The user has as many credentials as the server allows.
     case tooMany
@@ -94,15 +95,14 @@ package enum TaskRefusal: Hashable, Sendable {
     case noRecoveryCodes
     /// The user has no such credential.
     case unknownCredential
-    /// It is the user's last authenticator.
+    /// The credential is the user's last authenticator.
     case lastAuthenticator
-    /// The server failed.
+    /// The server could not decide.
     case unavailable
 }
 
 /// One of the user's credentials.
 package struct OwnCredential: Hashable, Sendable {
-    /// The credential's id.
     package let id: String
     /// `totp`, `hotp`, `recovery` and so on.
     package let kind: String
@@ -110,9 +110,9 @@ package struct OwnCredential: Hashable, Sendable {
     package let state: String
     /// A human-readable name; may be empty.
     package let name: String
-    /// When it was created (RFC 3339).
+    /// When the credential was created (RFC 3339).
     package let createdAt: String
-    /// When it was last accepted; `nil` if it never was.
+    /// When the credential was last accepted; `nil` if it never was.
     package let lastUsedAt: String?
     /// The number of recovery codes left; `nil` for other kinds.
     package let remaining: Int?
@@ -202,7 +202,7 @@ extension EnrolmentResponse: Transferable {
 }
 
 extension SecretBytes {
-    /// Whether a terminal shows all of it, and obeys none of it.
+    /// Whether a terminal displays all bytes and interprets none as a control character.
     fileprivate var isPrintable: Bool {
         withBytes { bytes in bytes.indices.allSatisfy { (0x21...0x7E).contains(bytes[$0]) } }
     }

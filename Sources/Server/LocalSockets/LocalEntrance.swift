@@ -2,24 +2,28 @@ internal import Synchronization
 package import WatchwordCryptography
 package import WatchwordSystem
 
-/// A socket on which processes of this machine connect; if this process made it, it is removed with
-/// the last reference.
+/// A socket to which processes of this machine connect.
+///
+/// If this process created the socket, it is removed with the last reference.
 package final class LocalEndpoint: Sendable {
     let file: FileDescriptor
     private let path: String?
 
-    /// The maximum number of connections that wait to be accepted: as many as the kernel allows by
-    /// default (`net.core.somaxconn`).
+    /// The maximum number of connections that wait to be accepted: the kernel's default limit
+    /// (`net.core.somaxconn`).
     private static let backlog: Int32 = 4_096
 
-    /// Takes a listening socket, which this process made if there is a `path` to remove.
+    /// Takes a listening socket.
+    ///
+    /// If `path` is given, this process created the socket, and removes it.
     package init(_ file: consuming FileDescriptor, madeAt path: String? = nil) {
         self.file = file
         self.path = path
     }
 
-    /// Makes a socket at `path` with these permission bits, in place of one on which nobody listens
-    /// any more.
+    /// Creates a socket at `path` with these permission bits.
+    ///
+    /// It replaces a socket on which no process listens.
     ///
     /// - Throws: `bind` with `EADDRINUSE` if anything else is at the path.
     package static func make(
@@ -34,14 +38,14 @@ package final class LocalEndpoint: Sendable {
     }
 
     deinit {
-        // What cannot be removed is replaced at the next start.
+        // If the socket cannot be removed, the next start replaces it.
         if let path { Folder.removeFile(at: path) }
     }
 }
 
-/// A socket, who may connect to it, and what is done with each connection.
+/// A socket, the processes that may connect to it, and the way in which connections are handled.
 package struct LocalEntrance: Sendable {
-    /// What is done with a connection.
+    /// How a connection is handled.
     package enum Use: Sendable {
         /// One request is received and one response is sent, and the connection is closed.
         case exchange(ExchangeLimits, Responder)
@@ -49,8 +53,9 @@ package struct LocalEntrance: Sendable {
         case conversation(Receiver)
     }
 
-    /// Responds to a request; `nil` closes the connection without a response, which is short enough
-    /// to be sent at once.
+    /// Responds to a request; `nil` closes the connection without a response.
+    ///
+    /// The response must be short enough to be sent at once.
     package typealias Responder = @Sendable (SecretBytes, LocalSocket.Peer) async -> [UInt8]?
     /// Takes over a connection, which is non-blocking.
     package typealias Receiver = @Sendable (consuming FileDescriptor, LocalSocket.Peer) -> Void
@@ -59,7 +64,7 @@ package struct LocalEntrance: Sendable {
     let use: Use
     /// Whether a process may connect; if not, its connection is closed at once.
     let admits: @Sendable (LocalSocket.Peer) -> Bool
-    /// Learns of each connection that is closed before anything is read; it must not block.
+    /// Called for each connection that is closed before anything is read; it must not block.
     let noteClosed: @Sendable (ClosingCause) -> Void
     let occupancy: Occupancy
 
@@ -75,7 +80,7 @@ package struct LocalEntrance: Sendable {
         case .exchange(let limits, _):
             occupancy = Occupancy(
                 limit: limits.connections, limitPerUser: limits.connectionsPerUser)
-        // The receiver has limits of its own.
+        // The receiver has its own limits.
         case .conversation: occupancy = Occupancy(limit: .max, limitPerUser: .max)
         }
     }
@@ -91,7 +96,7 @@ package enum ClosingCause: String, Sendable {
 
 /// Limits for the clients of a socket on which one request is answered per connection.
 package struct ExchangeLimits: Sendable {
-    /// The size of a request in bytes; one more byte is read, so that a longer one is noticed.
+    /// The size of a request in bytes; one more byte is read to detect a longer request.
     let requestCount: Int
     /// The maximum number of connections at a time.
     let connections: Int
@@ -111,7 +116,7 @@ package struct ExchangeLimits: Sendable {
     }
 }
 
-/// The open connections of each user to one socket.
+/// The number of open connections of each user to one socket.
 final class Occupancy: Sendable {
     private struct Counts {
         var total = 0
@@ -127,7 +132,7 @@ final class Occupancy: Sendable {
         self.limitPerUser = limitPerUser
     }
 
-    /// Whether another connection may be accepted now; if not, it waits in the kernel.
+    /// Whether a further connection may be accepted now; if not, it waits in the kernel.
     var hasRoom: Bool { counts.withLock { $0.total < limit } }
 
     /// Counts a connection, unless the user has too many; returns whether it was counted.
@@ -141,7 +146,7 @@ final class Occupancy: Sendable {
         }
     }
 
-    /// Forgets a connection; returns whether there was no room before.
+    /// Stops counting a connection; returns whether the limit was reached before.
     func leave(_ user: UInt32) -> Bool {
         counts.withLock { counts in
             defer { counts.total -= 1 }

@@ -5,19 +5,21 @@ package import WatchwordSystem
 /// Accepts connections of this machine's processes and receives their requests, on one thread; each
 /// request is answered in its own task.
 package final class LocalListener: Sendable {
-    /// Wakes the thread.
     private let waking: Waking
     private let thread = Mutex<WorkerThread?>(nil)
-    /// Until when the requests of accepted connections are received; `nil` until it stops.
+    /// When the requests of accepted connections stop being received; `nil` until the listener
+    /// stops.
     private let lastRequest = Mutex<Moment?>(nil)
     /// The number of requests that have not been answered yet.
     private let begun = Mutex(0)
 
     /// The maximum number of connections that are accepted before the requests of others are read.
     private static let batch = 64
-    /// How long a client may take to send its request when the listener stops; it does so at once.
+    /// How long a client may take to send its request when the listener stops; clients normally
+    /// send the request at once.
     private static let lastRequests = Duration.seconds(2)
-    /// How long nothing is accepted after that failed, for example because too many files are open.
+    /// The pause after a connection could not be accepted, for example because too many files are
+    /// open.
     private static let rest = Duration.milliseconds(50)
 
     /// Starts accepting connections; returns `nil` if the system cannot create a thread.
@@ -38,11 +40,11 @@ package final class LocalListener: Sendable {
 
     private init(_ waking: Waking) { self.waking = waking }
 
-    /// Stops accepting connections, completes the responses to those that were accepted, and closes
-    /// the sockets.
+    /// Stops accepting connections, completes the responses to accepted connections, and closes the
+    /// sockets.
     ///
-    /// - Parameter grace: how long these responses may still take; the requests may take at most two
-    ///   seconds of it.
+    /// - Parameter grace: how long these responses may still take; the requests may take at most
+    ///   two seconds of this time.
     /// - Returns: whether all requests that arrived were answered.
     package func stop(grace: Duration) async -> Bool {
         lastRequest.withLock { $0 = .now + min(grace, Self.lastRequests) }
@@ -112,9 +114,9 @@ package final class LocalListener: Sendable {
         }
     }
 
-    /// Receives what has arrived, and answers a complete request.
+    /// Receives the available bytes, and answers a complete request.
     ///
-    /// - Returns: the request if more of it must arrive.
+    /// - Returns: the request if it is incomplete.
     private func advance(_ request: IncomingRequest) -> IncomingRequest? {
         switch request.receive() {
         case .incomplete: return request.unlessOverdue
@@ -148,13 +150,15 @@ private final class Waking: Sendable {
     /// Becomes ready when the thread is woken.
     var readable: Polling.Interest { .reading(ends.second) }
 
-    /// Wakes the thread; if many wakings wait to be noticed, there need be no further one.
+    /// Wakes the thread.
+    ///
+    /// If the write fails, enough earlier wake-ups are still pending.
     func wake() {
         let byte: [UInt8] = [0]
         _ = ifPossible(try ends.first.writeAvailable(byte.span))
     }
 
-    /// Forgets the wakings so far.
+    /// Discards the pending wake-ups.
     func clear() {
         _ = ifPossible(
             try [UInt8](capacity: 64) { output throws(SystemCallFailure) in
@@ -182,7 +186,8 @@ private final class ExchangeConnection: Sendable {
 
     deinit { if occupancy.leave(peer.user) { waking.wake() } }
 
-    /// Sends a response, for which an unused connection has room; a client that is gone gets none.
+    /// Sends a response, which fits into the buffer of an unused connection; a client that has
+    /// disconnected gets none.
     func send(_ response: [UInt8]) { _ = ifPossible(try file.writeAvailable(response.span)) }
 }
 
@@ -202,21 +207,19 @@ private struct IncomingRequest {
         self.responder = responder
         deadline = .now + limits.requestTimeout
         count = limits.requestCount
-        // One byte more than a request has.
+        // One byte more than the size of a request.
         buffer = try WipedBuffer(capacity: count + 1)
     }
 
-    /// What has arrived so far.
+    /// The result of receiving a part of a request.
     enum Progress {
-        /// A request, or more than that.
+        /// A complete request, or more bytes than a request has.
         case complete
-        /// More must arrive.
         case incomplete
-        /// The client is gone, so that nobody would learn of a decision.
+        /// The client has disconnected, so a decision could not be reported.
         case over
     }
 
-    /// Receives what has arrived.
     func receive() -> Progress {
         while buffer.count <= count {
             let progress = ifPossible(
@@ -232,7 +235,7 @@ private struct IncomingRequest {
         return .complete
     }
 
-    /// The request, unless it takes too long.
+    /// The request; `nil` if its deadline has passed.
     var unlessOverdue: IncomingRequest? { deadline.timeRemaining > .zero ? self : nil }
 
     /// The bytes that were received.

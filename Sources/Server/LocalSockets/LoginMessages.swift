@@ -3,22 +3,22 @@ internal import WatchwordSystem
 
 /// A request on a socket for logins; LoginProtocol.md describes its bytes.
 package struct LoginRequest: Sendable {
-    /// What is asked about the user.
+    /// The question about the user.
     package enum Operation: Sendable {
-        /// Whether this is a correct code of the user, which has 1 to 64 bytes.
+        /// Whether this code of 1 to 64 bytes is correct for the user.
         case verify(SecretBytes)
         /// Whether the user ever had a second factor.
         case status
     }
 
     package let operation: Operation
-    /// Whether the response may say why a code was denied.
+    /// Whether the response may contain the reason for a denial.
     package let wantsReasons: Bool
     /// The name of the PAM service; empty if unknown.
     package let service: String
-    /// The name of a local account; `nil` if it is not UTF-8, and therefore nobody's.
+    /// The name of a local account; `nil` if it is not UTF-8, and therefore no account has it.
     package let user: String?
-    /// From where the person signs in; empty if unknown.
+    /// The host from which the person signs in; empty if unknown.
     package let remoteHost: String
 
     /// The size of every request in bytes.
@@ -60,23 +60,23 @@ package struct LoginRequest: Sendable {
 package enum LoginResponse: Hashable, Sendable {
     /// The code is correct, and is spent.
     case accepted
-    /// The code is denied; the reason is told only to those who may learn it.
+    /// The code is denied; the reason is included only if the asker may learn it.
     case denied(Reason?)
-    /// Nothing was decided.
+    /// The server could not decide.
     case unavailable
     /// The user never had a confirmed credential.
     case neverEnrolled
-    /// The user has or had a confirmed credential, in whatever state it is now.
+    /// The user has or had a confirmed credential, in any state.
     case enrolled
 
     /// Why a code is denied.
     package enum Reason: Hashable, Sendable {
         case replayed
-        /// Codes are checked again after at least this many seconds, which are not 0.
+        /// The next code is checked after at least this many seconds; never 0.
         case mustWait(seconds: UInt32)
         /// The credential is disabled.
         case locked
-        /// The text is not a code.
+        /// The text does not have the form of a code.
         case malformed
     }
 
@@ -85,7 +85,6 @@ package enum LoginResponse: Hashable, Sendable {
 
     private static let magic = "WWR1"
 
-    /// The bytes to send.
     package var bytes: [UInt8] {
         var wait: UInt32 = 0
         if case .denied(.mustWait(let seconds)) = self { wait = max(seconds, 1) }
@@ -116,15 +115,15 @@ package enum LoginResponse: Hashable, Sendable {
 
 /// A text in a message: its length in one byte, and a field of fixed size.
 private struct TextField {
-    /// The place of the length.
+    /// The offset of the length.
     let offset: Int
     /// The size of the field.
     let capacity: Int
 
-    /// The place behind the field.
+    /// The offset after the field.
     var end: Int { offset + 1 + capacity }
 
-    /// The place of the text; `nil` if it is too long, or if the bytes behind it are not zero.
+    /// The range of the text; `nil` if it is too long, or if the bytes after it are not zero.
     func range(in message: Span<UInt8>) -> Range<Int>? {
         let start = offset + 1
         let behind = start + Int(message[offset])

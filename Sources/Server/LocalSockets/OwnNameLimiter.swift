@@ -5,7 +5,7 @@ internal import Synchronization
 package final class OwnNameLimiter: Sendable {
     private let burst: Int
     private let interval: Duration
-    /// When each user may again use the whole burst; users who may use it now have no entry.
+    /// When each user may use the whole burst again; users who may do so now have no entry.
     private let restored = Mutex<[UInt32: ContinuousClock.Instant]>([:])
 
     /// The maximum number of users with an entry.
@@ -19,7 +19,7 @@ package final class OwnNameLimiter: Sendable {
 
     /// For attempts: three at once, and then one each minute.
     ///
-    /// The caller gives back an attempt that succeeds.
+    /// The caller gives back a successful attempt.
     package static func ofAttempts() -> OwnNameLimiter {
         OwnNameLimiter(burst: 3, interval: .seconds(60))
     }
@@ -27,11 +27,12 @@ package final class OwnNameLimiter: Sendable {
     /// The number of users with an entry.
     var count: Int { restored.withLock { $0.count } }
 
-    /// Takes a request and returns `nil`, or returns the number of seconds to wait for the next.
+    /// Counts a request and returns `nil`, or returns the number of seconds until the next one is
+    /// permitted.
     package func take(_ user: UInt32, now: ContinuousClock.Instant) -> Int? {
         restored.withLock { restored in
             if restored.count >= Self.capacity { restored = restored.filter { $0.value > now } }
-            // A user with a range of subordinate IDs can be many users.
+            // A user with a range of subordinate IDs can act as many users.
             guard restored[user] != nil || restored.count < Self.capacity else {
                 return Self.seconds(interval)
             }
@@ -43,7 +44,7 @@ package final class OwnNameLimiter: Sendable {
         }
     }
 
-    /// Gives back a request that was taken.
+    /// Gives back a request that was counted.
     package func giveBack(_ user: UInt32) {
         restored.withLock { restored in restored[user] = restored[user].map { $0 - interval } }
     }

@@ -8,10 +8,10 @@ package struct Realm: Hashable, Sendable {
     /// The maximum number of characters.
     package static let maximumCount = 63
 
-    /// How the subjects of all realms begin.
+    /// The prefix of the subjects of all realms.
     package static let beginning = "unix:"
 
-    /// Returns `nil` for any other text.
+    /// Returns `nil` for a text that is not a realm.
     package init?(_ text: String) {
         let isAllowed = { (byte: UInt8) in
             (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2E
@@ -22,10 +22,10 @@ package struct Realm: Hashable, Sendable {
         self.text = text
     }
 
-    /// The name of this machine in lower case; `nil` if it has none that is a realm.
+    /// The name of this machine in lower case; `nil` if it has none that is a valid realm.
     ///
-    /// It is read from `/etc/hostname` (`hostname(5)`) and not from the kernel, whose name changes
-    /// when the network does.
+    /// The name is read from `/etc/hostname` (`hostname(5)`), because the kernel's name changes
+    /// with the network.
     package static func ofThisMachine() -> Realm? {
         let content = ifPossible(try FileDescriptor(reading: "/etc/hostname").bytes(atMost: 4_096))
         return content.flatMap { Realm(hostnameFile: $0) }

@@ -1,10 +1,10 @@
 /// Why a value about passkeys is refused.
 ///
-/// Apart from the settings of a relying party, it never contains content.
+/// Apart from the settings of a relying party, the error contains no values.
 public enum PasskeyError: Error, Hashable, Sendable {
     // A relying party (``RelyingParty``).
 
-    /// There is no ID, no origin or no algorithm.
+    /// The relying party has no ID, no origin or no algorithm.
     case incompleteRelyingParty
     /// This ID is not a host name in lower case.
     case id(String)
@@ -28,7 +28,7 @@ public enum PasskeyError: Error, Hashable, Sendable {
     case notWellFormed
     /// A number or length is not encoded in its shortest form.
     case notShortest
-    /// A string, an array or a map does not state its length.
+    /// A string, an array or a map has no definite length.
     case indefiniteLength
     /// An item has a tag.
     case tag
@@ -49,9 +49,9 @@ public enum PasskeyError: Error, Hashable, Sendable {
     /// The bytes exceed a limit.
     case overLimit(Limit)
 
-    /// A limit of the input.
+    /// The kind of limit that the input exceeds.
     public enum Limit: Hashable, Sendable {
-        /// The length in bytes.
+        /// The length of the input in bytes.
         case bytes
         /// The nesting of arrays and maps.
         case levels

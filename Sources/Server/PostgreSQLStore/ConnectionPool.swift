@@ -107,7 +107,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
     /// Runs or refuses `jobs`, and returns the connection that the thread has afterwards.
     private func perform(_ jobs: [Job], on standing: Held?) -> Held? {
         var held = standing
-        // Another connection is safe here, because nothing has been sent. If a connection is lost
+        // A new connection is safe here, because nothing has been sent. If a connection is lost
         // after that, a commit may have taken effect, so it is not repeated.
         if let idle = standing, !work.stands(idle.connected) {
             held = nil
@@ -133,7 +133,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         return nil
     }
 
-    /// What a thread does next.
+    /// The next action of a thread.
     private enum Turn {
         /// Run these jobs together.
         case jobs([Job])
@@ -141,7 +141,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         case doubt
     }
 
-    /// Waits for something to do; returns `nil` when the pool is closed.
+    /// Waits for jobs or a test; returns `nil` when the pool is closed.
     private func next(_ held: Held?, _ semaphore: Semaphore) -> Turn? {
         while true {
             let (turn, sleeping, isClosed) = queue.withLock { queue -> (Turn?, Semaphore?, Bool) in
@@ -191,7 +191,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
         return refused
     }
 
-    /// Gives up a connection that timed out, and makes the other threads test theirs.
+    /// Gives up a connection that timed out, and makes the other threads test their connections.
     ///
     /// - Returns: the jobs to refuse.
     private func noteTimeout(_ jobs: [Job]) -> [Job] {
@@ -235,7 +235,7 @@ final class ConnectionPool<Connected: Sendable, Job: Sendable>: Sendable {
 }
 
 extension ConnectionPool {
-    /// The result of running some jobs.
+    /// The result of running several jobs.
     struct Verdict {
         /// Whether the connection can no longer be used.
         let isLost: Bool
@@ -244,24 +244,24 @@ extension ConnectionPool {
         /// The jobs to repeat before all later ones.
         ///
         /// If the server did not answer, the pool refuses them instead, because their callers have
-        /// already waited for the full timeout. It does so only after it has noted the timeout, so
-        /// that the callers' next calls fail immediately.
+        /// already waited for the full timeout. The pool does so only after it has recorded the
+        /// timeout, so that the callers' next calls fail immediately.
         var again: [Job] = []
     }
 
     /// The operations of the pool's connections.
     struct Work: Sendable {
-        /// The number of threads; each opens a connection when there is work for it.
+        /// The number of threads; each opens a connection when it has jobs to run.
         let size: Int
         /// Opens a connection; the argument is whether a caller is waiting for it.
         let open: @Sendable (Bool) throws(StoreFailure) -> Connected
         /// Whether an idle connection is still open, as far as is known.
         let stands: @Sendable (Connected) -> Bool
-        /// Whether the server answers on a connection; called after a timeout on another one.
+        /// Whether the server answers on a connection; called after a timeout on a different
+        /// connection.
         let answers: @Sendable (Connected) -> Bool
         /// Removes from the front of the queue the jobs that can run together.
         let take: @Sendable (inout [Job]) -> [Job]
-        /// Runs the jobs.
         let perform: @Sendable (Connected, [Job]) -> Verdict
         /// Tells a job that it will not run.
         let refuse: @Sendable (Job, StoreFailure) -> Void

@@ -5,7 +5,7 @@ internal import WatchwordCryptography
 extension PostgreSQLVerificationStore {
     /// Returns whether the database contains the tables.
     ///
-    /// A key file that is missing although this is true is lost (`KeyRing.init(at:isStoreKnown:)`).
+    /// If the tables exist, a missing key file is lost (`KeyRing.init(at:isStoreKnown:)`).
     ///
     /// - Throws: ``SQLStoreError/unreachable(_:)`` or ``SQLStoreError/store(_:)``.
     public static func exists(_ address: PostgreSQLAddress) throws(SQLStoreError) -> Bool {
@@ -13,14 +13,15 @@ extension PostgreSQLVerificationStore {
         return try SQLStoreError.store(in: connection.takenSteps()) > 0
     }
 
-    /// Ends everything that may have been spent in commits that were lost when a database was
-    /// rolled back.
+    /// Invalidates every code and secret that may have been spent in commits that a rollback of the
+    /// database lost.
     ///
-    /// A database needs this if it was restored from a backup, or if its standby took over without
-    /// the last commits. Afterwards it refuses every code and secret that could have been accepted
-    /// before ``RestoreOptions/now``; ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this
-    /// for each kind of credential. Tickets, challenges and recorded responses are deleted. The
-    /// existing event chains are closed; new events go into new chains.
+    /// A database needs this recovery if it was restored from a backup, or if its standby took over
+    /// without the last commits. Afterwards the database refuses every code and secret that could
+    /// have been accepted before ``RestoreOptions/now``;
+    /// ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this for each kind of credential.
+    /// Tickets, challenges and recorded responses are deleted. The existing event chains are
+    /// closed; new events go into new chains.
     ///
     /// The recovery is one transaction; other commits wait for it.
     ///
@@ -45,16 +46,16 @@ extension PostgreSQLVerificationStore {
     }
 }
 
-/// The transaction that makes a database usable again after it was rolled back.
+/// The transaction that makes a rolled-back database usable again.
 struct FailoverRecovery {
     private let session: PostgreSQLSession
     private let key: AuditKey
-    /// When the newest stored event happened; `nil` if there is none.
+    /// The time of the newest stored event; `nil` if there are no events.
     let newest: UnixTime?
     private var lease: ChainLease
     private var position: UInt64 = 0
 
-    /// Begins the transaction; other sessions can read, but wait before they write.
+    /// Begins the transaction; other sessions can still read, but their writes wait.
     init(_ session: PostgreSQLSession, key: AuditKey) throws(StoreFailure) {
         self.session = session
         self.key = key
@@ -99,7 +100,7 @@ struct FailoverRecovery {
         )
     }
 
-    /// The rows with their authentication codes, and an event for each, which records its row.
+    /// The rows with their authentication codes, and an event for each row that records it.
     private func changes<Row: StoredRow>(
         _ changes: [(row: Row, event: Event)], _ mark: (Row, [UInt8]) -> RowMark
     ) -> (rows: [BatchRow<Row>], events: [RecordedEvent]) {

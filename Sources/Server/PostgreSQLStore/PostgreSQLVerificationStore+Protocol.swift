@@ -65,7 +65,8 @@ extension PostgreSQLVerificationStore: VerificationStore {
         try await first(.challenge, digest).get()
     }
 
-    /// The challenge with this digest, even if it has expired, and the credential that answers it.
+    /// The challenge with this digest, even if it has expired, and the credential that answers the
+    /// challenge.
     public func challenge(
         digest: [UInt8], answeredBy name: AnsweringCredential
     ) async throws(StoreFailure) -> (challenge: ChallengeRow?, credential: CredentialRow?) {
@@ -86,7 +87,7 @@ extension PostgreSQLVerificationStore: VerificationStore {
         try await first(.clientByDigest, digest).get()
     }
 
-    /// All clients, oldest first.
+    /// All clients, including revoked ones, oldest first.
     public func clients() async throws(StoreFailure) -> [ClientRow] {
         try await read(.clients) { [key] rows throws(StoreFailure) in
             try rows.all { row throws(StoreFailure) in try row.row(key) }

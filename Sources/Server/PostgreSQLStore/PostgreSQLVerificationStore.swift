@@ -5,19 +5,19 @@ internal import WatchwordSystem
 
 /// The store in a PostgreSQL database, for any number of processes on any number of machines.
 ///
-/// By default, two connections read and one commits, each on its own thread; one more is opened for
-/// pruning when needed. Waiting jobs are sent together: one round trip commits for all waiting
-/// callers. Each connection that commits appends to its own event chain. The common order of all
-/// chains comes from one row, so the transactions of all processes become durable one after the
-/// other; group commits make up for that cost.
+/// By default, two connections read and one commits, each on its own thread; a further connection
+/// is opened for pruning when needed. Waiting jobs are sent together: one round trip commits for
+/// all waiting callers. Each connection that commits appends to its own event chain. The common
+/// order of all chains comes from one row, so the transactions of all processes become durable one
+/// after the other; group commits make up for that cost.
 ///
 /// A broken connection is reopened; if the server closed it while it was idle, before the next call
-/// uses it. If no connection can be opened, calls fail immediately, and the store retries at growing
-/// intervals. If the database comes back without events that it acknowledged to this process, the
-/// process stops using it, because such a database would accept spent codes again.
+/// uses it. If no connection can be opened, calls fail immediately, and the store retries at
+/// growing intervals. If the database comes back without events that it acknowledged to this
+/// process, the process stops using the database, which would accept spent codes again.
 public final class PostgreSQLVerificationStore: Sendable {
     let key: AuditKey
-    /// What all sessions have in common, except the clock.
+    /// The values that all sessions share, except the clock.
     private let context: PostgreSQLSession.Context
     let readers: ConnectionPool<PostgreSQLSession, ReadJob>
     let writers: ConnectionPool<BatchWriter, CommitJob>
@@ -27,7 +27,7 @@ public final class PostgreSQLVerificationStore: Sendable {
     public struct Connections: Sendable {
         /// The number of connections that read.
         public let reading: Int
-        /// The number of connections that commit; each has its own event chain.
+        /// The number of connections that commit; each connection has its own event chain.
         public let writing: Int
         /// How long a statement may take; it waits for a lock for at most half that time.
         ///
@@ -36,7 +36,7 @@ public final class PostgreSQLVerificationStore: Sendable {
         /// answers again.
         public let timeout: Duration
 
-        /// Sets the values; numbers below one become one.
+        /// Takes the numbers and the timeout; numbers below one become one.
         public init(reading: Int = 2, writing: Int = 1, timeout: Duration = .seconds(2)) {
             self.reading = max(reading, 1)
             self.writing = max(writing, 1)
@@ -75,7 +75,7 @@ public final class PostgreSQLVerificationStore: Sendable {
             failsFast throws(StoreFailure) in
             try BatchWriter(open(failsFast), key: key, known: known)
         }
-        // A connection that commits has an event chain from the start.
+        // Each connection that commits has an event chain from the start.
         var ready: [BatchWriter] = []
         for _ in 0..<connections.writing {
             ready.append(try SQLStoreError.store(in: openWriter(false)))
@@ -136,8 +136,8 @@ extension PostgreSQLVerificationStore {
     /// Registers the fingerprints of this process's keys, and returns the numbers that belong to
     /// other keys.
     ///
-    /// Two machines that each create a key would give both keys the same number, and a digest keyed
-    /// on one machine would be wrong on the other. The first key registered under a number
+    /// Two machines that each create a key would give both keys the same number, and a digest that
+    /// one machine keyed would be wrong on the other. The first key registered under a number
     /// therefore owns the number, and a machine whose key with this number is different must not
     /// use its key.
     ///
@@ -171,7 +171,7 @@ extension PostgreSQLVerificationStore {
     /// Checks all events and rows in one snapshot; other connections can keep writing.
     ///
     /// The audit cannot detect that events were cut off together with the recorded end of their
-    /// chain, unless a checkpoint of one of these events was kept.
+    /// chain, unless a checkpoint of one of these events is known.
     ///
     /// - Parameter checkpoints: checkpoints kept elsewhere; see ``ends`` and
     ///   ``ChainCheckpoint/text``.

@@ -3,11 +3,12 @@ internal import Verification
 
 /// A read waiting for a connection.
 struct ReadJob: Sendable {
-    /// What the read asks for.
+    /// The question that the read asks.
     enum Query: Sendable {
         /// The result of one statement.
         case alone(StoreStatement, StatementArguments)
-        /// A subject's rows that are not revoked, at most `limit`; read by nearly every decision.
+        /// The subject's rows that are not revoked, at most `limit`; nearly every decision reads
+        /// them.
         case alive(subject: [UInt8], limit: Int)
     }
 

@@ -1,6 +1,6 @@
 package import Verification
 
-/// The SQL in which one database differs from the other.
+/// The differences between the two databases' SQL.
 package protocol Dialect: Sendable {
     /// The SQL of each schema step.
     ///
@@ -8,13 +8,13 @@ package protocol Dialect: Sendable {
     /// version adds one.
     static var steps: [String] { get }
 
-    /// The number of steps that were applied to the database that the statements are for.
+    /// The number of schema steps that were applied to the database.
     var step: Int { get }
 
     /// The placeholder of an argument; arguments are counted from 1.
     func argument(_ number: Int, _ type: ColumnType) -> String
 
-    /// An empty byte string.
+    /// An expression for an empty byte string.
     var emptyBytes: String { get }
 
     /// Whether a credential is revoked, in the form that the indices by subject expect.
@@ -23,7 +23,7 @@ package protocol Dialect: Sendable {
     /// Inserts rows with their authentication codes.
     func inserting<Row: ColumnRow>(_ rows: Row.Type) -> String
 
-    /// Replaces rows whose stored version is one less than the new one.
+    /// Replaces rows whose stored version is one less than the new version.
     func updating<Row: ColumnRow>(_ rows: Row.Type) -> String
 
     /// Deletes rows by their primary keys.
@@ -32,19 +32,19 @@ package protocol Dialect: Sendable {
     /// A condition: a column has one of the values that are passed.
     func isPassed(_ column: String) -> String
 
-    /// Deletes the rows that have expired by the first argument, the oldest first, and at most as
-    /// many as the second argument says.
+    /// Deletes the rows that have expired by the time in the first argument, the oldest first; the
+    /// second argument is the maximum number.
     func pruning<Row: ColumnRow>(_ rows: Row.Type) -> String
 
     /// The bytes of a column after the first `count`.
     func dropping(_ count: Int, of column: String) -> String
 
-    /// A statement that the databases have in a different form, or that only one of them has;
-    /// `nil` if this one has no such statement.
+    /// A statement that differs between the databases, or that only one of them has; `nil` if this
+    /// database has no such statement.
     func ownSQL(of statement: StoreStatement) -> String?
 }
 
-// What the databases have in common.
+// The parts that both databases share.
 extension Dialect {
     /// The text of a statement that the database has.
     package func text(of statement: StoreStatement) -> String {
@@ -89,7 +89,7 @@ extension ColumnRow {
     /// The name of the primary key.
     static var keyName: String { columns[0].name }
 
-    /// The columns that a statement writes: those of the row, and its authentication code.
+    /// The columns that a statement writes: the row's columns, and its authentication code.
     static var writtenColumns: [(name: String, type: ColumnType)] {
         columns.map { ($0.name, $0.type) } + [("authentication", .bytes)]
     }

@@ -2,16 +2,17 @@ package import Verification
 
 /// The SQL of PostgreSQL, where one statement writes all rows of a kind.
 ///
-/// The rows' values are passed in arrays; one array names the batch member that each row belongs
-/// to. `watchword.expect` reports members without a matching row and aborts the transaction. Arrays
-/// are sorted by the rows' keys, and a loop over them finds each row through its index (sessions
-/// turn other join methods off), so that two processes lock common rows in the same order.
+/// The rows' values are passed in arrays; one array gives each row's batch member.
+/// `watchword.expect` reports members without a matching row and aborts the transaction. Arrays are
+/// sorted by the rows' keys, and a loop over them finds each row through its index (sessions turn
+/// other join methods off), so that two processes lock common rows in the same order.
 package struct PostgreSQLDialect: Dialect {
     package let step: Int
 
     package init(step: Int = Self.steps.count) { self.step = step }
 
-    /// The first of the two numbers of the advisory locks for schema steps and chains: “wwdb”.
+    /// The first of the two numbers of the advisory locks for schema steps and chains: the ASCII
+    /// codes of “wwdb”.
     ///
     /// The second number is 0 for the schema steps, otherwise the chain's number.
     package static let lockClass = 0x7777_6462
@@ -108,8 +109,8 @@ package struct PostgreSQLDialect: Dialect {
                     "WHERE credentials.subject = wanted.subject AND state <> 'revoked' "
                         + "ORDER BY created_at, id LIMIT $2::bigint") + ") AS found"
         case .lockSubjects:
-            // This is a separate statement, so that the count in the next one includes what earlier
-            // holders of the lock did.
+            // This is a separate statement, so that the count in the next statement includes the
+            // changes of earlier holders of the lock.
             "SELECT pg_advisory_xact_lock(\(Self.subjectLockClass), number::integer) "
                 + "FROM unnest($1::bigint[]) AS number"
         case .requireCapacity:
@@ -136,8 +137,8 @@ package struct PostgreSQLDialect: Dialect {
                 + " RETURNING id), ended AS ("
                 + endingAnswers("credential IN (SELECT id FROM gone)") + ") SELECT id FROM gone"
         case .claimKeys:
-            // The first process to register a number decides which key has it; later processes get
-            // that key's fingerprint.
+            // The first process that registers a number decides its key; later processes get that
+            // key's fingerprint.
             "INSERT INTO keys SELECT * FROM unnest($1::bigint[], $2::bytea[]) "
                 + "ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING id, fingerprint"
         default: chainSQL(of: statement)
@@ -175,7 +176,7 @@ package struct PostgreSQLDialect: Dialect {
         case .leap: "UPDATE counter SET position = position + $1::bigint"
         case .appendEvents:
             // The counter is locked late, because other transactions wait for it until this one
-            // ends. Without events, as for dummies only, everything keeps its value.
+            // ends. Without events, or with dummies only, every value stays the same.
             "WITH met AS (SELECT FROM chains WHERE number = $1::bigint "
                 + "AND head_sequence = $5::bigint AND head_digest = $6::bytea AND is_open "
                 + "FOR UPDATE), "

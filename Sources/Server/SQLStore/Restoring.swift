@@ -1,22 +1,23 @@
 public import Verification
 
-/// How a database is made usable after an older state of it has replaced it.
+/// The options for making a database usable after an older state of the database has replaced it.
 public struct RestoreOptions: Sendable {
     /// The current time.
     ///
-    /// It permanently decides what is refused, so the caller must know that it is correct.
+    /// This time permanently decides which codes are refused, so the caller must be sure of the
+    /// time.
     public internal(set) var now: UnixTime
     /// Whether to continue if the database records a later time than ``now``; if so, the newest
-    /// recorded time is used in its place.
+    /// recorded time is used instead.
     public let trustsClock: Bool
-    /// Whether API keys stay valid, although their revocation may be among what was lost.
+    /// Whether API keys stay valid, although a revocation may have been lost.
     public let keepsClients: Bool
-    /// Credentials known to have ended, even if the database does not show it.
+    /// Credentials known to have ended, even if the database does not show their end.
     ///
     /// Ids that the database does not contain are ignored.
     public let ended: Set<CredentialID>
 
-    /// Combines the options.
+    /// Takes the time, and the known facts about the lost database.
     public init(
         now: UnixTime, trustsClock: Bool = false, keepsClients: Bool = false,
         ended: Set<CredentialID> = []
@@ -44,8 +45,8 @@ public struct RestoreReport: Hashable, Sendable {
     public let backedUpAt: UnixTime?
     /// The number of credentials that stay active, but refuse all codes from before the restore.
     public let kept: Int
-    /// The number of credentials that were ended, because it is unknown what was spent in the lost
-    /// commits.
+    /// The number of credentials that were ended, because the lost commits may have spent their
+    /// codes.
     public let ended: Int
     /// The number of API keys that were revoked, because it is unknown which were revoked in the
     /// lost commits.
@@ -67,7 +68,7 @@ extension StoreSnapshot {
 
     /// Passes the next versions of all credentials that change to `take`, page by page.
     ///
-    /// - Returns: how many of them stay active, and how many end.
+    /// - Returns: the number of credentials that stay active, and the number that end.
     package func restoreCredentials(
         _ options: RestoreOptions, key: AuditKey,
         _ take: ([RestoredRow]) throws(StoreFailure) -> Void

@@ -7,7 +7,7 @@ public enum SQLStoreError: SystemCallError, Hashable, Sendable {
     case exposed(FolderExposure)
     /// The SQLite file is not a regular file, or not private to its owner.
     case notPrivate(FileError)
-    /// The SQLite file is another program's database, or not a database.
+    /// The SQLite file is a different program's database, or not a database.
     case foreignFile
     /// No connection to PostgreSQL could be opened.
     ///
@@ -19,21 +19,22 @@ public enum SQLStoreError: SystemCallError, Hashable, Sendable {
     case empty
     /// A newer version of this program created the tables; `schema` is their schema version.
     case newer(schema: Int)
-    /// Somebody added, changed or removed something in the schema that acts on the statements.
+    /// An object in the schema that acts on the statements was added, changed or removed.
     ///
-    /// `object` is its name, in PostgreSQL after its kind. The name is as stored in the database;
-    /// make it visible before you show it.
+    /// `object` is the object's name as stored in the database, preceded in PostgreSQL by its kind.
+    /// Escape the name before you display it.
     case changedSchema(object: String)
     /// The SQLite file is a backup.
     ///
-    /// It must be restored first, which ends everything that may have been spent since.
+    /// Restore the backup first: the restore invalidates all codes and secrets that may have been
+    /// spent since.
     case isBackup
     /// Events that were acknowledged, or that the checkpoint covers, are missing.
     ///
     /// The database was rolled back to an earlier state, or a standby without the last commits took
     /// over.
     case rolledBack
-    /// The clock is behind the newest time recorded in the database, which is the associated value.
+    /// The clock is behind the newest time recorded in the database (the associated value).
     case clockBehind(UnixTime)
     /// The checkpoint beside an SQLite database is not authentic or cannot be read.
     case damagedCheckpoint
@@ -43,14 +44,14 @@ public enum SQLStoreError: SystemCallError, Hashable, Sendable {
     case exists
     /// Another process held the lock for longer than the timeout.
     case busy
-    /// A system call failed.
+    /// A system call failed; the value contains its name and its code.
     case system(SystemCallFailure)
     /// The database reported an error.
     case store(StoreFailure)
 }
 
 extension SQLStoreError {
-    /// Converts the failure of a call into an open database.
+    /// Converts the failure of a call to an open database.
     package static func store<Result: ~Copyable>(
         in call: @autoclosure () throws(StoreFailure) -> Result
     ) throws(SQLStoreError) -> Result {
@@ -63,13 +64,12 @@ extension SQLStoreError {
 
 // The failures that both stores detect themselves.
 extension StoreFailure {
-    /// The store was closed.
     package static let closed = StoreFailure(.unavailable, code: "closed")
     /// The system cannot create a thread.
     package static let noThread = StoreFailure(.unavailable, code: "thread")
     /// A row that is authentic, but that the verifier cannot have written.
     package static let row = StoreFailure(.damaged, code: "row")
-    /// The chain's stored end is not the one that was written.
+    /// The stored end of the chain differs from the written one.
     package static let chain = StoreFailure(.damaged, code: "chain")
     /// The database lacks events that it had acknowledged.
     package static let behind = StoreFailure(.damaged, code: "behind")

@@ -21,7 +21,7 @@ package struct SQLiteDialect: Dialect {
         updating(rows) { _ in false }
     }
 
-    /// Sets the columns that are not compared.
+    /// The assignments to columns that are not compared.
     private func updating<Row: ColumnRow>(
         _ rows: Row.Type, comparing isCompared: (_ column: String) -> Bool
     ) -> String {
@@ -30,7 +30,7 @@ package struct SQLiteDialect: Dialect {
         for (number, (name, _)) in zip(2..., Row.writtenColumns.dropFirst()) {
             if name == "version" { conditions.append("version = ?\(number) - 1") }
             if isCompared(name) {
-                // `IS` also compares NULL.
+                // `IS` also matches NULL.
                 conditions.append("\(name) IS ?\(number)")
             } else {
                 assignments.append("\(name) = ?\(number)")

@@ -4,7 +4,7 @@
 extension SQLiteDialect {
     /// The steps; `PRAGMA user_version` counts the steps that were applied to a database.
     ///
-    /// The file contains the text of a step, and a store refuses a file with another text.
+    /// The file contains the text of a step, and a store refuses a file with a different text.
     package static let steps = [first, second, third]
 
     // Credentials are stored by row number, so that the tree's inner pages hold only integers. In a

@@ -45,7 +45,7 @@ extension StoreSnapshot {
     /// Adds the credentials that rows show as revoked or disabled, even if the rows are not
     /// authentic.
     ///
-    /// If it fails, it has added those on the earlier pages.
+    /// After a failure, the credentials on the earlier pages have been added.
     package func readEndedRows(into found: inout Set<CredentialID>) throws(StoreFailure) {
         try allCredentials(nil) { page throws(StoreFailure) in
             found.formUnion(page.lazy.filter(\.hasEnded).map(\.id))
@@ -55,7 +55,7 @@ extension StoreSnapshot {
     /// Adds the credentials that events show as revoked or disabled, even if the events are not
     /// authentic.
     ///
-    /// If it fails, it has added those on the earlier pages.
+    /// After a failure, the credentials on the earlier pages have been added.
     package func readEndingEvents(into found: inout Set<CredentialID>) throws(StoreFailure) {
         try StoreWalk.events(events(after:limit:)) { page throws(StoreFailure) in
             found.formUnion(page.compactMap(\.endedCredential))
@@ -94,7 +94,7 @@ extension StoreSnapshot {
             marks: records.map(\.head), isSound: isSound)
     }
 
-    /// Checks every row of a table, if the database has the table.
+    /// Checks every row of a table, if the table exists.
     private func check<Stored: ColumnRow>(
         _ table: Stored.Type, _ page: StoreStatement, _ audit: inout RowAudit, _ key: AuditKey
     ) throws(StoreFailure) {

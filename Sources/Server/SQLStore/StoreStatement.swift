@@ -6,7 +6,7 @@ package import Verification
 /// SQLite writes one row at a time. In PostgreSQL, one statement writes all rows of a kind that a
 /// transaction changes.
 package enum StoreStatement: String, CaseIterable, Sendable {
-    // Both databases.
+    // Statements of both databases.
     case credentialByID, credentialsAlive, credentialsRevoked, credentialByFingerprint
     case credentialsBySubject, credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
     case ticket, challenge, answer, clientByDigest, clients, events, chains
@@ -17,11 +17,11 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     case pruneCredentials, pruneTickets, pruneChallenges, pruneAnswers, pruneEvents
     case beginChain, updateStart
 
-    // SQLite.
+    // Statements of SQLite only.
     case begin, commit, rollback, savepoint, release, rollbackTo
     case updateBody, deleteAnswer, endLapsedAnswers, insertEvent, lastChain, updateHead
 
-    // PostgreSQL.
+    // Statements of PostgreSQL only.
     case credentialsAliveOfEach, knownHeads, lockSubjects, seekCredentials, dropChallenges
     case seekAnswers, appendEvents, openChains, lockChain, unlockChain, chainHead, closeChains
     case leap, claimKeys

@@ -7,7 +7,7 @@ extension SQLiteVerificationStore {
     ///
     /// The audit also checks the chain checkpoint beside the database. It cannot detect that events
     /// were cut off together with the recorded end of their chain, unless a checkpoint of one of
-    /// these events was kept.
+    /// these events is known.
     ///
     /// - Parameter checkpoints: further checkpoints, kept elsewhere; see ``ChainCheckpoint/text``.
     public func audit(checkpoints: [ChainCheckpoint] = []) throws(SQLStoreError) -> AuditReport {
@@ -33,8 +33,8 @@ extension SQLiteVerificationStore {
             in: session.audit((kept.map { [$0] } ?? []) + checkpoints, key: key))
     }
 
-    /// Lists the credentials that were revoked or disabled, as far as the database at `path` can be
-    /// read.
+    /// Lists the credentials that were revoked or disabled, as far as they can be read from the
+    /// database at `path`.
     ///
     /// Use it on a database that a backup is about to replace, so that the backup does not revive
     /// these credentials. Reads rows and events as far as possible, even if they are not authentic:
@@ -56,7 +56,6 @@ extension SQLiteVerificationStore {
 }
 
 extension DatabaseLocation {
-    /// Opens the existing file.
     func openSession(timeout: Duration = .seconds(2)) throws(StoreFailure) -> SQLiteSession {
         SQLiteSession(try SQLiteConnection(path: path, .readWrite, timeout: timeout))
     }

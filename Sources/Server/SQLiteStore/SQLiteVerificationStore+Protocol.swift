@@ -2,7 +2,7 @@ internal import SQLStore
 public import Verification
 internal import WatchwordCryptography
 
-// Reads run at once on the caller's thread; see ReaderPool.
+// Reads run on the caller's thread, without a queue; see ReaderPool.
 extension SQLiteVerificationStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) throws(StoreFailure) -> CredentialRow? {
@@ -23,7 +23,9 @@ extension SQLiteVerificationStore: VerificationStore {
         }
     }
 
-    /// Reads a random row; its damage concerns only its own subject.
+    /// Reads a random row.
+    ///
+    /// If this row is damaged, only its own subject is affected.
     private func readAnyRow(_ session: SQLiteSession) throws(StoreFailure) {
         do throws(StoreFailure) {
             let page = try session[.credentialsByID].bind(CredentialID.anywhere()).bind(1)
@@ -61,12 +63,14 @@ extension SQLiteVerificationStore: VerificationStore {
         }
     }
 
-    /// The challenge with this digest, even if it has expired, and the credential that answers it.
+    /// The challenge with this digest, even if it has expired, and the credential that answers the
+    /// challenge.
     public func challenge(
         digest: [UInt8], answeredBy name: AnsweringCredential
     ) throws(StoreFailure) -> (challenge: ChallengeRow?, credential: CredentialRow?) {
         try read { session throws(StoreFailure) in
-            // While the first statement has a row, the second one is in the same transaction.
+            // The second statement is in the same transaction, because the first statement still
+            // has a row.
             var answering: CredentialRow??
             let challenge: ChallengeRow? = try session[.challenge].bind(digest).first {
                 challenge throws(StoreFailure) in
@@ -106,7 +110,7 @@ extension SQLiteVerificationStore: VerificationStore {
         }
     }
 
-    /// All clients, oldest first.
+    /// All clients, including revoked ones, oldest first.
     public func clients() throws(StoreFailure) -> [ClientRow] {
         try read { session throws(StoreFailure) in try session[.clients].all(row) }
     }
@@ -120,7 +124,7 @@ extension SQLiteVerificationStore: VerificationStore {
         }
     }
 
-    /// Where each chain begins and ends, oldest first; new events go to the last one.
+    /// Where each chain begins and ends, oldest first; new events go into the last chain.
     public func chains() throws(StoreFailure) -> [ChainRecord] {
         try read { session throws(StoreFailure) in try session.chains() }
     }
@@ -152,7 +156,7 @@ extension SQLiteVerificationStore: VerificationStore {
 
     /// Returns the row.
     ///
-    /// If there is none, does the work of checking one (V-06).
+    /// If there is none, does the work of checking a row (V-06).
     private func checkedOrDummy(_ row: CredentialRow?) -> CredentialRow? {
         if row == nil {
             key.checkDummy()

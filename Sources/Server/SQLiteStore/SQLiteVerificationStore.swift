@@ -43,7 +43,7 @@ public final class SQLiteVerificationStore: Sendable {
 
     /// Returns whether the database exists: its file, or the checkpoint of a file that was removed.
     ///
-    /// A key file that is missing although this is true is lost (`KeyRing.init(at:isStoreKnown:)`).
+    /// If the database exists, a missing key file is lost (`KeyRing.init(at:isStoreKnown:)`).
     ///
     /// - Throws: ``SQLStoreError/system(_:)`` if the folder cannot be read; a missing folder is not
     ///   an error.
@@ -83,7 +83,7 @@ extension DatabaseLocation {
         return try locked(in: folder, timeout: max(timeout, .seconds(5))) {
             () throws(SQLStoreError) in
             if try !exists(in: folder) {
-                // A checkpoint without a database means that the database was removed.
+                // A checkpoint without a database shows that the database was removed.
                 guard try savedCheckpoint(in: folder) == nil else { throw .rolledBack }
                 try SQLStoreError.system(in: folder.makePrivateFile(name))
             }
@@ -95,7 +95,7 @@ extension DatabaseLocation {
         in folder: borrowing Folder, key: AuditKey, _ checkpointer: Checkpointer, timeout: Duration
     ) throws(SQLStoreError) -> DatabaseWriter {
         let session = try SQLStoreError.store(in: openSession(timeout: timeout))
-        // These checks come before anything in the file is changed.
+        // The following checks come before any change to the file.
         if try session.connection.requireOwnFile() > 0 { try session.expectNoBackup() }
         try SQLStoreError.store(in: session.connection.prepareForWriting())
         try session.connection.updateSchema(key: key) {
@@ -104,7 +104,7 @@ extension DatabaseLocation {
         let kept = try savedCheckpoint(in: folder)
         let tail = try session.checkedTail(key: key, against: kept)
         do throws(SQLStoreError) { try keep(tail.head, in: folder) } catch {
-            // If the disk is full, the stored checkpoint is used; it is valid, only older.
+            // If the disk is full, the stored checkpoint stays valid, although it is older.
             guard kept != nil else { throw error }
         }
         return DatabaseWriter(
@@ -141,14 +141,15 @@ final class ReaderPool: Sendable {
         guard !isClosed else { throw .closed }
         let session: SQLiteSession
         if let ready { session = ready } else { session = try open() }
-        // A connection that failed is not reused: a new one has no state left from the failure.
+        // A connection that failed is not reused: a new connection has no state from the failure.
         try session.connection.expectInPlace()
         let found = try body(session)
         state.withLock { if !$0.isClosed { $0.idle.append(session) } }
         return found
     }
 
-    /// Closes the idle connections now, and each of the others when its caller returns it.
+    /// Closes the idle connections now, and each of the others when its caller returns the
+    /// connection.
     func close() { state.withLock { $0 = State(idle: [], isClosed: true) } }
 
     private func open() throws(StoreFailure) -> SQLiteSession {

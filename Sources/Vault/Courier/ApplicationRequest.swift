@@ -5,11 +5,11 @@ package import WatchwordSystem
 /// A request of an application to a route of its choice, with the API key of the
 /// ``HelperRequest``.
 public struct ApplicationRequest: Sendable {
-    /// The HTTP methods that applications use.
+    /// The HTTP methods of the API's routes.
     public enum Method: UInt8, CaseIterable, Hashable, Sendable {
         case get = 1, post, delete
 
-        /// The method as it is sent.
+        /// The method's name in the request line, in upper case.
         public var name: String {
             switch self {
             case .get: "GET"
@@ -19,25 +19,25 @@ public struct ApplicationRequest: Sendable {
         }
     }
 
-    /// The method.
+    /// The HTTP method.
     public let method: Method
     /// The path and the query after the server's address, percent-encoded.
     public let target: String
     /// The body, in JSON; `nil` if there is none.
     public let body: SecretBytes?
 
-    /// Creates a request.
+    /// Combines the parts of a request; the caller keeps them within the limits of the protocol.
     public init(_ method: Method, _ target: String, body: SecretBytes? = nil) {
         self.method = method
         self.target = target
         self.body = body
     }
 
-    /// The maximum length of the content of a response in bytes.
+    /// The maximum length of a response's content in bytes.
     package static let largestContent = 2 << 20
 
-    /// Whether the request is within the limits of the protocol, and its target can be sent as it
-    /// is.
+    /// Whether the request is within the limits of the protocol, and its target needs no further
+    /// encoding.
     package var isValid: Bool {
         target.hasPrefix("/") && target.utf8.count <= HelperProtocol.longestTarget
             && target.utf8.allSatisfy { (0x21..<0x7f).contains($0) }

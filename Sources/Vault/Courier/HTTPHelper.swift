@@ -23,7 +23,7 @@ enum HelperProtocol {
 
 /// Sends a request to a server and returns its response.
 public protocol RequestSender {
-    /// Sends `request` once.
+    /// Sends `request` without retries; throws if no valid response arrives.
     mutating func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse
 }
 
@@ -38,8 +38,8 @@ public struct HTTPHelper: RequestSender, Sendable {
     /// Sets the program to start.
     ///
     /// - Parameters:
-    ///   - path: the program; by default, the one beside the running program, or where an
-    ///     installation puts it (`../libexec/watchword/`).
+    ///   - path: the program; by default, `watchword-courier` beside the running program, or in
+    ///     `../libexec/watchword/`, where an installation puts it.
     ///   - timeout: for the whole request; must exceed the helper's own timeouts for connecting and
     ///     for the exchange.
     /// - Throws: ``HelperFailure/notFound`` if no path is given and the program is not found.
@@ -103,10 +103,10 @@ public struct HTTPHelper: RequestSender, Sendable {
     }
 }
 
-/// Why there is no response.
+/// The reason why there is no response.
 public enum HTTPHelperFailure: SystemCallError, Hashable, Sendable {
     // The helper itself.
-    /// The program did not do its work.
+    /// The program did not complete its work.
     case helper(HelperFailure)
     /// A library failed, with its own code.
     case library(code: Int32)
@@ -135,17 +135,17 @@ public enum HTTPHelperFailure: SystemCallError, Hashable, Sendable {
     /// The response exceeds a size limit.
     case tooLarge
 
-    /// What is wrong with a certificate.
+    /// The fault of a certificate.
     public enum CertificateFault: UInt8, CaseIterable, Hashable, Sendable {
-        /// No trusted authority issued it.
+        /// No trusted authority issued the certificate.
         case unknownAuthority = 1
-        /// It has expired.
+        /// The certificate has expired.
         case expired
-        /// It is not valid yet; the clock may be wrong.
+        /// The certificate is not valid yet, or the clock is wrong.
         case notYetValid
-        /// It was issued for another host.
+        /// The certificate was issued for a different host.
         case otherHost
-        /// Another reason.
+        /// OpenSSL reported a different reason.
         case other
     }
 }

@@ -3,13 +3,13 @@ public import WatchwordSystem
 
 /// The helper's side: read the request, connect, give up all other privileges, send, respond.
 ///
-/// A copy of the process that is made before the request is read looks up the server's name and
-/// connects. So whatever a name server answers, no process that knows a secret reads it before it
-/// is confined.
+/// A copy of the process, made before the request is read, looks up the server's name and connects.
+/// Therefore, no process that holds a secret reads the answer of a name server before it is
+/// confined.
 public enum HTTPHelperLoop {
     /// The resources that the helper may use.
     public static let limits = Confinement.Limits(addressSpace: 1 << 30, processorSeconds: 20)
-    /// How long connecting may take.
+    /// The time limit for connecting.
     public static let connectTimeout = Duration.seconds(15)
 
     private enum Status {
@@ -46,7 +46,7 @@ public enum HTTPHelperLoop {
                         try response(to: request, connector, prepare, ask)
                     }))
         } catch {
-            // There is nobody left to report to.
+            // No process is left to read a report.
             ProcessEnd.atOnce(with: Status.failure)
         }
     }
@@ -60,7 +60,7 @@ public enum HTTPHelperLoop {
         let tools = try prepare(request)
         let server = request.server.address
         let connection = try connection(to: server, by: connector)
-        // Plain HTTP protects nothing, so the other process is not trusted with it.
+        // Plain HTTP protects nothing, so the other process's connection is checked here.
         guard server.scheme == .https || OutgoingConnection.isLocal(connection) else {
             throw .notLoopback
         }

@@ -4,7 +4,7 @@ package import WatchwordSystem
 
 /// A request to a server, with everything that the HTTP helper needs to send it.
 public struct HelperRequest: Sendable {
-    /// What the server is asked to do.
+    /// An operation of the server, with its arguments.
     public enum Operation: Sendable {
         /// Redeem an enrolment ticket; the account's owner recognises the device by its name. The
         /// custody of the secret is reported if the entry will be bound to the device.
@@ -14,13 +14,14 @@ public struct HelperRequest: Sendable {
         /// Register the device key with this public key of 65 bytes, whose private key is in a TPM
         /// or in the vault.
         case keyRegistration(KeyRegistration, point: [UInt8], isInTPM: Bool)
-        /// Complete the registration of an attested key, with what the TPM revealed, in base64url.
+        /// Complete the registration of an attested key, with the secret that the TPM revealed, in
+        /// base64url.
         case keyActivation(credential: Token, secret: SecretBytes)
         /// Get a challenge for the device key of this credential.
         case challenge(credential: Token)
         /// Sign in, or confirm a text, with a device key.
         case signature(KeySignature)
-        /// Whatever an application asks.
+        /// Any request of an application.
         case application(ApplicationRequest)
 
         /// The maximum length of the helper's response in bytes.
@@ -39,7 +40,7 @@ public struct HelperRequest: Sendable {
         /// The 16 bytes from which the server derives the next secret.
         public let nonce: RotationNonce
 
-        /// Creates a login.
+        /// Describes a login with an enrolled secret.
         public init(credential: Token, secret: SecretBytes, nonce: RotationNonce) {
             self.credential = credential
             self.secret = secret
@@ -50,14 +51,14 @@ public struct HelperRequest: Sendable {
     /// The server that receives the request.
     public let server: TrustedServer
     /// The `Idempotency-Key`: the same for every attempt at a request, so that the server executes
-    /// the request once.
+    /// the request only once.
     public let idempotencyKey: String
     /// The application's API key, a token; `nil` for devices.
     public let apiKey: SecretBytes?
-    /// What the server is asked to do.
+    /// The requested operation.
     public let operation: Operation
 
-    /// Creates a request.
+    /// Combines the parts of a request; the caller keeps them within the limits of the protocol.
     public init(
         server: TrustedServer, idempotencyKey: String, apiKey: SecretBytes? = nil,
         operation: Operation
@@ -69,7 +70,7 @@ public struct HelperRequest: Sendable {
     }
 }
 
-/// What keeps the device key to which an enrolled secret is bound.
+/// The keeper of the device key to which an enrolled secret is bound.
 public enum SecretCustody: String, CaseIterable, Sendable {
     /// A TPM of the device.
     case tpm
@@ -89,16 +90,16 @@ extension HelperRequest {
     public struct KeyRegistration: Sendable {
         /// The enrolment ticket, a token.
         public let ticket: SecretBytes
-        /// How the device checks that somebody is present.
+        /// The kind of presence check on the device.
         public let presence: DeviceKeyTranscript.Presence
         /// The device's name, as the account's owner will see it; may be empty.
         public let deviceName: String
         /// The signature over the transcript of the enrolment, in DER.
         public let signature: [UInt8]
-        /// What the TPM says about the key, if the server is to check it.
+        /// The TPM's evidence about the key, if the server is to check it.
         public let attestation: KeyAttestation?
 
-        /// Creates a registration.
+        /// Describes a registration; the values are not checked here.
         public init(
             ticket: SecretBytes, presence: DeviceKeyTranscript.Presence, deviceName: String,
             signature: [UInt8], attestation: KeyAttestation? = nil
@@ -117,14 +118,14 @@ extension HelperRequest {
         public let credential: Token
         /// The challenge.
         public let challenge: Token
-        /// Whether the signature confirms a text, and does not sign in.
+        /// `true` if the signature confirms a text, `false` if it signs in.
         public let confirmsText: Bool
-        /// How the device checked that somebody is present.
+        /// The kind of presence check that the device made.
         public let presence: DeviceKeyTranscript.Presence
         /// The signature in DER.
         public let signature: [UInt8]
 
-        /// Creates a response.
+        /// Describes a response; the values are not checked here.
         public init(
             credential: Token, challenge: Token, confirmsText: Bool,
             presence: DeviceKeyTranscript.Presence, signature: [UInt8]

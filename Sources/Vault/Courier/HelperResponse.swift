@@ -32,7 +32,7 @@ public enum HelperResponse: Sendable {
         /// The number of earlier secrets of this credential.
         public let generation: UInt64
 
-        /// Creates a secret with its generation.
+        /// Combines a secret with its generation.
         public init(secret: SecretBytes, generation: UInt64) {
             self.secret = secret
             self.generation = generation
@@ -41,16 +41,16 @@ public enum HelperResponse: Sendable {
 
     /// The content of a response that accepts a secret.
     public struct Acceptance: Sendable {
-        /// The decision's id, the same when the response is repeated.
+        /// The decision's id, which is the same in a repeated response.
         public let verification: Token
         /// The ticket that the application redeems, once.
         public let login: SecretBytes
-        /// When the ticket expires, as the server wrote it (RFC 3339).
+        /// The time when the ticket expires, as the server wrote it (RFC 3339).
         public let expiresAt: PlainText
         /// The secret to present at the next login.
         public let next: NextSecret
 
-        /// Creates an acceptance.
+        /// Combines the content of a response.
         public init(
             verification: Token, login: SecretBytes, expiresAt: PlainText, next: NextSecret
         ) {
@@ -65,10 +65,11 @@ public enum HelperResponse: Sendable {
     public struct KeyChallenge: Hashable, Sendable {
         /// The challenge, of which the device signs the bytes.
         public let token: Token
-        /// When it expires, in Unix milliseconds: a number that the device signs.
+        /// The time when the challenge expires, in Unix milliseconds; the device signs this number,
+        /// too.
         public let expiry: UInt64
 
-        /// Creates a challenge.
+        /// Combines a challenge with the time when it expires.
         public init(token: Token, expiry: UInt64) {
             self.token = token
             self.expiry = expiry
@@ -89,14 +90,14 @@ public enum HelperResponse: Sendable {
 
     /// The content of a response that accepts a device key's signature.
     public struct AcceptedSignature: Sendable {
-        /// The decision's id, the same when the response is repeated.
+        /// The decision's id, which is the same in a repeated response.
         public let verification: Token
         /// The ticket that the application redeems, once.
         public let login: SecretBytes
-        /// When the ticket expires, as the server wrote it (RFC 3339).
+        /// The time when the ticket expires, as the server wrote it (RFC 3339).
         public let expiresAt: PlainText
 
-        /// Creates an acceptance.
+        /// Combines the content of a response.
         public init(verification: Token, login: SecretBytes, expiresAt: PlainText) {
             self.verification = verification
             self.login = login
@@ -104,13 +105,13 @@ public enum HelperResponse: Sendable {
         }
     }
 
-    /// Why a device is told to delete its secret, by the word in the response.
+    /// The server's reason for ordering a device to delete its secret.
     public enum WipeOrder: String, CaseIterable, Hashable, Sendable {
         case revoked
         case reuseDetected = "reuse-detected"
         case tooManyFailures = "too-many-failures"
         case accountClosed = "account-closed"
-        /// A reason that is unknown to this version; the order is not obeyed.
+        /// A reason that is unknown to this version; the device does not obey the order.
         case unlisted
 
         /// Parses the reason in the response; only an order with one of the four known reasons is
@@ -122,14 +123,14 @@ public enum HelperResponse: Sendable {
     public struct Problem: Hashable, Sendable {
         /// The HTTP status.
         public let status: Int
-        /// The problem's type, to be shown; may be empty.
+        /// The problem's type (a URI), to be shown; may be empty.
         public let type: PlainText
-        /// Seconds to wait before a retry; 0 if the server does not specify it.
+        /// The seconds to wait before a retry; 0 if unspecified.
         public let retryAfter: Int
-        /// The field at fault, if the server names it.
+        /// The field at fault, if the server specifies it.
         public let field: PlainText?
 
-        /// Combines what a response says.
+        /// Combines the facts in an error response.
         public init(status: Int, type: PlainText, retryAfter: Int, field: PlainText? = nil) {
             self.status = status
             self.type = type
@@ -143,7 +144,7 @@ public enum HelperResponse: Sendable {
     }
 }
 
-/// What the helper sends: the response, or why there is none.
+/// The message that the helper sends: the response, or the reason why there is none.
 struct ResponseFrame: Transferable {
     let result: Result<HelperResponse, HTTPHelperFailure>
 
@@ -155,7 +156,7 @@ struct ResponseFrame: Transferable {
         guard try fields.byte(bytes) == HelperProtocol.version else { throw Unreadable() }
         result = try fields.value(bytes)
         switch result {
-        // Only this side can report these.
+        // Only the caller of a helper can report these failures.
         case .failure(.helper(.notFound)), .failure(.helper(.cannotStart)),
             .failure(.helper(.died)):
             throw Unreadable()

@@ -34,7 +34,7 @@ public struct ServerAddress: Hashable, Sendable {
     public enum Part: Hashable, Sendable {
         /// The address does not begin with `https://` or `http://`.
         case scheme
-        /// The address uses plain HTTP to another machine.
+        /// The address uses plain HTTP to a different machine.
         case plain
         /// The host is missing or invalid (for example, not ASCII, or preceded by a user name).
         case host
@@ -80,7 +80,7 @@ public struct ServerAddress: Hashable, Sendable {
     /// The host as it is written in a URI.
     public var bracketedHost: String { host.contains(":") ? "[\(host)]" : host }
 
-    /// The host at the beginning of `text`, and what follows it.
+    /// The host at the beginning of `text`, and the text after it.
     private static func parseHost(_ text: Substring) -> (String, rest: Substring)? {
         let host: Substring
         let rest: Substring
@@ -97,7 +97,7 @@ public struct ServerAddress: Hashable, Sendable {
         return (host.lowercased(), rest)
     }
 
-    /// The port after a colon; `standard` if there is no text.
+    /// The port after a colon; `standard` if `text` is empty.
     private static func parsePort(_ text: Substring, standard: UInt16) -> UInt16? {
         guard !text.isEmpty else { return standard }
         let digits = text.dropFirst()
@@ -151,21 +151,22 @@ extension ServerAddress {
         self = address
     }
 
-    /// The address without the path, as device keys sign it: the server that was connected to.
+    /// The address without the path, as device keys sign it, of the server to which the device
+    /// connected.
     public var audience: String {
         let whole = text
         return String(whole.dropLast(prefix.count))
     }
 }
 
-/// A server, and the certificate authorities that it is recognised by.
+/// A server, and the certificate authorities that may certify it.
 public struct TrustedServer: Sendable {
     /// The server's address.
     public let address: ServerAddress
     /// The certificates of the authorities to trust, in PEM; if empty, the system's are trusted.
     public let authorities: [UInt8]
 
-    /// Combines an address with the authorities.
+    /// Combines an address with the trusted authorities.
     public init(_ address: ServerAddress, authorities: [UInt8] = []) {
         self.address = address
         self.authorities = authorities

@@ -2,11 +2,11 @@ internal import WatchwordCoding
 public import WatchwordCryptography
 package import WatchwordSystem
 
-/// An identifier that a server created: a few letters, an underscore, and Base64url.
+/// An identifier that a server creates: a few letters, an underscore, and Base64url.
 ///
 /// It needs no escaping in a header, in a line of text or in JSON.
 public struct Token: Hashable, Sendable {
-    /// The token's text.
+    /// The token as text of at most 255 ASCII characters.
     public let text: String
 
     /// Accepts 1 to 255 letters, digits, dashes and underscores.
@@ -57,13 +57,13 @@ public struct RotationNonce: Hashable, Sendable {
 
     private init(made bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The nonce as it is sent: Base64url without padding (RFC 4648, section 5).
+    /// The nonce in Base64url without padding (RFC 4648, section 5), as in requests.
     public var text: String { Base64URL.encode(bytes.span) }
 }
 
 /// Printable ASCII, at most 127 characters, so that text from a server can be shown.
 public struct PlainText: Hashable, Sendable {
-    /// The printable text.
+    /// The text after the replacement of all other characters.
     public let text: String
 
     static let longest = 127
@@ -90,7 +90,6 @@ extension Token: Transferable {
 }
 
 extension FieldReader {
-    /// Reads a token that is a secret.
     mutating func secretToken(_ bytes: Span<UInt8>) throws(Unreadable) -> SecretBytes {
         let secret = try secret(bytes, limit: Token.longest)
         guard Token.isToken(secret) else { throw Unreadable() }

@@ -4,7 +4,7 @@ public import SecretVault
 public import WatchwordCryptography
 package import WatchwordSystem
 
-/// Why a sign-in or an enrolment failed.
+/// The reason why a sign-in or an enrolment failed.
 public enum DeviceLoginError: Error, Hashable, Sendable {
     /// The entry is not an enrolled secret.
     case otherKind
@@ -12,28 +12,28 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     case deviceKey
     /// The server has not answered the key's registration.
     case unregistered
-    /// An earlier run with this ticket made the key elsewhere, or without the PIN.
+    /// An earlier run with this ticket made the key in a different place, or without the PIN.
     case otherPlace
-    /// The server has registered the key of an earlier run, which made it elsewhere, or without the
-    /// PIN. It is in use now, and the ticket was not sent.
+    /// The server has registered the key of an earlier run, which made the key in a different
+    /// place, or without the PIN. That key is in use now, and the ticket was not sent.
     case adoptedElsewhere
     /// The system agent uses only its own computer's TPM.
     case otherTPM
     /// This version cannot read the entry's content.
     case unreadable
-    /// The secret is older than one that was already presented: it comes from a backup. It was not
-    /// presented, because the server would treat it as stolen.
+    /// The secret is older than a secret that was already presented: the secret comes from a
+    /// backup. It was not presented, because the server would treat the secret as stolen.
     case stale
     /// The text does not have the form of an enrolment ticket; it was not sent.
     case badTicket
-    /// The entry with this name holds the enrolment of this ticket already, perhaps in a later
-    /// state, or held it. Nothing was stored.
+    /// The entry with this name holds the enrolment of this ticket, perhaps in a later state, or
+    /// held it before. Nothing was stored.
     case alreadyEnrolled(as: String)
-    /// The vault threw this error.
+    /// The vault reported this error.
     case vault(VaultError)
-    /// This server sent no usable response; `nil` if no request was made.
+    /// The server at this address sent no usable response; `nil` if no request was made.
     case helper(HTTPHelperFailure, at: ServerAddress?)
-    /// This server responded with a problem document.
+    /// The server at this address responded with a problem document.
     case problem(HelperResponse.Problem, at: ServerAddress)
     /// The server rejected the secret; the device keeps it.
     case denied
@@ -67,7 +67,7 @@ extension DeviceLoginError {
 }
 
 extension Tombstone.Reason {
-    /// The reason for the server's wipe order, for which both have the server's word; `nil` for an
+    /// The reason for the server's wipe order, which has the same word in both types; `nil` for an
     /// unknown reason, which is not obeyed.
     init?(_ order: HelperResponse.WipeOrder) { self.init(rawValue: order.rawValue) }
 }

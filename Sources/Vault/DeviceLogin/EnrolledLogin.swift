@@ -6,7 +6,7 @@ public import WatchwordCryptography
 public struct LoginTicket: Sendable {
     /// The text that the device hands to the application.
     public let text: SecretBytes
-    /// When the ticket expires, as the server wrote it.
+    /// The time when the ticket expires, as the server wrote it (RFC 3339).
     public let expiresAt: String
     /// The ID of the verification in the server's audit log.
     public let verification: String
@@ -15,7 +15,8 @@ public struct LoginTicket: Sendable {
 /// A sign-in with an open enrolled secret.
 ///
 /// If it is interrupted between two steps, even by a power failure, the next sign-in resumes there:
-/// the nonce is on disk before it is sent, and a secret is kept until its successor has worked.
+/// the nonce is on disk before it is sent, and a secret is kept until its successor has been
+/// accepted.
 public struct EnrolledLogin {
     private let id: RecordID
     private let vault: UnlockedVault
@@ -40,8 +41,8 @@ public struct EnrolledLogin {
     ///     server (TLS, or this machine only).
     ///   - now: Unix seconds, stored with the secret.
     /// - Throws: ``DeviceLoginError``. ``DeviceLoginError/stale`` is thrown before anything is
-    ///   sent. After ``DeviceLoginError/wiped(_:)`` the secret is gone;
-    ///   after every other error the next sign-in resumes where this one stopped.
+    ///   sent. After ``DeviceLoginError/wiped(_:)`` the secret is gone; after every other error,
+    ///   the next sign-in resumes at the step where this one stopped.
     public mutating func signIn(
         turn: borrowing LoginLock, over sender: inout some RequestSender, now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
@@ -63,7 +64,6 @@ struct VaultEntry: SecretEntry {
 
     func keep(_ state: EnrolledSecret) throws(DeviceLoginError) { try keep(state.form()) }
 
-    /// Replaces the stored form.
     func keep(_ form: SecretBytes) throws(DeviceLoginError) {
         try DeviceLoginError.vault(
             in: vault.update { changes throws(VaultError) in
@@ -124,7 +124,7 @@ extension EnrolledLogin {
         return Base64URL.encode(digest.span)
     }
 
-    /// A digest of a secret and a nonce, which is different for each purpose.
+    /// A digest of a secret and a nonce, which differs for each purpose.
     static func digest(of purpose: String, _ secret: SecretBytes, _ nonce: [UInt8]) -> [UInt8] {
         let text = secret.withBytes { bytes in
             SecretBytes(capacity: purpose.utf8.count + 1 + bytes.count + nonce.count) { output in
@@ -151,19 +151,18 @@ extension EnrolledSecret {
     }
 }
 
-/// Where a device stores its enrolled secret; each change is durable when the call returns.
+/// The store of a device's enrolled secret; each change is durable when the call returns.
 protocol SecretEntry {
     /// Replaces the stored state.
     func keep(_ state: EnrolledSecret) throws(DeviceLoginError)
-    /// Records what is about to be presented, so that an older secret is never presented after it.
+    /// Records the secret that is about to be presented, so that no older secret is presented
+    /// later.
     func record(_ presented: PresentedSecret) throws(DeviceLoginError)
-    /// Wipes the secret.
     func wipe(because reason: Tombstone.Reason, now: Int64) throws(DeviceLoginError)
 }
 
 /// The steps of a sign-in, independent of the vault so that a test can stop between any two.
 struct SignIn<Entry: SecretEntry> {
-    /// The stored state.
     private(set) var state: EnrolledSecret
     private let entry: Entry
     private let nonces: () -> RotationNonce

@@ -115,13 +115,12 @@ extension FieldReader {
     }
 }
 
-// Comparing two copies of an enrolment, for a merge.
 extension EnrolledSecret {
     /// Which of two stored states is newer.
     ///
     /// An enrolment advances in steps: the device presents a secret with a nonce, and then receives
     /// its successor. The copy that has advanced further is newer. If both have advanced equally
-    /// far but differ, each has presented a secret with a nonce of its own.
+    /// far but differ, each copy has presented a secret with a different nonce.
     public static func order(of first: SecretBytes, _ second: SecretBytes) -> EnrolledOrder {
         if EnrolledKey.isForm(first), EnrolledKey.isForm(second) {
             return EnrolledKey.order(of: first, second)

@@ -4,10 +4,10 @@ internal import WatchwordCryptography
 
 /// The state of an enrolment on the device: the secret in use, and its successor.
 ///
-/// Both are kept until the successor has worked once, each with the nonce that it was sent with, so
-/// that every lost response can be requested again.
+/// Both are kept, each with its nonce, until the successor has been accepted once, so that every
+/// lost response can be requested again.
 public struct EnrolledSecret: Sendable {
-    /// A secret and, once chosen, the nonce to present it with.
+    /// A secret and, once chosen, the nonce with which it is presented.
     public struct StoredSecret: Sendable {
         let secret: SecretBytes
         var nonce: RotationNonce?
@@ -17,9 +17,9 @@ public struct EnrolledSecret: Sendable {
     public let server: TrustedServer
     /// The credential's public name.
     public let credential: Token
-    /// When the state last changed, in Unix seconds.
+    /// The time of the last change, in Unix seconds.
     public let changed: Int64
-    /// How many secrets preceded the one in use.
+    /// The number of secrets that preceded the current one.
     public let generation: UInt64
     let current: StoredSecret
     let successor: StoredSecret?
@@ -46,7 +46,7 @@ extension EnrolledSecret {
 
 /// One presentation of a secret to the server.
 struct Presentation: Sendable {
-    /// Which of the two secrets is presented.
+    /// Whether the secret or its successor is presented.
     enum Which: Hashable, Sendable {
         case current, successor
     }
@@ -55,17 +55,18 @@ struct Presentation: Sendable {
     let secret: SecretBytes
     let nonce: RotationNonce
     let generation: UInt64
-    /// Whether it may have been sent before, so that the response may be a repeated one.
+    /// Whether the presentation may have been sent before, so that its response may be a repeated
+    /// one.
     let isRepeated: Bool
 }
 
-/// What a response means for the device.
+/// The effect of a response on the device.
 enum Consequence {
     /// Signed in; the device must keep this state from now on.
     case signedIn(EnrolledSecret, HelperResponse.Acceptance)
     /// The successor is unknown to the server: present the previous secret again.
     case askAgain(Presentation)
-    /// Rejected; nothing changes.
+    /// The server rejected the secret; nothing changes.
     case denied
     /// The secret must be wiped, for this reason.
     case wipe(HelperResponse.WipeOrder)
@@ -100,7 +101,7 @@ extension EnrolledSecret {
         return (presentation, state)
     }
 
-    /// What `response` to `presentation` means.
+    /// The effect of `response` to `presentation`.
     func consequence(
         of response: HelperResponse, to presentation: Presentation, now: Int64
     ) -> Consequence {
@@ -157,7 +158,7 @@ extension EnrolledSecret {
 // A secret that was restored from a backup may be stale. If it were presented, the server would
 // assume theft and have the newer one wiped, too.
 extension EnrolledSecret {
-    /// Whether a newer secret of this enrolment, or this one with another nonce, was already
+    /// Whether a newer secret of this enrolment, or this secret with a different nonce, was already
     /// presented from a vault in this folder.
     ///
     /// - Throws: ``DeviceLoginError/vault(_:)``, ``DeviceLoginError/cryptography(_:)``.
@@ -178,7 +179,7 @@ extension EnrolledSecret {
         return EnrolledSecret.digest(next.secret, nonce) != last.digest
     }
 
-    /// What to record before `presentation` is sent.
+    /// The record that is stored before `presentation` is sent.
     func record(of presentation: Presentation) -> PresentedSecret {
         PresentedSecret(
             enrolment: enrolmentDigest(), generation: presentation.generation,

@@ -14,14 +14,14 @@ package struct Enrolment: Sendable {
     package let name: EntryName
     /// The changes to the access control of an earlier enrolment, or to the default.
     package let access: AccessControlChange
-    /// How the entry is bound to this device; `nil` if it is not.
+    /// The binding of the entry to this device; `nil` if it is not bound.
     package var binding: BindingChoice?
-    /// The key that the entry is bound to, which was loaded for this.
+    /// The device key to which the entry is bound, loaded for this enrolment.
     package var device: DeviceID?
     /// Protects the new entry outside of the vault, before it is saved.
     package var secure: @Sendable (RecordID) throws(VaultError) -> Void = { _ in }
 
-    /// The maximum size of the certificates in bytes: what fits in a record with the longest
+    /// The maximum size of the certificates in bytes: the space in a record with the longest
     /// address, names and secrets.
     package static let largestAuthorities = 62 << 10
     /// The maximum size of a device's name in bytes.
@@ -69,7 +69,8 @@ extension Enrolment {
     /// - Throws: ``DeviceLoginError/alreadyEnrolled(as:)``; ``VaultError/presenceNeeded`` in
     ///   ``DeviceLoginError/vault(_:)`` for an earlier entry that requires a check at each use and
     ///   is not among `confirmed`, and ``VaultError/boundElsewhere`` for that of another device, or
-    ///   ``VaultError/deviceKey(_:)`` if it may be; then, nothing is replaced.
+    ///   ``VaultError/deviceKey(_:)`` if the other device is unknown; in both cases, nothing is
+    ///   replaced.
     @discardableResult package func redeem(
         in vault: UnlockedVault, turn: borrowing LoginLock, over sender: inout some RequestSender,
         now: Int64, confirmed: Set<RecordID> = []
@@ -89,7 +90,7 @@ extension Enrolment {
         if let holder = try holder(of: state.form(), in: vault) {
             throw .alreadyEnrolled(as: holder)
         }
-        // The entry may be gone. A server never uses a credential's name again.
+        // The entry may have been removed. A server never reuses a credential's name.
         guard try !state.isStale(in: vault) else { throw .alreadyEnrolled(as: name.text) }
         try DeviceLoginError.vault(
             in: vault.update { changes throws(VaultError) in
@@ -99,11 +100,11 @@ extension Enrolment {
         return state
     }
 
-    /// The name of the entry that holds an enrolment already: another entry, or an earlier one
-    /// under this name that has advanced.
+    /// The name of the entry that holds an enrolment already: a different entry, or an earlier
+    /// entry under this name that has advanced.
     ///
-    /// The server sends the response to a ticket again for some time. To store it again would
-    /// present a secret twice, which the server treats as theft.
+    /// The server sends the response to a ticket again for some time. Storing the response again
+    /// would present a secret twice, which the server treats as theft.
     private func holder(
         of form: SecretBytes, in vault: UnlockedVault
     ) throws(DeviceLoginError) -> String? {
@@ -161,7 +162,7 @@ extension Enrolment {
 
     /// Adds an entry with this content and purges earlier enrolments.
     ///
-    /// - Parameter replacing: the access control to begin with, given the earlier enrolments.
+    /// - Parameter replacing: returns the initial access control, given the earlier enrolments.
     func put(
         _ value: SecretBytes, into changes: inout VaultChanges, now: Int64,
         confirmed: Set<RecordID>,

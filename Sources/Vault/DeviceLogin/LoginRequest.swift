@@ -2,12 +2,10 @@ public import Courier
 public import SecretVault
 package import WatchwordSystem
 
-/// What `watchword` asks the process that holds a vault's key to do with an enrolled secret or a
-/// device key.
+/// A request about an enrolled secret or a device key, from `watchword` to the process that holds
+/// the vault's key.
 package enum LoginRequest: Sendable {
-    /// Sign in.
     case signIn(RecordID)
-    /// Redeem a ticket.
     case enrol(Enrolment)
     /// Show the local state.
     case status(RecordID)
@@ -23,20 +21,20 @@ package enum LoginResponse: Sendable {
     case enrolled(credential: Token, server: ServerAddress, bound: DeviceBinding?)
     case state(LoginState)
     case wiped
-    /// Another kind of entry has the name of the enrolment.
+    /// The enrolment's name belongs to a different kind of entry.
     case nameTaken
     /// The server of a device key.
     case server(ServerAddress)
     case key(KeyState)
-    /// The key of an earlier run is in use; the ticket was not sent.
+    /// The key of an earlier run is in use, and the ticket was not sent.
     case adopted(KeyState)
-    /// The person must choose a PIN for a new key.
+    /// The person must choose a PIN for the new key.
     case pinNeeded
     case failed(DeviceLoginError)
 }
 
 extension LoginRequest {
-    /// The entry that signs in or signs a text; `nil` if none does.
+    /// The entry that signs in or signs a text; `nil` for requests that sign nothing.
     package var signing: RecordID? {
         switch self {
         case .signIn(let id): id
@@ -45,7 +43,7 @@ extension LoginRequest {
         }
     }
 
-    /// Whether it may change the vault; the others only read it.
+    /// Whether the request may change the vault.
     package var mayChangeVault: Bool {
         switch self {
         case .status, .key(.server), .key(.status): false
@@ -127,15 +125,16 @@ extension LoginTicket: Transferable {
     }
 }
 
-/// What a device knows about an enrolment, without the secret.
+/// The state of an enrolment on the device, without the secret.
 public struct LoginState: Sendable {
-    /// What the next sign-in does.
+    /// The action of the next sign-in.
     public enum Progress: String, CaseIterable, Sendable {
-        /// It presents the secret.
+        /// The sign-in presents the secret.
         case ready
-        /// It requests a lost response again.
+        /// The sign-in requests a lost response again.
         case unanswered
-        /// Nothing: the secret is older than one that was already presented.
+        /// The sign-in sends nothing, because the secret is older than a secret that was already
+        /// presented.
         case stale
     }
 
@@ -143,11 +142,11 @@ public struct LoginState: Sendable {
     public let server: ServerAddress
     /// The credential's public name.
     public let credential: Token
-    /// When the state last changed, in Unix seconds.
+    /// The time of the last change, in Unix seconds.
     public let changed: Int64
-    /// How many secrets preceded the one in use.
+    /// The number of secrets that preceded the current one.
     public let generation: UInt64
-    /// What the next sign-in does.
+    /// The action of the next sign-in.
     public let progress: Progress
 
     /// The state of `secret`, which was opened from `vault`.

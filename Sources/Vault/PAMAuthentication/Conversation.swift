@@ -66,7 +66,8 @@ private func text(of message: pam_message) -> String {
     return unsafe String(decoding: bytes, as: UTF8.self)
 }
 
-/// The answer as a C string for `free`; `nil` if it contains NUL, which would truncate it.
+/// The answer as a C string, to be freed with `free`; `nil` if it contains NUL, which would
+/// truncate it.
 private func copy(of answer: ModuleAnswer) -> UnsafeMutablePointer<CChar>? {
     unsafe answer.withBytes { bytes in
         guard !bytes.indices.contains(where: { bytes[$0] == 0 }),

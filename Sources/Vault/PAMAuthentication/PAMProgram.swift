@@ -3,13 +3,13 @@ internal import Glibc
 internal import WatchwordSystem
 
 /// A program that only runs the system's PAM modules: `watchword-presence`, and the tests'
-/// programs, which use another folder of service files.
+/// programs, which use a different folder of service files.
 public enum PAMProgram {
     /// Asks the service's modules to authenticate the user of this process, and ends the process.
     ///
     /// - Parameters:
     ///   - folder: the folder with the service file, instead of the system's folders. An installed
-    ///     program passes none: anyone who could choose the folder could choose `pam_permit`.
+    ///     program passes no folder, because anyone who could choose it could choose `pam_permit`.
     ///   - user: the ID of another user whom the modules authenticate instead.
     public static func run(serviceFolder folder: String? = nil, user: String? = nil) -> Never {
         do throws(SystemCallFailure) {
@@ -21,7 +21,7 @@ public enum PAMProgram {
             channel.end(
                 with: verdict(of: service, on: number, isClient: user != nil, over: channel))
         } catch {
-            // The other side notices that there is no verdict.
+            // The other process notices the missing verdict.
             ProcessEnd.atOnce(with: 6)
         }
     }
@@ -39,7 +39,7 @@ public enum PAMProgram {
                 with: verdict(
                     of: service, on: request.user, isClient: true, over: request.channel))
         } catch {
-            // The server notices that there is no verdict.
+            // The server notices the missing verdict.
             ProcessEnd.atOnce(with: 6)
         }
     }
@@ -55,16 +55,15 @@ public enum PAMProgram {
             let name = user.flatMap { UInt32($0) }.flatMap { UserDatabase.name(of: $0) }
             try FrameWriter(name.flatMap { FingerprintReaders.fingers(of: $0) }).write(to: output)
         } catch {
-            // The other side notices that there is no report.
+            // The other process notices the missing report.
             ProcessEnd.atOnce(with: 6)
         }
         ProcessEnd.atOnce(with: 0)
     }
 
-    /// A service file.
     private struct Service {
         let name: String
-        /// Its folder, instead of the system's folders.
+        /// The folder of the service file, instead of the system's folders.
         let folder: String?
 
         var isInstalled: Bool {
@@ -83,8 +82,8 @@ public enum PAMProgram {
         do throws(PAMCheckFailure) {
             var transaction = try PAMTransaction(
                 service: service.name, folder: service.folder, user: user, channel: channel)
-            // The modules cannot see where a client is. A fingerprint reader, for instance, is
-            // there only for a person at this machine.
+            // The modules cannot see where a client is, and a fingerprint reader, for example, is
+            // useful only to a person at this machine.
             if isClient, !LoginManager.isAtMachine(number) { try transaction.setRemote() }
             guard try transaction.authenticate() else { return .denied }
             try transaction.validateAccount()

@@ -32,8 +32,7 @@ internal import Devices
 
     deinit { unsafe pam_end(handle, lastResult) }
 
-    /// Lets the modules know that the person is not at this machine; where that person is, is
-    /// unknown.
+    /// Tells the modules that the person is not at this machine, but at an unknown place.
     mutating func setRemote() throws(PAMCheckFailure) {
         lastResult = unsafe "remote".withCString { unsafe pam_set_item(handle, PAM_RHOST, $0) }
         guard lastResult == PAM_SUCCESS else {
@@ -44,7 +43,7 @@ internal import Devices
     /// Asks the modules to authenticate the user; an empty password is refused.
     ///
     /// - Returns: `false` if authentication failed.
-    /// - Throws: if the modules could not decide.
+    /// - Throws: ``PAMCheckFailure`` if the modules could not decide.
     mutating func authenticate() throws(PAMCheckFailure) -> Bool {
         lastResult = unsafe pam_authenticate(handle, Int32(bitPattern: PAM_DISALLOW_NULL_AUTHTOK))
         switch lastResult {

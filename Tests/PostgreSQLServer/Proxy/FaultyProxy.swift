@@ -5,7 +5,7 @@ import TestSupport
 /// A proxy between clients and a PostgreSQL server that cuts, truncates, delays and loses messages
 /// on demand.
 public final class FaultyProxy: Sendable {
-    /// The port on 127.0.0.1 that clients connect to.
+    /// The port on 127.0.0.1 to which clients connect.
     public let port: UInt16
     private let listener: LoopbackSocket
     private let state = ProxyState()
@@ -20,8 +20,8 @@ public final class FaultyProxy: Sendable {
         let (listener, state) = (listener, state)
         Thread.detachNewThread { [weak self] in
             while let client = listener.accepted() {
-                // A client that is refused, or that connects while the server is down, sees the
-                // connection end at once.
+                // For a client that is refused, or that connects while the server is down, the
+                // connection ends at once.
                 guard !state.isRefusing, let server = try? LoopbackSocket.connected(to: port) else {
                     client.end()
                     continue
@@ -49,20 +49,21 @@ public final class FaultyProxy: Sendable {
         self.url(url.split(separator: "/").last.map(String.init) ?? url)
     }
 
-    /// Arms a fault, which happens once, at its place.
+    /// Arms a fault, which occurs once, at its place.
     ///
-    /// Bytes and messages are counted from this call on, even if there is no fault.
+    /// Bytes and messages are counted from this call on, even without a fault.
     public func arm(_ fault: ProxyFault?) { state.arm(fault) }
 
-    /// Whether the armed fault has not happened yet.
+    /// Whether the armed fault has not occurred yet.
     public var isArmed: Bool { state.hasFault }
 
-    /// Waits until the fault has happened.
+    /// Waits until the fault has occurred.
     public func awaitFault() throws {
         try poll("the fault happens") { !isArmed }
     }
 
-    /// The most bytes that any one connection has sent this way since ``arm(_:)``.
+    /// The largest number of bytes that a single connection has sent in this direction since
+    /// ``arm(_:)``.
     public func passed(_ way: ProxyFault.Way) -> Int { state.passed(way) }
 
     /// Stops forwarding without closing connections.
@@ -73,7 +74,7 @@ public final class FaultyProxy: Sendable {
     /// Delays each message.
     public func delay(by delay: Duration) { state.delay(by: delay) }
 
-    /// Closes all connections, and each new one immediately.
+    /// Closes all connections, and every new connection immediately.
     public func refuse() {
         state.refuse()
         cutAll()
@@ -84,7 +85,7 @@ public final class FaultyProxy: Sendable {
         for weak in connections.withLock({ $0 }) { weak.connection?.cut() }
     }
 
-    /// Forwards everything again, including what was held back.
+    /// Forwards all messages again, including the delayed ones.
     public func heal() { state.heal() }
 
     private func add(_ connection: ProxiedConnection) {

@@ -9,7 +9,7 @@ struct MessageStream {
     private var buffer: ArraySlice<UInt8> = []
     /// Whether the client's first messages, which have no type byte, are still expected.
     var isBeginning: Bool
-    /// Whether the bytes are encrypted, so that messages cannot be told apart.
+    /// Whether the bytes are encrypted, so that messages cannot be distinguished.
     var isOpaque = false
 
     init(isBeginning: Bool) { self.isBeginning = isBeginning }

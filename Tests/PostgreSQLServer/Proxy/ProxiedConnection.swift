@@ -74,7 +74,7 @@ final class ProxiedConnection: Sendable {
         to.endSending()
     }
 
-    /// Forwards a message, or the part of it that should arrive.
+    /// Forwards a message, or the part that should arrive.
     ///
     /// Returns whether the connection is still open.
     private func pass(

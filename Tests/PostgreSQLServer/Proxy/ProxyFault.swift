@@ -1,4 +1,4 @@
-/// A fault in the connection between a client and its database, which happens once.
+/// A fault in the connection between a client and its database, which occurs once.
 public struct ProxyFault: Sendable {
     /// The direction of a message.
     public enum Way: Sendable, CaseIterable {
@@ -22,7 +22,7 @@ public struct ProxyFault: Sendable {
 
         /// The direction of the message.
         ///
-        /// Some type bytes have another meaning in the other direction.
+        /// Some type bytes have a different meaning in the other direction.
         public var way: Way {
             switch self {
             case .parse, .bind, .execute, .sync, .query: .toServer
@@ -43,15 +43,15 @@ public struct ProxyFault: Sendable {
     public enum Place: Sendable {
         /// At the `count`th message of this type.
         case message(Message, count: Int = 1, Part)
-        /// After this many bytes in this direction.
+        /// After this number of bytes in this direction.
         case byte(Way, Int)
     }
 
-    /// What happens to the connection.
+    /// The effect on the connection.
     public enum Deed: Sendable, CaseIterable {
         /// Both sides see the end of the connection.
         case cut
-        /// Nothing is forwarded in either direction, and the connection stays open, until the fault
+        /// No data is forwarded in either direction, and the connection stays open, until the fault
         /// is cleared.
         case stall
     }
@@ -59,7 +59,7 @@ public struct ProxyFault: Sendable {
     let place: Place
     let deed: Deed
 
-    /// Creates a fault for the first connection that reaches `place`.
+    /// Specifies a fault for the first connection that reaches `place`.
     public init(_ deed: Deed, at place: Place) {
         self.place = place
         self.deed = deed

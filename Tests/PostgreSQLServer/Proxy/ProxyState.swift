@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// What a proxy currently does to its connections.
+/// The current action of a proxy on its connections.
 final class ProxyState: Sendable {
-    /// What happens to a message.
+    /// The action on a message.
     struct Verdict {
         /// The number of bytes to forward.
         let count: Int
-        /// The fault that happens afterwards.
+        /// The fault that occurs afterwards.
         let deed: ProxyFault.Deed?
     }
 
-    /// What has been sent in one direction since a fault was armed.
+    /// The bytes and messages that were sent in one direction since a fault was armed.
     struct Tally {
         var armed = 0
         var bytes = 0
@@ -35,7 +35,8 @@ final class ProxyState: Sendable {
     var isStalled: Bool { content.withLock { $0.isStalled } }
     var delay: Duration { content.withLock { $0.delay } }
 
-    /// The most bytes that any one connection has sent this way since the last fault was armed.
+    /// The largest number of bytes that a single connection has sent in this direction since the
+    /// last fault was armed.
     func passed(_ way: ProxyFault.Way) -> Int { content.withLock { $0.passed[way] ?? 0 } }
 
     func arm(_ fault: ProxyFault?) {
@@ -59,9 +60,9 @@ final class ProxyState: Sendable {
         }
     }
 
-    /// Counts a message and decides what happens to it.
+    /// Counts a message and decides on its treatment.
     ///
-    /// A fault happens once.
+    /// A fault occurs once.
     func judge(
         _ message: MessageStream.Message, going way: ProxyFault.Way, _ tally: inout Tally
     ) -> Verdict {

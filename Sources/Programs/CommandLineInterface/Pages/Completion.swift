@@ -1,19 +1,19 @@
-/// What a word of the command line can be.
+/// The possible words at one position of the command line.
 enum Completion {
     /// One of these words; none if there is nothing to offer.
     case words([Candidate])
     case files
-    /// A word that the command which prints names lists with this option, for the vault at this
-    /// path (`nil`: the default vault); the prefix is a part of the word.
+    /// A word that the command for names prints when it is run with this option, for the vault at
+    /// this path (`nil`: the default vault); the word on the command line begins with the prefix.
     case listed(by: String, vault: String?, prefix: String)
 
-    /// A possible word, with one line that describes it.
+    /// A possible word and a one-line description.
     struct Candidate {
         let text: String
         var summary = ""
     }
 
-    /// What `current` can be after `words`.
+    /// Determines the possible forms of `current` after `words`.
     init(of current: String, after words: [String], in table: VerbTable) {
         let (verb, reader) = CommandLineReader.interpret(words, by: table)
         let entry = verb.map { table.entries[$0.place] }
@@ -90,7 +90,8 @@ extension Option {
 }
 
 extension VerbTable {
-    /// The words that can follow `words` in the name of a verb; `words` are not a complete name.
+    /// The words that can follow `words` in the name of a verb; `words` are only the beginning of a
+    /// name.
     fileprivate func words(after words: [String]) -> [Completion.Candidate] {
         if words.first == "help" {
             return self.words(after: Array(words.dropFirst())).filter { $0.text != "help" }
@@ -133,12 +134,11 @@ extension VerbTable {
 /// Completion scripts make it with the hidden verb `__complete SHELL INDEX WORD…`. The first WORD
 /// is the program's name, and INDEX is the position of the word to complete. The answer has one
 /// candidate per line, followed by a tab and a description if there is one. The line `\tfiles`
-/// alone asks the shell to complete file names; a candidate is never empty, so no candidate looks
-/// like that. After the line `\tnames`, the script runs a command that prints the names of entries
-/// or other words, with the options that follow, one part a line. For bash and fish, these begin
-/// with what precedes each word, such as `--tag=`; and for bash, before that, with the word that was
-/// typed and the number of its characters to keep. Case is ignored. An empty answer means that there
-/// is nothing to offer.
+/// alone asks the shell to complete file names; no candidate is empty, so none looks like this
+/// line. After the line `\tnames`, the script runs a command that prints the names of entries or
+/// other words, with the options that follow, one part a line. For bash and fish, the first part is
+/// the text in front of each word, such as `--tag=`; for bash, the typed word and the number of its
+/// characters to keep come before that part. Case is ignored. An empty answer offers nothing.
 ///
 /// The verb is not in the table of verbs, so help pages, the manual page and the completions do not
 /// mention it. It uses only the table: it opens no vault and no database, and never prompts. The
@@ -152,7 +152,7 @@ struct CompletionRequest {
     let words: [String]
     /// The part of the word to complete that has been typed.
     let current: String
-    /// The number of characters of `current` that the shell keeps before a candidate.
+    /// The number of characters of `current` that the shell keeps in front of a candidate.
     let keptCount: Int
 
     /// Reads the arguments after the verb.
@@ -227,7 +227,6 @@ extension VerbTable {
 /// The script asks the program for the candidates, with the hidden verb `__complete`; see
 /// ``CompletionRequest``. It runs the program found in `PATH`, even if the user has typed a path.
 package enum CompletionScript {
-    /// A supported shell.
     package enum Shell: String, CaseIterable, Sendable { case bash, zsh, fish }
 
     /// The script for the shell that `word` names.
@@ -245,7 +244,6 @@ package enum CompletionScript {
 
     /// The script for `shell`.
     static func of(_ shell: Shell, program: String, names: String? = nil) -> String {
-        // Part of a function's name.
         let name = String(program.map { $0 == "-" ? "_" : $0 })
         let script =
             switch shell {
@@ -260,7 +258,7 @@ package enum CompletionScript {
 
     /// For bash 4 and later; it does not need the bash-completion package.
     private static func bash(_ program: String, _ name: String, _ names: String?) -> String {
-        // bash replaces only what is after the last of some characters, such as a colon.
+        // bash replaces only the text after the last of certain characters, such as a colon.
         let completingNames =
             names.map { command in
                 """

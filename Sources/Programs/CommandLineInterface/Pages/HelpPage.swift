@@ -97,14 +97,14 @@ package enum HelpPage<Verb: ProgramVerb> {
 /// A section begins with a line `# TITLE`: the program's name, `options`, or a command. Blank lines
 /// separate its parts: a summary, which is the first paragraph, examples (indented by four spaces),
 /// lines `--OPTION: text`, and more paragraphs. The text of an option in the section of a command
-/// replaces the one in `options`. What precedes the first section is a comment.
+/// replaces the one in `options`. The text before the first section is a comment.
 ///
 /// If there is a section `groups`, each of its paragraphs is `TITLE: COMMAND, COMMAND…`, and the
 /// pages show the commands in these groups.
 struct HelpDocument: Sendable {
     /// The help of a command or of the program.
     struct Section: Sendable {
-        /// What the command does, in one phrase.
+        /// The effect of the command, in one phrase.
         fileprivate(set) var summary = ""
         /// Command lines to copy; the first one is the simplest.
         fileprivate(set) var examples: [String] = []
@@ -117,7 +117,6 @@ struct HelpDocument: Sendable {
     /// The sections by title.
     private(set) var sections: [String: Section] = [:]
 
-    /// Reads a document.
     init(_ text: String) {
         var title: String?
         var section = Section()
@@ -142,7 +141,8 @@ struct HelpDocument: Sendable {
     /// The section with this title; it is empty if the document has none.
     subscript(_ title: String) -> Section { sections[title] ?? Section() }
 
-    /// A part of the commands, in the order of the pages; all of them have no title.
+    /// A group of commands, in the order of the pages; without groups in the document, one group
+    /// without a title.
     struct Group: Equatable {
         let title: String?
         let names: [String]
@@ -161,14 +161,14 @@ struct HelpDocument: Sendable {
         }
     }
 
-    /// One line about `option`, as the command that is named `verb` uses it.
+    /// One line about `option`, for the command with the name `verb`.
     func summary(of option: Option, for verb: String? = nil) -> String {
         verb.flatMap { self[$0].options[option.name] } ?? self["options"].options[option.name] ?? ""
     }
 }
 
 extension HelpDocument.Section {
-    /// Adds a part, which has at least one line.
+    /// Adds a paragraph, which has at least one line.
     fileprivate mutating func add(_ part: [Substring]) {
         if part[0].hasPrefix("    ") {
             examples += part.map { String($0.dropFirst(4)) }

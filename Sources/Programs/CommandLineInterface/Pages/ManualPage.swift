@@ -1,6 +1,5 @@
 /// The manual page in mdoc(7), generated from the table of verbs.
 package enum ManualPage<Verb: ProgramVerb> {
-    /// The whole page.
     package static var text: String {
         let documents = Verb.documents
         let help = documents.help
@@ -91,7 +90,6 @@ package struct ProgramDocuments: Sendable {
     /// The values by name.
     let values: [String: String]
 
-    /// Creates documents.
     package init(help: [UInt8], manual: [UInt8], values: [String: String]) {
         helpText = help
         manualText = manual
@@ -101,7 +99,6 @@ package struct ProgramDocuments: Sendable {
     /// The help of the program and its commands.
     var help: HelpDocument { HelpDocument(filled(helpText, values)) }
 
-    /// The manual.
     func manual(_ commands: String) -> String {
         let statuses = ExitCode.allCases.map { ("\($0)", "\($0.rawValue)") }
         let values = values.merging(statuses + [("commands", commands)]) { $1 }
@@ -110,7 +107,7 @@ package struct ProgramDocuments: Sendable {
         return filled(isEnded ? manualText.dropLast() : manualText[...], values)
     }
 
-    /// `document` with its values; what is not the name of a value stays as it is.
+    /// `document` with its values; unknown names stay unchanged.
     private func filled(_ document: some Sequence<UInt8>, _ values: [String: String]) -> String {
         let parts = document.split(separator: UInt8(ascii: "{"), omittingEmptySubsequences: false)
         var text = String(decoding: parts[0], as: UTF8.self)

@@ -7,7 +7,7 @@ package struct CourierMessages: Sendable {
     let server: ServerAddress?
     /// The program that starts the courier.
     let starter: String
-    /// What to do with the certificate of an authority, such as “use --ca-file FILE”.
+    /// The advice for trusting the certificate of an authority, such as “use --ca-file FILE”.
     let trusting: String
 
     package init(about server: ServerAddress?, startedBy starter: String, trusting: String) {
@@ -64,7 +64,7 @@ package struct CourierMessages: Sendable {
             : "check the server address and the port"
     }
 
-    /// What to add if a proxy is configured, which the courier does not use.
+    /// The note about a configured proxy, which the courier does not use.
     private var proxyNote: String {
         let variables = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
         guard server?.scheme == .https,
@@ -122,7 +122,7 @@ extension CourierMessages {
         case ("not-configured", _):
             "\(name) does not accept device keys; ask its administrator to set --audience"
         case ("unauthenticated", _):
-            "\(name) does not know this API key, or the key is revoked; ask the server's administrator for a "
+            "\(name) does not recognise this API key, or the key is revoked; ask the server's administrator for a "
                 + "new one"
         case ("missing-scope", _):
             "the API key lacks a scope that \(name) requires for this request"

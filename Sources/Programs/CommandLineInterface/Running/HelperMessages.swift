@@ -24,8 +24,8 @@ package enum HelperMessages {
     ///
     /// - Parameters:
     ///   - program: The helper.
-    ///   - starter: The program that starts it.
-    ///   - unconfined: The effect if the helper cannot confine itself: what was not done.
+    ///   - starter: The program that starts the helper.
+    ///   - unconfined: The action that was not performed if the helper cannot confine itself.
     package static func sentence(
         for failure: HelperFailure, of program: String, startedBy starter: String,
         unconfined: String
@@ -42,11 +42,11 @@ package enum HelperMessages {
         }
     }
 
-    /// The sentence for a helper that reads files, and that did not start or that failed.
+    /// The sentence for a helper that reads files and did not start, or failed.
     ///
     /// - Parameters:
     ///   - program: `watchword-reader` or `watchword-exports`.
-    ///   - starter: The program that starts it.
+    ///   - starter: The program that starts the helper.
     package static func sentence(
         forReader failure: HelperFailure, _ program: String, startedBy starter: String
     ) -> String {
@@ -78,7 +78,7 @@ package enum HelperMessages {
 package struct ExportMessages: Sendable {
     /// The command that imports a file.
     let command: String
-    /// The command's option that raises the limits, if it has one.
+    /// The command's option that raises the limits, `nil` if it has none.
     let raisingOption: String?
 
     /// - Parameters:
@@ -89,7 +89,7 @@ package struct ExportMessages: Sendable {
         self.raisingOption = raisingOption
     }
 
-    /// What a file of `format` is, such as “an Aegis export”.
+    /// The format of a file as a noun phrase, such as “an Aegis export”.
     package static func noun(for format: ExportFormat) -> String {
         let name = plainNoun(for: format)
         let first = name.lowercased().first ?? "x"
@@ -97,7 +97,7 @@ package struct ExportMessages: Sendable {
         return ("aeio".contains(first) ? "an " : "a ") + name
     }
 
-    /// The same without an article.
+    /// The noun phrase without an article.
     package static func plainNoun(for format: ExportFormat) -> String {
         switch format {
         case .uriList, .zipArchive: format.name
@@ -128,7 +128,7 @@ package struct ExportMessages: Sendable {
             "\(Self.noun(for: format)), but it is damaged; export again"
         case .notJSON: "begins like JSON, but is damaged or truncated; export again"
         case .newerVersion(let format):
-            "\(Self.noun(for: format)) of a newer version than Watchword knows; update Watchword"
+            "\(Self.noun(for: format)) of a newer version than Watchword supports; update Watchword"
         case .unreadable(let format, let obstacle): sentence(for: obstacle, in: format)
         case .overLimit(let format, let limit, let found, let allowed):
             (format.map { Self.noun(for: $0) + ", but " } ?? "")
@@ -139,7 +139,7 @@ package struct ExportMessages: Sendable {
         }
     }
 
-    /// What to add to a message about a limit, if raised limits would help.
+    /// The advice to raise the limits, if raised limits would help.
     package func advice(raises: Bool) -> String {
         guard raises, let raisingOption else { return "" }
         return "; if you trust the file, use \(raisingOption)"

@@ -45,7 +45,7 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
         if isDue { try flush() }
     }
 
-    /// Prints `value` as one line, at once: what it reports holds despite a later error.
+    /// Prints `value` as one line at once: it remains true despite a later error.
     package func line(_ value: JSONValue) throws(Failure) {
         try line(value.rendered())
     }
@@ -62,7 +62,6 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
         try line.withBytes { bytes throws(Failure) in try write(bytes) }
     }
 
-    /// Prints raw bytes.
     package func bytes(_ bytes: Span<UInt8>) throws(Failure) {
         try flush()
         try write(bytes)
@@ -115,7 +114,7 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
 
     /// Warns if standard output is a file that other users can read.
     ///
-    /// Call this before something is printed that may be a secret.
+    /// Call this before printing text that may be secret.
     package func warnIfOthersCanRead() {
         guard let mode = StandardStream.output.modeReadableByOthers else { return }
         warn(
@@ -129,10 +128,9 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
         say("\(program): warning: \(text)")
     }
 
-    /// Asks the person to do something, even with `--quiet`.
+    /// Prints a request to the person, even with `--quiet`.
     package func prompt(_ text: String) { say(text) }
 
-    /// Prints an error.
     package func complain(_ text: String) {
         say("\(program): \(text)")
     }

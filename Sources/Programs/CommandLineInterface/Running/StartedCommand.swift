@@ -42,7 +42,7 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
         ProcessEnd.atOnce(with: ExitCode.done.rawValue)
     }
 
-    /// Prints what is still buffered and exits.
+    /// Prints the remaining buffered data and exits.
     package func finish(_ code: ExitCode) -> Never {
         do {
             try printer.flush()
@@ -81,15 +81,15 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
     }
 }
 
-/// A failure that only the program itself can name.
+/// The failures that every program must be able to report in its own words.
 package protocol ProgramFailure: Error {
     /// Standard output cannot be written.
     static func standardOutput(_ failure: SystemCallFailure) -> Self
-    /// What to print about an error of the program or of another module.
+    /// The report about an error of the program or of any other module.
     static func report(on error: any Error) -> FailureReport
 }
 
-/// What a program prints about a failure.
+/// The report about a failure.
 package struct FailureReport {
     /// The message for people.
     package let sentence: String
@@ -106,13 +106,13 @@ package struct FailureReport {
         self.facts = facts
     }
 
-    /// An error that the program's table lacks, which is a bug.
+    /// An error that is missing from the program's table, which is a bug.
     package init(unexpected error: any Error) {
         assertionFailure("there is no sentence for \(type(of: error))")
         self.init("unexpected error (\(type(of: error))); please report this bug", .system)
     }
 
-    /// What is printed instead of a result if `--json` is given.
+    /// The output with `--json` if there is no result.
     var json: JSONValue { exitCode.json(sentence, facts) }
 }
 
@@ -131,7 +131,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     /// System or network failure.
     case system = 6
 
-    /// What a command that has no result prints if `--json` is given.
+    /// The output with `--json` of a command that has no result.
     func json(_ message: String, _ facts: [(String, JSONValue)]? = nil) -> JSONValue {
         var members = facts ?? [("result", .text("failed"))]
         members.append(("message", .text(message)))

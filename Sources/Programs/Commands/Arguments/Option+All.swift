@@ -3,7 +3,6 @@ import Devices
 import SecretVault
 
 extension Option {
-    // Global options.
     static let vault = Option("vault", .file)
     static let passphraseFile = Option("passphrase-file", .file).settableByEnvironment
     static let recoveryKeyFile = Option("recovery-key-file", .file)
@@ -26,10 +25,9 @@ extension Option {
         .pinFile, .tpm, .noAgent, .json, .quiet, .noClockWarning, .help, .version,
     ]
 
-    /// For verbs that save nothing.
+    /// Options of verbs that save nothing.
     static let readOnly = Option("read-only")
 
-    // Sources of secrets.
     static let secretFile = Option("secret-file", .file)
     static let uriFile = Option("uri-file", .file)
     static let qr = Option("qr", .file)
@@ -59,13 +57,12 @@ extension Option {
     static let favourite = Option("favourite")
     static let noFavourite = Option("no-favourite")
 
-    // Access control.
     static let presence = Option("presence", .beginning(["per-unlock", "per-use"], "WHEN"))
     static let onFailure = Option("on-failure", .beginning(["lock-out", "wipe"], "ACTION"))
 
     static let reuse = Option("reuse", .text("SECONDS"))
 
-    // Where an entry opens.
+    // Options for the devices on which an entry opens.
     static let thisDevice = Option(
         "this-device", .optionalChoice(DeviceBinding.allCases.map(\.rawValue), "BINDING"))
     static let noThisDevice = Option("no-this-device")
@@ -87,7 +84,6 @@ extension Option {
     static let count = Option("count", .text("N"))
     static let window = Option("window", .text("BEHIND,AHEAD"))
 
-    // Output.
     static let uri = Option("uri")
     static let qrShown = Option("qr")
     static let qrPNG = Option("qr-png", .file)
@@ -97,7 +93,6 @@ extension Option {
     static let force = Option("force")
     static let yes = Option("yes", short: "y")
 
-    // The vault.
     static let noRecoveryKey = Option("no-recovery-key")
     static let slot = Option("slot", .text("NUMBER"))
     static let keepKey = Option("keep-key")
@@ -125,13 +120,11 @@ extension Option {
     static let plain = Option("plain")
     static let purge = Option("purge")
 
-    // The agent.
     static let idle = Option("idle", .text("TIME"))
     static let atMost = Option("at-most", .text("TIME"))
     static let unlockedMemory = Option("unlocked-memory")
     static let allVaults = Option("all")
 
-    // Signing in.
     static let server = Option("server", .text("URL"))
     static let ticketFile = Option("ticket-file", .file)
     static let caFile = Option("ca-file", .file)

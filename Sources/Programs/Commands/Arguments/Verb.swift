@@ -139,12 +139,12 @@ struct Verb: ProgramVerb {
             if let form = SecretForm(inName: operand) { throw .secretAsOperand("NAME", form) }
         }
         if arguments.entry.operands.arePaths {
-            // A key cannot be told from the name of a file, but a URI can.
+            // A key cannot be distinguished from a file name, but a URI can.
             let forms = arguments.operands.lazy.compactMap(SecretForm.init(inURI:))
             if let form = forms.first { throw .secretAsOperand("PATH", form) }
         }
         for option in [Option.issuer, .account] {
-            // Such a name may look like a key, but a URI contains one.
+            // An issuer or an account may look like a key, but contains a URI only by mistake.
             guard let form = arguments.given(option).flatMap(SecretForm.init(inURI:)) else {
                 continue
             }

@@ -6,10 +6,10 @@ import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
-/// What `export` writes, and where, according to the options.
+/// The format and the destination of an export, according to the options.
 struct ExportRequest {
     enum Format: Hashable {
-        /// A backup: a vault file with a passphrase of its own.
+        /// A backup: a vault file with a separate passphrase.
         case backup
         case app(ExportTarget)
 
@@ -69,7 +69,7 @@ struct ExportRequest {
         if destination == .standardOutput, session.wantsJSON, format != .app(.keyURIs) {
             throw UsageError.needs(Option.json.name, with: Option.output.name)
         }
-        // A terminal shows lines and QR codes, but a file only with `--output -`.
+        // On a terminal, `export` prints only lines and QR codes; files need `--output -`.
         let isForTerminal = format == .app(.keyURIs) || format == .app(.google)
         if path == nil, !isForTerminal, session.printer.outputIsTerminal {
             throw CommandFailure.exportOnTerminal
@@ -91,7 +91,7 @@ extension Session {
     }
 }
 
-/// The entries that `export` writes, and those that it leaves out whatever the format.
+/// The entries that `export` writes, and the entries that no format can include.
 struct ExportSelection {
     /// The entries to open, in the vault's order.
     private(set) var chosen: [EntrySummary] = []
@@ -99,10 +99,10 @@ struct ExportSelection {
     private(set) var skipped: [EntrySummary] = []
     /// The entries that are bound to a device.
     private(set) var bound: [EntrySummary] = []
-    /// The other secrets with which devices sign in, which are never exported.
+    /// The enrolled secrets and device keys, which are never exported.
     private(set) var enrolled: [EntrySummary] = []
     private(set) var wiped: [EntrySummary] = []
-    /// The entries whose secrets may still be in the previous generation.
+    /// The entries that lost their secrets, which may still be in the previous generation.
     private(set) var vanished: [EntrySummary] = []
 
     init(of entries: [EntrySummary], _ session: Session) throws {
@@ -124,7 +124,8 @@ struct ExportSelection {
         }
     }
 
-    /// The entries that `--only` names by a tag, or else by a part of their names; all without it.
+    /// The entries that match `--only` by a tag or, failing that, by a part of their names; all
+    /// entries without the option.
     private static func wanted(
         _ entries: [EntrySummary], _ session: Session
     ) throws -> [EntrySummary] {
@@ -141,7 +142,7 @@ struct ExportSelection {
         return entries.filter { wanted.contains($0.id) }
     }
 
-    /// Reports the entries that are bound to a device, before anything is asked.
+    /// Reports the entries that are bound to a device, before any prompt.
     func reportBound(_ session: Session) {
         for entry in bound {
             session.printer.alarm(
@@ -150,7 +151,7 @@ struct ExportSelection {
         }
     }
 
-    /// Reports the other entries that are left out whatever the format.
+    /// Reports the other entries that no format can include.
     func report(_ session: Session) {
         if !wiped.isEmpty {
             session.printer.note("Skipped \(Messages.entries(wiped.count, "wiped")).")

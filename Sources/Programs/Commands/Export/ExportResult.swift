@@ -11,7 +11,7 @@ struct OpenedEntry {
     let summary: EntrySummary
     let content: EntryContent
 
-    /// The entry as other apps represent it; `nil` for a plain or enrolled secret.
+    /// The entry as other apps represent it; `nil` for a static or enrolled secret.
     var exported: ExportedEntry? {
         let content: ExportedEntry.Content
         switch self.content {
@@ -26,14 +26,14 @@ struct OpenedEntry {
     }
 }
 
-/// The documents of an export, and what is missing from them.
+/// The documents of an export, and the losses.
 struct ExportResult {
     let documents: [SecretBytes]
     /// The number of entries in the documents.
     let count: Int
     let report: ExportReport
 
-    /// A backup: a vault file with a passphrase of its own.
+    /// A backup: a vault file with a separate passphrase.
     init(backupOf entries: [OpenedEntry], password: SecretBytes, _ session: Session) throws {
         let backup = VaultBackup(
             entries.map {
@@ -50,7 +50,7 @@ struct ExportResult {
         report = ExportReport(format: .backup, omissions: [], losses: [])
     }
 
-    /// Entries for another app.
+    /// Entries for a different app.
     ///
     /// - Parameter plain: The static secrets, which no other app supports.
     init(
@@ -72,7 +72,7 @@ struct ExportResult {
         let omitted = Set(written.omissions.map(\.entry))
         for (index, entry) in entries.enumerated() where !omitted.contains(index) {
             let summary = entry.summary
-            // Other apps use images, or icon names of their own.
+            // Other apps use images, or their own icon names.
             if !summary.details.icon.isEmpty { losses.append((summary.name, .icon)) }
             if summary.accessControl != .standard(for: summary.kind) {
                 losses.append((summary.name, .accessControl))
@@ -84,7 +84,7 @@ struct ExportResult {
     }
 }
 
-/// What a format could not hold.
+/// The data that a format could not hold.
 ///
 /// Each kind of loss gets one line; `--verbose` adds the names of the entries.
 struct ExportReport {
@@ -150,11 +150,11 @@ struct ExportReport {
 
 /// Writes the documents of an export.
 enum ExportFile {
-    /// Writes a file, or one picture for each QR code of a Google Authenticator export.
+    /// Writes a file, or one image for each QR code of a Google Authenticator export.
     ///
-    /// If one of several pictures cannot be written, the new ones are removed again.
+    /// If one of several images cannot be written, the new ones are removed again.
     ///
-    /// - Returns: the paths.
+    /// - Returns: the paths of the files.
     static func write(
         _ documents: [SecretBytes], _ format: ExportRequest.Format, to path: String,
         _ session: Session
@@ -166,7 +166,7 @@ enum ExportFile {
         let count = documents.count
         let paths = (1...count).map { count == 1 ? path : numbered(path, $0, of: count) }
         for path in paths { try SecretFile.checkUnused(path, session) }
-        // Interrupting signals take effect once all pictures are complete.
+        // Interrupting signals take effect once all images are complete.
         try SignalQueue.holdingBack(SignalQueue.interruptions) {
             try write(documents, to: paths, session)
         } otherwise: { failure in

@@ -5,25 +5,25 @@ import QRDrawing
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Why there is no screenshot.
+/// The reason why no screenshot was taken.
 enum ScreenshotFailure: Hashable {
     /// The user denied the portal's request.
     case refused
-    /// Neither the portal nor any of the tools with these names works.
+    /// Neither the portal nor any of these tools works.
     case noTool([String])
 }
 
 /// Takes a screenshot with a tool of the desktop.
 ///
-/// The picture is not decoded here.
+/// The screenshot is decoded in a different process.
 enum ScreenPicture {
     /// A program that takes a screenshot.
     private struct Tool {
         let program: String
-        /// Its arguments; ``placeholder`` stands for the path of a file to write, for a tool that
-        /// cannot write to its standard output.
+        /// The arguments; ``placeholder`` stands for the path of the output file of a tool that
+        /// cannot write to standard output.
         let arguments: [String]
-        /// It works only if one of these environment variables is set.
+        /// The tool works only if one of these environment variables is set.
         let displays: [String]
     }
 
@@ -52,12 +52,12 @@ enum ScreenPicture {
     private static let largest = 32 << 20
     private static let timeout = Duration.seconds(70)
 
-    /// Returns the picture from the first tool that takes one.
+    /// Returns the screenshot of the first tool that works.
     static func take() throws -> SecretBytes {
         guard let output = try firstOutput() else {
             throw CommandFailure.screenshot(.noTool(tools.map(\.program).filter { $0 != portal }))
         }
-        // If the user denied the portal's request, no other tool may take a screenshot.
+        // If the user denied the portal's request, no other tool may circumvent the denial.
         let isRefusal = output.withBytes { $0.count < 16 && $0.holds("refused", at: 0) }
         guard !isRefusal else { throw CommandFailure.screenshot(.refused) }
         return output
@@ -83,7 +83,7 @@ enum ScreenPicture {
         let folder = try PrivateTemporaryFolder()
         let file = "\(folder.path)/screen.png"
         _ = try run(path, tool.arguments.map { $0 == placeholder ? file : $0 })
-        // If there is none, the tool failed.
+        // Without a file, the tool failed.
         return FileContent.readable(at: file, limit: largest)
     }
 
@@ -99,10 +99,9 @@ enum ScreenPicture {
 
 /// Reads the pictures of a camera until one has a QR code with a key.
 enum CameraPictures {
-    /// How long to wait for a QR code.
     static let timeout = Duration.seconds(60)
 
-    /// The texts of the first picture with an otpauth URI; `nil` if none is seen in time.
+    /// The texts of the first image with an otpauth URI; `nil` if there is none before the timeout.
     static func firstSymbols(from camera: Camera) throws -> [SecretBytes]? {
         let reader = try CommandFailure.naming("watchword-reader") { try ReaderPool() }
         let end = Moment.now + timeout
@@ -129,7 +128,7 @@ enum CameraPictures {
         in file: SecretBytes, _ reader: ReaderPool
     ) throws -> [SecretBytes] {
         var symbols: [SecretBytes] = []
-        // If a picture cannot be read, a later one may be.
+        // A later image may be readable.
         _ = try CommandFailure.naming("watchword-reader") {
             try reader.read(byteCount: file.count, lend: { file.withBytes($0) }) {
                 symbols.append(SecretBytes(copying: $0))
@@ -138,7 +137,7 @@ enum CameraPictures {
         return symbols
     }
 
-    /// An image file for the reader: what the camera sent, or the brightness as a PNG.
+    /// An image file for the reader: the camera's JPEG, or the brightness as a PNG.
     static func file(of picture: Camera.Picture, _ bytes: Span<UInt8>) -> SecretBytes? {
         switch picture {
         case .jpeg: return SecretBytes(copying: bytes)

@@ -11,10 +11,11 @@ struct ExportFiles {
     private var givenPasswords: [SecretBytes]?
     /// The content of `--key-file`, once it has been read.
     private var givenKeyFile: SecretBytes?
-    /// The last correct password from a prompt; people often use one for several exports.
+    /// The last correct password from a prompt; people often use the same password for several
+    /// exports.
     private var acceptedPassword: SecretBytes?
 
-    /// How often the command prompts for the password of one file.
+    /// The number of prompts for the password of one file.
     private static let mostPrompts = 3
     /// The longest password: the kernel's limit for a line on a terminal.
     private static let longestPassword = 4096
@@ -69,7 +70,7 @@ struct ExportFiles {
         } catch {
             return .refused(.vault(error))
         }
-        // A password that nobody entered for this file must not count as a failure.
+        // A password that was entered for a different file must not count as a failure.
         if let acceptedPassword, own == nil {
             let opening = backup(bytes, acceptedPassword)
             // Prompt as usual if it is wrong.
@@ -90,7 +91,8 @@ struct ExportFiles {
         return .refused(.export(error))
     }
 
-    /// - Parameter own: the path of a vault in use that the passphrase opens, too: failures count.
+    /// - Parameter own: the path of a vault in use with the same passphrase, for which failures
+    /// count; `nil` if there is none.
     private func backup(
         _ bytes: [UInt8], _ password: SecretBytes, of own: String? = nil
     ) -> VaultOpening {
@@ -123,8 +125,8 @@ struct ExportFiles {
             name.lowercased().hasSuffix(".mafile")
         else { return nil }
         let path = (parts.dropLast() + ["manifest.json"]).joined(separator: "/")
-        // An unencrypted file needs no manifest; for an encrypted one, the reader reports the lack
-        // of it.
+        // An unencrypted file needs no manifest; for an encrypted file, the reader reports the
+        // missing manifest.
         return FileContent.readable(at: path, limit: ExportFiles.longestPart)
     }
 
@@ -138,7 +140,7 @@ struct ExportFiles {
         return content
     }
 
-    /// How many passwords are tried on one file.
+    /// The maximum number of passwords that are tried on one file.
     private var mostAttempts: Int {
         max(ExportFiles.mostPrompts, session.arguments.values(of: .exportPasswordFile).count)
     }
@@ -166,7 +168,7 @@ struct ExportFiles {
         }
         let passwords = try passwordsFromFiles()
         guard passwords.isEmpty else { return attempt < passwords.count ? passwords[attempt] : nil }
-        // Any file in a folder may be random bytes; prompt only for one that the user named.
+        // Any file in a folder may be random bytes; prompt only for a file that the user specified.
         guard format != nil || session.arguments.operands.contains(file) else { return nil }
         if attempt > 0 {
             let causes =

@@ -9,16 +9,15 @@ import WatchwordSystem
 
 /// An item found in a file, or the reason why there is none.
 struct Finding {
-    /// The file's path.
     let file: String
     /// The line number in a text file.
     let line: Int?
-    /// The row number in another app's export; the first row is 1.
+    /// The row number in a different app's export; the first row is 1.
     var row: Int?
     /// The item's name, if it is known.
     let name: EntryName?
     let content: Content
-    /// What a backup states about the entry besides its content; `nil` for other files.
+    /// The facts in a backup about the entry besides its content; `nil` for other files.
     var origin: ImportItem.Origin?
 
     enum Content {
@@ -27,7 +26,7 @@ struct Finding {
         case skipped(SkipReason)
     }
 
-    /// Why an item was skipped without loss.
+    /// The reason why an item was skipped without loss.
     enum SkipReason: String, CaseIterable {
         /// A symbolic link in a folder, which is not followed.
         case symbolicLink = "symbolic-link"
@@ -45,14 +44,14 @@ struct Finding {
         case manifest
     }
 
-    /// Why an item was refused.
+    /// The reason why an item was refused.
     enum Refusal {
         case file(FileError)
         case picture(PictureRefusal)
         /// A QR code without an otpauth URI.
         case unrelatedSymbol
         case line(OTPAuthLineError)
-        /// Another app's export that could not be read, or a file of an unknown kind.
+        /// A different app's export that could not be read, or a file of an unknown kind.
         case export(ExportError)
         /// A file that the confined export reader could not process, and the limits that applied.
         case reader(HelperLoss, ExportLimits)
@@ -60,9 +59,9 @@ struct Finding {
         case vault(VaultError)
         /// A copy of the vault into which the entries are imported.
         case sameVault
-        /// A row of another app's export.
+        /// A row of a different app's export.
         case exportRow(ExportRowRefusal)
-        /// The missing pictures of an export that another app made.
+        /// The missing images of a different app's export.
         case missingPictures([Int])
         /// The number of further lines without an otpauth URI.
         case unrecognisedLines(Int)
@@ -73,7 +72,8 @@ struct Finding {
         /// The number of further exports with missing parts.
         case incompleteExports(Int)
 
-        /// Whether a file or a part of an export was not read; what was read is refused otherwise.
+        /// Whether a file or a part of an export was not read; if `false`, the item was read and
+        /// refused.
         var leavesUnread: Bool {
             switch self {
             case .file, .picture, .export, .reader, .vault, .missingPictures, .missingParts,
@@ -106,7 +106,7 @@ struct Finding {
         return ImportItem(entry, details: details, origin: origin)
     }
 
-    /// Where the item was found, safe for a terminal.
+    /// The location of the item, safe for a terminal.
     var place: String {
         let file = Finding.visibleName(of: file)
         if let line { return "\(file), line \(line)" }
@@ -123,7 +123,7 @@ struct Finding {
     }
 }
 
-/// The details of an entry of another app's export, as far as the vault can store them.
+/// The details of an entry of a different app's export, limited to those that the vault can store.
 ///
 /// A detail that is too long is left out with a warning, because the key is more important.
 struct ImportedDetails {
@@ -153,7 +153,7 @@ struct ImportedDetails {
     }
 }
 
-/// A deviation of an imported item that was accepted.
+/// A tolerated deviation of an imported item.
 enum ImportWarning: Hashable {
     case keyURI(KeyURIWarning)
     case credential(CredentialWarning)

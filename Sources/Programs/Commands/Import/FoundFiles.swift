@@ -7,7 +7,7 @@ struct PathWalk {
     /// An item found during the walk.
     enum Found: Hashable, Sendable {
         case file(String)
-        /// A pipe among the given paths; it can be read once.
+        /// A pipe among the given paths; it can be read only once.
         case pipe(String)
         case refused(String, FileError)
         /// A symbolic link in a folder; it can point anywhere, so it is not followed.
@@ -58,11 +58,11 @@ struct PathWalk {
     }
 }
 
-/// A file's type, detected from its first bytes; its name is ignored.
+/// A file's type, detected from its first bytes; the name is ignored.
 enum FileContent {
     /// Text, for ``whole(at:)`` to read.
     case text
-    /// An image or another binary file, for the confined reader to identify.
+    /// An image or any other binary file, for the confined reader to identify.
     case picture
 
     private static let headCount = 512
@@ -163,11 +163,10 @@ enum FileContent {
 }
 
 /// The contents of files: images are read in one run of the sandboxed reader, and texts are only
-/// detected.
+/// recognised.
 struct PictureTexts {
     enum Content {
-        /// A text, which is read later, so that many large texts do not have to fit in memory
-        /// together.
+        /// A text, which is read later, so that the memory need not hold many large texts at once.
         case text
         case refused(FileError)
         case symbols([SecretBytes])
@@ -178,7 +177,7 @@ struct PictureTexts {
 
     /// Reads every file in `found`.
     ///
-    /// - Parameter readsPipes: Whether pipes are read too, as pictures.
+    /// - Parameter readsPipes: Whether pipes are also read, as images.
     init(of found: [PathWalk.Found], readsPipes: Bool, progress: (Int, Int) -> Void) throws {
         var pictures: [(index: Int, path: String)] = []
         for (index, item) in found.enumerated() {
@@ -199,7 +198,7 @@ struct PictureTexts {
         try read(pictures, progress: progress)
     }
 
-    /// The content of the file at `index` of the walk.
+    /// The content of the file at position `index` of the walk.
     func content(at index: Int) -> Content { contents[index] ?? .refused(.missing) }
 
     private mutating func read(

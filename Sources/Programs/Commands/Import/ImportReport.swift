@@ -6,7 +6,7 @@ import SecretVault
 import VaultService
 import WatchwordCoding
 
-/// What an import prints.
+/// The output of an import.
 ///
 /// The items of small files are listed; of larger ones, only those that were not imported. Each
 /// file with several items gets a summary, and one line for its warnings.
@@ -50,7 +50,7 @@ struct ImportReport {
         var items: [(finding: Finding, result: ImportResult)] = []
     }
 
-    /// The files in the order in which they were first mentioned.
+    /// The files in the order of their first items.
     private var files: [File] {
         var files: [File] = []
         var positions: [String: Int] = [:]
@@ -106,7 +106,7 @@ struct ImportReport {
     private func warn(of file: File) {
         let warnings = file.items.flatMap { item in
             let finding = item.finding
-            // An entry of an export has no line.
+            // An entry of an export has no line number, so its name identifies it.
             let name = finding.line == nil ? finding.name.map { ", \($0.visible)" } : nil
             return (finding.warnings + item.result.warnings).map {
                 (place: finding.place + (name ?? ""), warning: $0)
@@ -123,7 +123,7 @@ struct ImportReport {
         }
     }
 
-    /// Prints the numbers of the whole import, unless the only file's summary has them.
+    /// Prints the totals of the whole import, unless the only file's summary contains them.
     private func summariseAll(files: Int) {
         let counts = ImportCounts(items.map(\.result), isRehearsal: isRehearsal)
         if isRehearsal {
@@ -134,7 +134,7 @@ struct ImportReport {
     }
 }
 
-/// How many items had each result.
+/// The number of items with each result.
 struct ImportCounts {
     private var added = 0
     private var replaced = 0
@@ -144,7 +144,7 @@ struct ImportCounts {
     private var refused = 0
     private var unread = 0
     private var skipped: [Finding.SkipReason: Int] = [:]
-    /// The words for changes; a rehearsal only says what would change.
+    /// The words for changes; a dry run says what would change.
     private let (addedWord, replacedWord, updatedWord): (String, String, String)
 
     init(_ results: [ImportResult], isRehearsal: Bool) {
@@ -166,7 +166,7 @@ struct ImportCounts {
         }
     }
 
-    /// All numbers; those of updated entries and of files that were not read only if there are any.
+    /// All totals; those of updated entries and of unread files only if they are not zero.
     var text: String {
         let skipped = skipped.values.reduce(present + declined, +)
         let updated = updated > 0 ? "\(updated) \(updatedWord), " : ""
@@ -174,7 +174,7 @@ struct ImportCounts {
             + "\(refused) refused" + (unread > 0 ? ", \(unread) not read" : "")
     }
 
-    /// The numbers that are not zero, with the reasons of skipped items.
+    /// The totals that are not zero, with the reasons of skipped items.
     var parts: [String] {
         var parts = [
             (added, addedWord), (replaced, replacedWord), (updated, updatedWord),
@@ -193,7 +193,7 @@ struct ImportCounts {
 
 /// The result of importing a finding.
 enum ImportResult {
-    /// What became of the entry that was found.
+    /// The outcome for the entry that was found.
     case entry(ItemOutcome)
     /// There was no entry to import.
     case skipped(Finding.SkipReason)
@@ -206,7 +206,7 @@ enum ImportResult {
         }
     }
 
-    /// What was tried to find a QR code in an image that has none.
+    /// The methods that were tried to find a QR code in an image that has none.
     var tried: [String] {
         if case .refused(.picture(.noSymbol(tried: let tried))) = self { tried } else { [] }
     }
@@ -216,7 +216,7 @@ enum ImportResult {
         if case .refused(let refusal) = self, refusal.leavesUnread { "unread" } else { word }
     }
 
-    /// What was done, in a word or two.
+    /// The action, in a word or two.
     var word: String {
         switch self {
         case .refused(let refusal) where refusal.leavesUnread: "not read"
@@ -239,7 +239,7 @@ enum ImportResult {
         }
     }
 
-    /// The name of the entry in the vault that the result concerns.
+    /// The name of the vault's entry that the result concerns.
     var nameInVault: EntryName? {
         if case .entry(.updated(_, let twin, _, _)) = self { twin } else { name }
     }
@@ -266,7 +266,7 @@ enum ImportResult {
         }
     }
 
-    /// Whether to report the item individually even if there are many.
+    /// Whether the item is reported individually even if there are many items.
     var isNotable: Bool {
         switch self {
         case .entry(.declined), .entry(.refused), .skipped, .refused: true
@@ -310,7 +310,7 @@ extension ImportReport {
         return .object(members.filling(allFields))
     }
 
-    /// The fields of each item, with the value if one is missing.
+    /// The fields of each item, with the default values of missing ones.
     private static let allFields: Record = [
         ("file", .null), ("format", .null), ("line", .null), ("row", .null), ("result", .null),
         ("entry", .null), ("reason", .null), ("same_as", .null), ("old_counter", .null),

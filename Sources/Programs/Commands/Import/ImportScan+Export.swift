@@ -5,11 +5,10 @@ import SecretVault
 import VaultService
 import WatchwordCryptography
 
-// Other apps' exports.
 extension ImportScan {
-    /// Reads a file that may be an export; returns false if it is not one.
+    /// Reads a file that may be an export; returns `false` for other files.
     ///
-    /// - Parameter hasLines: Whether the lines of a list are lines of the file.
+    /// - Parameter hasLines: Whether the file is a list, whose rows are lines.
     mutating func takeExport(
         _ content: SecretBytes, of file: String, hasLines: Bool = true
     ) throws -> Bool {
@@ -66,9 +65,9 @@ extension ImportScan {
 }
 
 extension EntryName {
-    /// The name of a refused row, unless there is none or a part may be a secret.
+    /// The name of a refused row; `nil` if there is none or if a part of it may be a secret.
     ///
-    /// Where a file's columns are shifted, a key can be in the column of the name.
+    /// If the columns of a file are shifted, the name's column may contain a key.
     fileprivate init?(_ refusal: ExportRefusal) {
         let parts = [refusal.issuer, refusal.account]
         guard parts.contains(where: { !$0.isEmpty }) else { return nil }
@@ -79,7 +78,7 @@ extension EntryName {
     }
 }
 
-/// What the summary says about a file of another app.
+/// The summary about a file of a different app.
 struct ExportedFile {
     let format: ExportFormat
     private var icons = 0
@@ -88,14 +87,14 @@ struct ExportedFile {
 
     init(format: ExportFormat) { self.format = format }
 
-    /// Counts what the vault does not store.
+    /// Counts the properties that the vault does not store.
     mutating func count(_ export: Export) {
         icons += export.iconCount
         emergencyCodes += export.emergencyCodeCount
         archived += export.entries.count { $0.state == .archived }
     }
 
-    /// The numbers that are not zero, such as “2 icons, 1 archive mark left out”, or `nil`.
+    /// The counts that are not zero, such as “2 icons, 1 archive mark left out”, or `nil`.
     var omissions: String? {
         let parts = [
             (icons, "icon", "icons"),
@@ -108,7 +107,7 @@ struct ExportedFile {
 
 // Vault files, such as backups.
 extension ImportScan {
-    /// Reads a vault file, whose format is Watchword's own, in this process.
+    /// Reads a vault file in this process, because the format is Watchword's own.
     mutating func takeVault(_ content: SecretBytes, of file: String) throws {
         let bytes = content.withBytes { [UInt8](copying: $0) }
         do throws(VaultError) {

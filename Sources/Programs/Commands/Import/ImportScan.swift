@@ -22,15 +22,15 @@ struct ImportScan {
     var exportFiles: ExportFiles
     /// The vault that the items are for.
     let vault: any OpenVault
-    /// Whether entries are imported that the other app keeps in its trash.
+    /// Whether entries in the other app's trash are imported.
     let includesDeleted: Bool
 
     /// A vault holds 100,000 entries; files with far more items could exhaust the memory.
     static let limit = 200_000
-    /// Further invalid lines of a file and further incomplete exports are only counted.
+    /// Further invalid lines of a file and further incomplete exports are only counted, not listed.
     static let maximumAlikeReports = 100
 
-    /// A larger text is not a list of key URIs: a vault holds far fewer.
+    /// A larger text is not a list of key URIs, because a vault holds far fewer entries.
     private static let largestList = 16 << 20
 
     /// Reads everything that the operands name.
@@ -66,8 +66,8 @@ struct ImportScan {
 
     /// Takes a screenshot and reads it.
     private mutating func takeScreen() throws {
-        // If the kernel lacks seccomp, the reader refuses even a file of one byte, and says why.
-        // Find out before the desktop asks the user for permission.
+        // If the kernel lacks seccomp, the reader refuses even a file of one byte, and reports why.
+        // Check this before the desktop asks the user for permission.
         let file: [UInt8] = [0]
         _ = try CommandFailure.naming("watchword-reader") {
             try ReaderPool().read(byteCount: file.count, lend: { $0(file.span) }) { _ in }
@@ -76,7 +76,7 @@ struct ImportScan {
         if try !takePicture(picture, of: "screen") { refuse("screen", .picture(.notAPicture)) }
     }
 
-    /// Reads the pictures of the camera until one contains a key.
+    /// Reads images from the camera until one contains a key.
     private mutating func takeCamera(_ session: Session) throws {
         let camera: Camera
         switch Camera.openFirst() {
@@ -91,12 +91,12 @@ struct ImportScan {
         for symbol in symbols { try take(symbol, of: "camera") }
     }
 
-    /// The name for standard input is the one that the user gave.
+    /// The name of a path in reports; standard input is called `-`, as on the command line.
     private static func name(of path: String) -> String {
         path == PathWalk.standardInput ? "-" : path
     }
 
-    /// Reads a file that is not a picture, or a pipe with any content.
+    /// Reads a file that is not an image, or a pipe with any content.
     private mutating func takeFile(at path: String, isPipe: Bool = false) throws {
         let file = ImportScan.name(of: path)
         let content: SecretBytes
@@ -119,7 +119,7 @@ struct ImportScan {
         refuse(file, .export(.unknownFormat))
     }
 
-    /// Reads the content of a pipe; returns false if it is not a picture.
+    /// Reads the content of a pipe; returns `false` if it is not an image.
     private mutating func takePicture(_ content: SecretBytes, of file: String) throws -> Bool {
         var symbols: [SecretBytes] = []
         let outcome = try CommandFailure.naming("watchword-reader") {
@@ -135,7 +135,7 @@ struct ImportScan {
         return true
     }
 
-    /// Reads a text; returns false if it is neither an export nor a list.
+    /// Reads a text; returns `false` if it is neither an export nor a list.
     private mutating func takeText(_ text: SecretBytes, of file: String) throws -> Bool {
         let lines = text.withBytes(URILines.init)
         if lines.startWithURI, lines.arePlain, try takeList(text, of: file) { return true }
@@ -234,7 +234,7 @@ extension ImportScan {
         }
     }
 
-    // Import the entries of each part even if another part is missing.
+    // Import the entries of each part even if a different part is missing.
     private mutating func take(_ batch: MigrationBatch, of file: String, line: Int?) {
         let count = migrations.sets.count
         guard migrations.add(batch) != .repeated else {

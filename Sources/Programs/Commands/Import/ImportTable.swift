@@ -4,7 +4,7 @@ import OneTimePassword
 import SecretVault
 import VaultService
 
-/// The table that a rehearsal prints: result, issuer, account, kind, place and reason.
+/// The table that a dry run prints: result, issuer, account, kind, place and reason.
 struct ImportTable {
     private let rows: [[String]]
 
@@ -59,7 +59,7 @@ extension Finding {
 }
 
 extension ImportResult {
-    /// What a rehearsal says would be done.
+    /// The result that a dry run predicts.
     fileprivate var planned: String {
         switch self {
         case .entry(.added): "add"

@@ -4,12 +4,12 @@ import WatchwordCryptography
 
 /// Classifies the lines of a text that may be a list of URIs.
 ///
-/// Only the reader of exports knows the dialects of other apps. A list is read without it only if
-/// each URI has the same meaning in every dialect.
+/// Only the reader of exports can interpret the dialects of other apps. A list is read without this
+/// reader only if each URI has the same meaning in every dialect.
 struct URILines {
     /// Whether the first line that is not a comment is a URI of a one-time password.
     private(set) var startWithURI = false
-    /// Whether no line needs the reader of exports.
+    /// Whether all lines can be read without the reader of exports.
     private(set) var arePlain = true
     /// Whether a line is part of a Google Authenticator export.
     private(set) var haveMigrations = false
@@ -37,11 +37,11 @@ struct URILines {
         }
     }
 
-    /// Whether a key URI has only what every app writes in the same way.
+    /// Whether a key URI has only parts that all apps write in the same way.
     private static func isPlain(_ line: Span<UInt8>) -> Bool {
         let isTimed = line.hasPrefixIgnoringCase("otpauth://totp/")
         guard isTimed || line.hasPrefixIgnoringCase("otpauth://hotp/") else { return false }
-        // One app's list has several URIs in a line; several apps mark Steam's codes.
+        // One app writes several URIs per line, and several apps mark Steam codes.
         guard line.count(of: "://") == 1, line.count(of: "steam") == 0 else { return false }
         var start = line.firstIndex(of: UInt8(ascii: "?"), in: line.indices) ?? line.count
         while start < line.count {
@@ -75,7 +75,7 @@ extension SecretBytes {
     /// The text without the lines that are parts of a Google Authenticator export.
     var withoutMigrations: SecretBytes {
         withBytes { text in
-            // A last line without a line end gets one.
+            // A last line without a line break gets one.
             SecretBytes(capacity: text.count + 1) { output in
                 var lines = TextLines(text)
                 var number = 1
@@ -96,7 +96,7 @@ extension SecretBytes {
 }
 
 extension Span<UInt8> {
-    /// How often `word` occurs, ignoring case; `word` is lower-case ASCII.
+    /// The number of occurrences of `word`, ignoring case; `word` is lower-case ASCII.
     fileprivate func count(of word: String) -> Int {
         guard let first = word.utf8.first else { return 0 }
         let other = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) ? first & ~0x20 : first

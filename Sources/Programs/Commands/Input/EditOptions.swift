@@ -78,12 +78,11 @@ extension CodeChange {
     }
 }
 
-// The device that the options bind an entry to.
 extension Session {
-    /// What `--this-device` requests; `nil` for no binding.
+    /// The binding that `--this-device` requests; `nil` for none.
     ///
     /// - Parameters:
-    ///   - name: the device's name; if it is empty, this computer's.
+    ///   - name: the device's name; if empty, the name of this computer is used.
     ///   - isDefault: whether the entry is bound unless `--no-this-device` is given.
     func binding(named name: String = "", byDefault isDefault: Bool = false) throws
         -> BindingChoice?
@@ -98,9 +97,9 @@ extension Session {
             deviceName: name.isEmpty ? Environment.hostName() ?? "" : name, tpm: try tpmAddress())
     }
 
-    /// Whether `--fingers` requires the fingers that are enrolled now; `nil` without it.
+    /// Whether `--fingers` requires the fingers that are enrolled now; `nil` without the option.
     ///
-    /// - Parameter presence: when the entry will require a check.
+    /// - Parameter presence: the entry's presence setting after the edit.
     func requiresCurrentFingers(under presence: AccessControl.Presence) throws -> Bool? {
         guard let word = try arguments.choice(.fingers) else { return nil }
         guard presence == .perUse(.pam) else {
@@ -117,21 +116,21 @@ extension Session {
         }
     }
 
-    /// Refuses an entry whose secret opens only on another device.
+    /// Refuses an entry whose secret opens only on a different device.
     func requireHome(of entry: EntrySummary) throws {
         guard entry.isHere else { throw CommandFailure.closed(entry, .boundElsewhere) }
     }
 
-    /// Warns that older versions no longer open the vault, after its first entry was bound.
+    /// Warns that older versions no longer open the vault, after the vault's first entry was bound.
     ///
-    /// - Parameter entries: the entries before.
+    /// - Parameter entries: the entries before the edit.
     func warnOfFormat(of entries: [EntrySummary]) {
         guard !entries.contains(where: { $0.binding != nil }) else { return }
         printer.warn(Messages.newFormat)
     }
 
-    /// Warns of what a merge or an undo has bound: it can be undone, so the secrets are still in
-    /// the previous generation.
+    /// Warns about entries that a merge or an undo has bound: the change can be undone, so the
+    /// secrets are still in the previous generation.
     ///
     /// - Parameter former: the entries before.
     func warnOfBindings(since former: [EntrySummary], in vault: any OpenVault) throws {
@@ -150,7 +149,6 @@ extension Session {
     }
 }
 
-// What an edit has bound an entry to.
 extension DeviceBinding? {
     /// The facts for scripts.
     var record: Record { [("binding", map { .text($0.rawValue) } ?? .null)] }
@@ -180,7 +178,7 @@ extension AccessControl.Presence {
 }
 
 extension AccessControl.OnFailure {
-    /// The limit of `wipe` without a number, as for enrolled secrets.
+    /// The number of failures for `wipe` without a number, as for enrolled secrets.
     static let standardCount = 3
 
     /// The value of `--on-failure`.
@@ -201,7 +199,7 @@ extension AccessControl.OnFailure {
         let parts = typed.split(separator: ":", omittingEmptySubsequences: false)
         guard parts[0] == "wipe", parts.count <= 2 else { return nil }
         let number = parts.count == 2 ? parts[1] : "\(AccessControl.OnFailure.standardCount)"
-        // `Int(_:)` would accept a plus sign.
+        // `Int(_:)` would accept a plus sign, which is refused.
         guard !number.hasPrefix("+"), let value = Int(number), let count = FailureCount(value)
         else { return nil }
         self = .wipe(after: count)

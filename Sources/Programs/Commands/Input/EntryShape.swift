@@ -4,12 +4,12 @@ import SecretVault
 import WatchwordCryptography
 import WatchwordSystem
 
-/// The properties of a new entry from the options: everything except its secret.
+/// The properties of a new entry from the options, without its secret.
 enum EntryShape {
     case secret(EntryName)
-    /// The name is empty if a URI may be pasted, which contains one.
+    /// The name is empty if a URI may be pasted, because the URI contains a name.
     case codes(EntryName, HashAlgorithm, CodeStyle, MovingFactor)
-    /// A URI contains everything.
+    /// The URI states all other properties.
     case addressed
 
     /// Parses the options, and refuses those that do not apply to the type.
@@ -71,7 +71,7 @@ enum EntryShape {
         }
     }
 
-    /// The options for what a URI already states.
+    /// Options for properties that a URI already states.
     static let describedByURI: [Option] = [
         .type, .algorithm, .digits, .period, .counter, .encoding,
     ]

@@ -5,8 +5,8 @@ import VaultService
 extension [EntrySummary] {
     /// The only entry that matches `typed`.
     ///
-    /// It is also the only one in a part of the entries that contains it, so that the agent need
-    /// not send all of them.
+    /// A part of the entries gives the same result if it contains this entry, so the agent need not
+    /// send all entries.
     func one(named typed: String) throws -> EntrySummary {
         guard !EntryName.isBlank(typed) else { throw UsageError.emptyName }
         let found = matches(of: typed)
@@ -26,11 +26,11 @@ extension [EntrySummary] {
         return first
     }
 
-    /// The only entry that matches `typed`, for a change of it.
+    /// The only entry that matches `typed`, for a command that changes it.
     ///
     /// - Parameter asks: whether a person decides. Otherwise, `typed` must be the whole name,
-    ///   issuer, account or id: words in a name or a note may be those of another entry than was
-    ///   meant, for instance because that one was already removed.
+    ///   issuer, account or id: words in a name or a note may match a different entry, for example
+    ///   after the intended entry was removed.
     func one(toChange typed: String, asks: Bool) throws -> EntrySummary {
         let entry = try one(named: typed)
         guard asks || entry.isNamed(typed) else {
@@ -60,7 +60,7 @@ extension [EntrySummary] {
             .sorted { $0.folded < $1.folded }.map(\.text)
     }
 
-    /// Throws the error for a list that is empty because of a name or of tags.
+    /// Throws the error for an empty list, which names the entry or the tags that do not match.
     func explainMissing(_ name: String?, _ tags: [String]) throws {
         if let name, tags.isEmpty || holding(name).isEmpty {
             throw CommandFailure.noSuchEntry(VisibleText.of(name))
@@ -100,16 +100,15 @@ struct ShortIDs {
 
 /// The order of a list of entries.
 enum EntryOrder: String {
-    /// By issuer and account, or by account if there is no issuer.
+    /// By issuer and account; entries without an issuer by account.
     case name
-    /// In the order in which they were added.
     case added
-    /// The one that was last used on this machine first; those that were not follow by name.
+    /// The most recently used on this machine first; unused entries follow by name.
     case used
 }
 
 extension Session {
-    /// The order that `--sort` names; `nil` if it was not given.
+    /// The order of `--sort`; `nil` if the option was not given.
     func givenOrder() throws -> EntryOrder? {
         let word = try arguments.choice(.sort)
         return word.flatMap(EntryOrder.init(rawValue:))
@@ -117,7 +116,8 @@ extension Session {
 }
 
 extension [EntrySummary] {
-    /// The entries in another order; equal ones stay in the order in which they were added.
+    /// The entries in the given order; entries that compare equal stay in the order in which they
+    /// were added.
     ///
     /// - Parameter uses: when entries were last used.
     func sorted(by order: EntryOrder, uses: @autoclosure () -> [RecordID: Int64] = [:])

@@ -6,17 +6,18 @@ import WatchwordSystem
 
 /// Asks for a passphrase in a window, through GnuPG's program `pinentry`.
 ///
-/// They speak the Assuan protocol (https://www.gnupg.org/documentation/manuals/assuan/): each
-/// command and each response is a line of at most 1,000 bytes.
+/// The two programs speak the Assuan protocol
+/// (https://www.gnupg.org/documentation/manuals/assuan/): each command and each response is a line
+/// of at most 1,000 bytes.
 final class PinEntry {
-    /// Why there is no answer.
+    /// The reason why no passphrase was entered.
     enum Failure: Hashable, Sendable {
         case notInstalled
         /// The person closed the window, or chose “Cancel”.
         case cancelled
         case timedOut
-        /// The program reported this error of libgpg-error, for example because it found no
-        /// display.
+        /// The program reported this error of libgpg-error, for example because no display was
+        /// available.
         case refused(code: Int)
         /// The program ended, or broke the protocol.
         case malformed
@@ -24,7 +25,7 @@ final class PinEntry {
     }
 
     private static let program = "pinentry"
-    /// The packages that contain it, for windows.
+    /// The packages with graphical versions of the program.
     static let packages = ["pinentry-gtk2", "pinentry-gnome3", "pinentry-qt"]
     /// The environment variables that it needs to find the display, and to speak the user's
     /// language.
@@ -35,17 +36,17 @@ final class PinEntry {
     ]
     private static let longestLine = 1000
     private static let longestAnswer = 4096
-    /// How long the person may take; the program is told, and killed a little later.
+    /// The time limit for the person; pinentry is told, and killed a little later.
     private static let timeout = Duration.seconds(120)
 
     private let process: ChildProcess
 
-    /// Whether there is a display, so that a window can be shown.
+    /// Whether a display for a window is available.
     static var hasDisplay: Bool {
         ["DISPLAY", "WAYLAND_DISPLAY"].contains { Environment.value($0) != nil }
     }
 
-    /// Starts the program; it ends when this value is released.
+    /// Starts the program, which ends when this value is released.
     init() throws {
         guard let path = RunningProgram.find(PinEntry.program) else {
             throw CommandFailure.pinEntry(.notInstalled)
@@ -61,8 +62,8 @@ final class PinEntry {
     /// Asks for the passphrase.
     ///
     /// - Parameters:
-    ///   - description: what it is for.
-    ///   - complaint: why the last answer was wrong.
+    ///   - description: the purpose of the passphrase.
+    ///   - complaint: the reason why the last answer was refused.
     func passphrase(for description: String, complaint: String?) throws -> SecretBytes {
         try send("SETDESC " + PinEntry.escaped(description))
         try send("SETPROMPT Passphrase:")
@@ -115,7 +116,7 @@ final class PinEntry {
                 guard encoded.count + line.count <= encoded.capacity else {
                     throw CommandFailure.pinEntry(.malformed)
                 }
-                // Without the line's end.
+                // Omit the line ending.
                 line.withBytes { encoded.append($0.extracting(2..<$0.count - 1)) }
             case .note: break
             case .unknown: throw CommandFailure.pinEntry(.malformed)
@@ -134,13 +135,13 @@ final class PinEntry {
         case complete, late, bad
     }
 
-    /// Reads one line, without its end.
+    /// Reads one line, without its line ending.
     private func read(
         _ line: WipedBuffer, until deadline: Moment
     ) throws(SystemCallFailure) -> Reading {
         line.removeAll()
         while true {
-            // Byte by byte, so that no part of the next line is read.
+            // Read byte by byte, so that no part of the next line is consumed.
             let progress = try line.append(atMost: 1) { output throws(SystemCallFailure) in
                 try process.output.readAvailable(into: &output)
             }
@@ -158,7 +159,7 @@ final class PinEntry {
         }
     }
 
-    /// What a line means.
+    /// The meaning of a line from the program.
     private enum Meaning {
         case ok
         case data

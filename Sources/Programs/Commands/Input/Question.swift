@@ -6,40 +6,39 @@ import WatchwordSystem
 /// A prompt on the terminal.
 enum Question: Hashable, Sendable {
     case passphrase
-    /// The passphrase again, with the purpose.
+    /// The passphrase again, for this purpose.
     case passphraseAgain(String)
-    /// The passphrase of another file of the vault, with its path.
+    /// The passphrase of a different file of the vault, at this path.
     case otherPassphrase(String)
     case newPassphrase
     case newPassphraseAgain
     case key
     case keyOrURI
     case hexKey
-    /// The name of a new entry.
     case name
     case plainSecret
     case recoveryKey
     /// The recovery key that was just printed.
     case shownRecoveryKey
-    /// The recovery key again, with the purpose.
+    /// The recovery key again, for this purpose.
     case recoveryKeyAgain(String)
-    /// The PIN of a device, with the purpose if it is asked for again.
+    /// The PIN of a device; with a purpose if the prompt is repeated.
     case pin(TokenKind, again: String?)
     /// A new PIN for the TPM.
     case newPIN
     case newPINAgain
-    /// The password of a file, with its name and the name of its format.
+    /// The password of a file, with the file's name and the name of its format.
     case exportPassword(file: String, format: String)
     /// A new password for a file in a format with this name.
     case newExportPassword(format: String)
     case newExportPasswordAgain(format: String)
-    /// What to do with an imported item that has the name of an entry.
+    /// The treatment of an imported item whose name an entry already has.
     case duplicate(String)
-    /// Whether to take these entries of another file of the vault, whose path comes first.
+    /// Whether to take these entries of a different file of the vault; the path comes first.
     case oldEdits(String, of: String)
-    /// Only that the vault or the entry is locked for so many seconds; the answer is discarded.
+    /// A notice that the vault or the entry is locked for this many seconds; the answer is
+    /// discarded.
     case lockedOut(seconds: Int64)
-    /// A yes-or-no question.
     case confirmation(String)
 
     /// The text before the cursor.
@@ -77,7 +76,7 @@ enum Question: Hashable, Sendable {
 
     private var isShownWhileTyped: Bool {
         switch self {
-        // This key is already on the screen.
+        // The key is already on the screen.
         case .shownRecoveryKey, .confirmation, .duplicate, .oldEdits, .name: true
         case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .keyOrURI,
             .hexKey, .plainSecret, .recoveryKey, .recoveryKeyAgain, .pin, .newPIN, .newPINAgain,
@@ -135,12 +134,12 @@ enum Question: Hashable, Sendable {
     }
 }
 
-/// Shows the messages of the system's modules, which the agent passes on, and answers their
-/// questions and a TPM's.
+/// Shows the messages of PAM modules, which the agent passes on, and answers the questions of the
+/// modules and the TPM.
 final class RelayedQuestions {
-    /// Why a module's question was not answered.
+    /// The reason why a module's question was not answered.
     private var failure: PAMCheckFailure.Reason?
-    /// Why a TPM got no PIN.
+    /// The reason why a TPM got no PIN.
     private(set) var failureOfPIN: (any Error)?
 
     private let terminal: ModuleTerminal
@@ -148,7 +147,7 @@ final class RelayedQuestions {
     private let end: Polling.Interest?
     private let session: Session
 
-    /// The modules' own timeout is the same.
+    /// Equal to the modules' own timeout.
     private static let timeout = Duration.seconds(60)
 
     init(purpose: String, until end: Polling.Interest?, session: Session) {
@@ -159,7 +158,7 @@ final class RelayedQuestions {
 
     /// Shows a message, or asks a question.
     ///
-    /// - Returns: what to send as the answer.
+    /// - Returns: the request with the answer.
     func answer(_ message: AgentResponse) -> AgentRequest? {
         do throws(PAMCheckFailure) {
             switch message {
@@ -177,7 +176,7 @@ final class RelayedQuestions {
         }
     }
 
-    /// The failure of a check, with the reason in this process if there is one.
+    /// The failure of a check, with the reason of this process if known.
     func explained(_ failure: PAMCheckFailure) -> PAMCheckFailure {
         PAMCheckFailure(
             self.failure ?? failure.reason, mayConcealAttempt: failure.mayConcealAttempt)
@@ -195,7 +194,7 @@ final class RelayedQuestions {
         switch outcome {
         case .answered: return .answer(answer)
         case .timedOut: throw PAMCheckFailure(.timedOut)
-        // The modules did not wait for the answer.
+        // The modules no longer waited for the answer.
         case .overtaken: return nil
         }
     }
@@ -204,7 +203,7 @@ final class RelayedQuestions {
         var person = TokenPerson(session: session, token: .tpm, purpose: nil, unless: end)
         let pin = person.pin(isRepeated: isRepeated, left: left.map { UInt32(clamping: $0) })
         failureOfPIN = person.failure
-        // Nobody waited for the answer.
+        // The answer was no longer needed.
         if person.wasOvertaken { return nil }
         return pin.map(AgentRequest.answer) ?? .cancel
     }

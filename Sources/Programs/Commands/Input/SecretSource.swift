@@ -6,7 +6,7 @@ enum SecretSource: Hashable, Sendable {
     case standardInput
     case file(String)
 
-    /// The file named by an option; `-` is standard input.
+    /// The file that an option specifies; `-` is standard input.
     init(_ path: String) { self = path == "-" ? .standardInput : .file(path) }
 
     /// The source's name in messages.
@@ -26,7 +26,8 @@ enum SecretSource: Hashable, Sendable {
         }
     }
 
-    /// Reads the first line, without its line break; from standard input, reads nothing after it.
+    /// Reads the first line, without its line break; from standard input, consumes nothing after
+    /// it.
     func readFirstLine(limit: Int) throws -> SecretBytes {
         guard case .standardInput = self else { return try read(limit: limit).firstLine() }
         return try CommandFailure.naming(visible: name) {

@@ -3,7 +3,6 @@ import OneTimePassword
 import WatchwordCryptography
 import WatchwordSystem
 
-// The key and the code parameters from the options.
 extension Session {
     /// More bytes than any real key or URI has.
     static let secretLimit = 1 << 16
@@ -84,21 +83,21 @@ extension Session {
     }
 }
 
-/// A key as it was written, and where.
+/// The text of a key as entered, and its source.
 struct KeyText {
     let text: SecretBytes
     let place: String
 }
 
 extension SecretForm {
-    /// The form of the secret that `name` is; `nil` for a name.
+    /// The kind of secret that `name` looks like; `nil` for an ordinary name.
     ///
     /// Every letter is Base32, so a name can also be a valid key. A false alarm makes a name
-    /// unusable, but a missed key is only as bad as no check. Therefore only these texts are taken
-    /// for keys:
+    /// unusable, but a missed key is only as bad as no check. Therefore only texts with all of
+    /// these properties are treated as keys:
     /// - They have at least 16 characters without spaces and dashes: shorter keys (under 80 bits)
     ///   are rare, and longer names are too.
-    /// - They contain a digit from 2 to 7, which 96% of 80-bit keys do, and most names do not. They
+    /// - They contain a digit from 2 to 7, as 96% of 80-bit keys do, unlike most names. They
     ///   contain no other digit and no punctuation, so addresses and domains are names.
     /// - All letters have the same case, unlike in most names.
     /// - Spaces or dashes divide them into short groups of equal length, as issuers print keys;
@@ -115,10 +114,10 @@ extension SecretForm {
         }
     }
 
-    /// The form of the secret in a URI; `nil` for any other text.
+    /// The kind of secret in a URI; `nil` for any other text.
     init?(inURI text: String) { self.init(inURI: Array(text.utf8).span) }
 
-    /// The form of the secret in a URI; `nil` for any other text.
+    /// The kind of secret in a URI; `nil` for any other text.
     init?(inURI whole: Span<UInt8>) {
         let text = whole.extracting(whole.rangeWithoutSpaces)
         if text.hasPrefixIgnoringCase("otpauth:") || KeyURI.isKeyURI(text) {
@@ -143,7 +142,7 @@ extension SecretForm {
             groups.dropLast().allSatisfy({ $0.count == first.count }), last.count <= first.count
         else { return false }
         var characters = bytes.filter { !separators.contains($0) }
-        // Padding follows the key.
+        // A key ends with its padding.
         while characters.last == UInt8(ascii: "=") { characters.removeLast() }
         let digits = UInt8(ascii: "2")...UInt8(ascii: "7")
         let hasDigit = characters.contains(where: digits.contains)

@@ -9,7 +9,7 @@ import WatchwordSystem
 /// The names of the only entries that a command needs.
 struct NameSearch {
     let names: [String]
-    /// The time of the code that is needed of a single entry; `nil` for none.
+    /// The time of the code that the command needs of a single entry; `nil` if it needs no code.
     var time: CodeTime?
 }
 
@@ -18,8 +18,9 @@ extension Session {
     ///
     /// - Parameters:
     ///   - search: the only entries that the command needs; `nil` for all.
-    ///   - others: options with another meaning in this command, with which the agent is used, too.
-    ///   - choice: which check precedes the use of a new device key.
+    ///   - others: options that have a different meaning in this command and do not prevent the use
+    ///     of the agent.
+    ///   - choice: the check that precedes the use of a new device key.
     func openVault(
         for search: NameSearch? = nil, despite others: [Option] = [],
         enrollingUnder choice: CheckChoice? = nil
@@ -61,7 +62,7 @@ extension Session {
 
     /// The device keys of this user's own vaults.
     var deviceKeyStore: DeviceKeyStore {
-        // Nothing can be in the folder of a user without a home folder.
+        // Without a home folder, no device keys can exist.
         DeviceKeyStore(folder: Session.deviceKeyFolder ?? "/dev/null", bindings: [.tpm, .file])
     }
 
@@ -71,9 +72,9 @@ extension Session {
         return !isOff && !arguments.has(.noAgent)
     }
 
-    /// Whether the agent may be used: not if an option says how this process opens the vault.
+    /// Whether the agent may be used: not if an option specifies how this process opens the vault.
     ///
-    /// - Parameter others: options that do not say this.
+    /// - Parameter others: options that do not prevent this.
     private func usesAgent(despite others: [Option]) -> Bool {
         let direct: [Option] = [
             .passphraseFile, .recoveryKey, .recoveryKeyFile, .unlockWith, .pinFile, .tpm,
@@ -128,7 +129,7 @@ extension Session {
         case .notHeld:
             printer.note(Messages.locked(program))
             return nil
-        // Opening the vault here reports what is wrong with it.
+        // If this process opens the vault, it reports the problem.
         default: return nil
         }
     }

@@ -3,7 +3,6 @@ import SecretVault
 import WatchwordCryptography
 import WatchwordSystem
 
-// What opens the vault: passphrases and recovery keys, from files or prompts.
 extension Session {
     /// Whether the options select the recovery key.
     var isOpenedByRecoveryKey: Bool {
@@ -19,7 +18,7 @@ extension Session {
     /// The passphrase or recovery key, from a file or a prompt.
     ///
     /// - Parameters:
-    ///   - purpose: The reason for asking again; `nil` the first time.
+    ///   - purpose: The reason for a repeated prompt; `nil` the first time.
     ///   - slots: The ways to open the vault; without a passphrase among them, the prompt is for
     ///     the recovery key.
     func opener(again purpose: String? = nil, slots: [SlotSummary]) throws -> VaultOpener {
@@ -61,7 +60,6 @@ extension Session {
         }
     }
 
-    /// The current passphrase.
     private func passphrase(again purpose: String?) throws -> SecretBytes {
         guard let path = passphraseFile else {
             let answer = try (purpose.map(Question.passphraseAgain) ?? .passphrase).ask()
@@ -121,16 +119,14 @@ extension Session {
     static let shortPassphrase = 8
 }
 
-// How many times a prompt for a passphrase is repeated, and what happens during a lock-out.
-
-/// The attempts at one prompt; each of them is counted by the vault, too.
+/// The attempts at one prompt, each of which the vault counts, too.
 struct PromptAttempts {
     private var failures = 0
     private static let limit = 3
 
     /// Records a failure, and returns whether the command may prompt again.
     ///
-    /// It may not once the vault or the entry is locked, or the entry is wiped.
+    /// It must not prompt again once the vault or the entry is locked, or the entry is wiped.
     mutating func allowAnother(after refusal: PresenceRefusal) -> Bool {
         failures += 1
         guard failures < PromptAttempts.limit else { return false }
@@ -163,12 +159,12 @@ extension Session {
 
     /// Ends the command, instead of prompting for the passphrase, while the vault is locked.
     ///
-    /// - Parameter lockOut: the seconds that are left.
+    /// - Parameter lockOut: the remaining seconds.
     func requireNoLockOut(of path: String, _ lockOut: () throws -> Int64) throws {
         let seconds = try lockOut()
         guard seconds > 0 else { return }
         discardAnswer(duringLockOutOf: seconds)
-        // The answer may have taken a while.
+        // Time may have passed at the prompt.
         throw CommandFailure.presence(.vaultLockedOut(VisibleText.of(path), seconds: try lockOut()))
     }
 
@@ -177,8 +173,7 @@ extension Session {
         try CommandFailure.naming(path) { try Vault.lockOut(at: path).seconds }
     }
 
-    /// Says how long the lock-out lasts, and reads one line without echo, where there is a
-    /// terminal.
+    /// On a terminal, prints how long the lock-out lasts, and reads one line without echo.
     ///
     /// A passphrase that is typed out of habit must not reach the shell.
     func discardAnswer(duringLockOutOf seconds: Int64) {

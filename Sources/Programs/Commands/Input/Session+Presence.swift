@@ -3,12 +3,11 @@ import Devices
 import SecretVault
 import VaultService
 
-// Checks for the next edit.
 extension Session {
     /// Asks for a check of each per-use entry in `entries`: replacing a secret requires the
     /// same check as using it.
     ///
-    /// - Returns: The confirmed entries.
+    /// - Returns: The entries whose checks succeeded.
     @discardableResult func askToReplace(
         _ entries: [EntrySummary], in vault: any OpenVault
     ) throws -> Set<RecordID> {
@@ -22,7 +21,7 @@ extension Session {
 
     /// Asks for the check that renaming or removing `entry` requires, if it requires one.
     ///
-    /// Nothing protects a damaged entry, which can be removed without.
+    /// A damaged entry is not protected, and can be removed without a check.
     func confirmIfRequired(
         _ entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
     ) throws {
@@ -40,9 +39,10 @@ extension Session {
         guard case .done = response else { throw AgentFailure.malformed }
     }
 
-    /// Unlocks the vault to change what opens it.
+    /// Unlocks the vault to change the ways to open it.
     ///
-    /// After a TPM without a PIN, it asks for the passphrase or the recovery key.
+    /// After a TPM without a PIN has opened the vault, this asks for the passphrase or the recovery
+    /// key.
     func unlockToChangeSlots() throws -> UnlockedVault {
         let vault = try unlock()
         guard !vault.unlockingProvesPresence else { return vault }
@@ -77,7 +77,7 @@ enum EntryUse: Hashable, Sendable {
     case export(number: Int, of: Int)
     case replace(number: Int, of: Int)
 
-    /// Whether it opens the secret; the other uses only change or replace the entry.
+    /// Whether the use requires the secret; other uses only change or replace the entry.
     var needsSecret: Bool {
         switch self {
         case .edit, .remove, .replace, .enrolAt: false
@@ -87,8 +87,8 @@ enum EntryUse: Hashable, Sendable {
 
     /// Whether an earlier check may be reused, if the entry allows it.
     ///
-    /// Showing or changing a secret always requires a check, and so does confirming a text, and
-    /// `watch`, whose check lasts.
+    /// Showing or changing a secret and confirming a text always require a check. So does `watch`,
+    /// whose check stays valid while it runs.
     var mayReuse: Bool {
         switch self {
         case .code, .verify, .signIn, .signInTo: true
@@ -97,7 +97,7 @@ enum EntryUse: Hashable, Sendable {
         }
     }
 
-    /// Whether the check from unlocking was already used for another entry.
+    /// Whether the check from unlocking was already used for a different entry.
     var isFurther: Bool {
         switch self {
         case .show, .loginStatus, .verify, .edit, .remove, .signIn, .signInTo, .confirmText,
@@ -110,17 +110,16 @@ enum EntryUse: Hashable, Sendable {
     }
 }
 
-/// The check before an entry is opened.
+/// The kind of check before an entry is opened.
 enum EntryCheck: String, Hashable, Sendable {
-    /// The passphrase or recovery key, which is entered to unlock the vault, and again for each
-    /// further use.
+    /// The passphrase or recovery key, entered to unlock the vault, and again for each further use.
     case passphrase
     /// PAM, in addition to the passphrase.
     case pam
 
     /// The strength of the check.
     ///
-    /// - Parameter isEnforced: whether it runs in the system agent.
+    /// - Parameter isEnforced: whether the system agent makes the check.
     func grade(isEnforced: Bool) -> String {
         switch self {
         case .passphrase: Cryptographic.name
@@ -131,8 +130,8 @@ enum EntryCheck: String, Hashable, Sendable {
 
 /// Decides which check an entry requires.
 ///
-/// `--presence-check` applies only if the entry accepts any check, so that nobody can choose a
-/// weaker check than the entry requires.
+/// `--presence-check` applies only if the entry accepts any check, so it cannot weaken the
+/// requirement of an entry.
 struct CheckChoice {
     /// The check given with `--presence-check`.
     private let chosen: EntryCheck?
@@ -146,8 +145,8 @@ struct CheckChoice {
 
     /// The check that `entry` requires.
     ///
-    /// - Throws: ``PresenceRefusal/differentCheck(_:demanded:)`` if an option names a different
-    ///   check from the one that the entry requires.
+    /// - Throws: ``PresenceRefusal/differentCheck(_:demanded:)`` if an option specifies a different
+    ///   check than the entry requires.
     func check(of entry: EntrySummary) throws -> EntryCheck {
         let presence = entry.accessControl.presence
         let check = check(for: presence)

@@ -24,7 +24,7 @@ extension Session {
         for entry: EntrySummary, in vault: any OpenVault, for use: EntryUse,
         _ request: (AgentPresence) -> AgentRequest
     ) throws -> AgentResponse {
-        // Before anybody is asked.
+        // Check this before any prompt.
         if use.needsSecret { try requireHome(of: entry) }
         if vault.isHeldByAgent, use.mayReuse, entry.requiresCheckPerUse,
             entry.accessControl.reuse != .none
@@ -43,16 +43,16 @@ extension Session {
             } catch CommandFailure.at(_, VaultError.presenceNeeded)
                 where !entry.requiresCheckPerUse && !isProved
             {
-                // For codes of the future.
+                // A code for a future time requires this.
                 try proveAgain(vault)
                 isProved = true
             } catch CommandFailure.presence(let refusal) where attempts.allowAnother(after: refusal)
             {
-                // A file is not read again, and the system's modules repeat their own prompts.
+                // A file is not read again, and PAM modules repeat their own prompts.
                 guard promptsForOpener, try checkChoice().check(of: entry) == .passphrase else {
                     throw CommandFailure.presence(refusal)
                 }
-                // What opened the vault for this command is tried only once.
+                // The secret that opened the vault for this command is tried only once.
                 vault.opener = nil
                 printer.complain(Messages.sentence(for: refusal))
             }
@@ -87,7 +87,7 @@ extension Session {
         _ response: AgentResponse, for entry: EntrySummary, in vault: any OpenVault,
         questions: RelayedQuestions
     ) throws -> AgentResponse {
-        // Why there was no PIN says more than that there was none.
+        // The reason for the missing PIN is more precise than the response.
         if let failure = questions.failureOfPIN { throw failure }
         switch response {
         case .failed(.lockedOut(let seconds)):
@@ -103,7 +103,7 @@ extension Session {
         }
     }
 
-    /// The confirmation that `entry` requires; prompts for a passphrase unless the entry is locked.
+    /// The check that `entry` requires; prompts for a passphrase unless the entry is locked.
     private func presence(
         for entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
     ) throws -> AgentPresence {
@@ -120,7 +120,7 @@ extension Session {
             if promptsForOpener { discardAnswer(duringLockOutOf: lockOut.seconds) }
             throw CommandFailure.presence(.entryLockedOut(entry.name, seconds: lockOut.seconds))
         }
-        // What opened the vault for this command also confirms its first use.
+        // The secret that opened the vault for this command also passes the check of its first use.
         if !use.isFurther, let opener = vault.opener, opener.provesPresence {
             return .opener(opener)
         }
@@ -129,11 +129,11 @@ extension Session {
                 for: purpose, of: entry.name, among: vault.slots, openedBy: vault.openedSlot))
     }
 
-    /// What opens the vault, from the person: the device that unlocked it, or else the passphrase
-    /// or the recovery key.
+    /// The means of opening the vault, provided by the person: the device that unlocked it or,
+    /// failing that, the passphrase or the recovery key.
     ///
-    /// - Parameter number: The slot that unlocked the vault; `nil` if it is not known. Then a
-    ///   device is used only if the vault has no passphrase.
+    /// - Parameter number: The slot that unlocked the vault; if `nil` (unknown), a device is used
+    ///   only if the vault has no passphrase.
     func openerAgain(
         for purpose: String, of name: EntryName, among slots: [SlotSummary],
         openedBy number: Int?
@@ -152,9 +152,10 @@ extension Session {
         }
     }
 
-    /// Proves again what opens a vault that the agent holds; asks for it unless it was just given.
+    /// Proves again that the person can open the vault that the agent holds; prompts unless the
+    /// proof was just given.
     ///
-    /// - Returns: what opens it; `nil` if this process has opened the vault.
+    /// - Returns: the passphrase, key or device secret; `nil` if this process has opened the vault.
     @discardableResult func proveAgain(_ vault: any OpenVault) throws -> VaultOpener? {
         guard vault.isHeldByAgent else { return nil }
         if let known = vault.opener {
@@ -187,11 +188,11 @@ extension Session {
 
 // Changes to the vault.
 extension Session {
-    /// Performs an edit in one save, and prints what is reported about the save.
+    /// Performs an edit in one save, and prints the reports about the save.
     ///
-    /// The vault knows which presence checks were made for it (``confirm(_:in:for:)``).
+    /// The vault records the presence checks for this edit (``confirm(_:in:for:)``).
     ///
-    /// - Parameter entry: the only entry that it changes.
+    /// - Parameter entry: the only entry that the edit changes.
     func perform(
         _ edit: VaultEdit, in vault: any OpenVault, about entry: EntrySummary? = nil
     ) throws -> EditOutcome {
@@ -220,8 +221,8 @@ extension Session {
         return (outcome, reports)
     }
 
-    /// Changes and saves a vault that this process has opened, and prints what is reported about
-    /// the save.
+    /// Changes and saves a vault that this process has opened, and prints the reports about the
+    /// save.
     @discardableResult func change<Result>(
         _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result
     ) throws -> Result {
@@ -232,6 +233,6 @@ extension Session {
 }
 
 extension EditOutcome {
-    /// Ends the program: an edit has an outcome of its own kind.
+    /// Ends the program: each kind of edit has its own kind of outcome.
     func isUnexpected() -> Never { preconditionFailure("the outcome belongs to the edit") }
 }

@@ -12,7 +12,6 @@ struct SystemVault {
     var place: VaultPlace { .ofSystem }
 }
 
-// The system agent.
 extension Session {
     private var usesDefaultVault: Bool {
         arguments[.vault] == nil && Environment.value("WATCHWORD_VAULT") == nil
@@ -26,7 +25,7 @@ extension Session {
             }
             return try body()
         } catch CommandFailure.at(let place, VaultError.notFound) {
-            // It may have moved to the system agent meanwhile.
+            // The vault may have moved to the system agent meanwhile.
             guard try systemVault() == nil else { throw CommandFailure.moveUnfinished }
             if usesDefaultVault, try SystemAgent.isStopped() {
                 throw CommandFailure.noVaultWhileStopped(place)
@@ -38,8 +37,8 @@ extension Session {
 
     /// The vault that the system agent keeps for this user.
     ///
-    /// - Returns: `nil` if this run uses another vault: a named one, or the default vault, if it
-    ///   exists in the user's data folder.
+    /// - Returns: `nil` if this run uses a different vault: a specified vault, or the default vault
+    ///   in the user's data folder if it exists.
     func systemVault() throws -> SystemVault? {
         guard let client = try systemAgent(), let standing = try standing(of: client) else {
             return nil
@@ -55,7 +54,7 @@ extension Session {
         return try SystemAgent.connect()
     }
 
-    /// What the system agent knows about this user's vault; `nil` if it keeps none.
+    /// The state of this user's vault in the system agent; `nil` if the agent keeps none.
     func standing(of client: AgentClient, since began: Int64 = 0) throws -> VaultStanding? {
         try standing(in: client.send(.standing(.ofSystem, since: began)))
     }
@@ -70,7 +69,7 @@ extension Session {
         }
     }
 
-    /// What failures since `began` have cost; `nil` if that is unknown.
+    /// The cost of failures since `began`; `nil` if it is unknown.
     func status(of vault: any OpenVault, since began: Int64) throws -> VaultStatus? {
         guard vault.isKeptBySystem else { return try status(vault.path, since: began) }
         let request = AgentRequest.standing(vault.place, since: began)
@@ -125,9 +124,9 @@ extension Session {
         return opened
     }
 
-    /// Asks for what opens the vault, and has the system agent open it.
+    /// Asks for the passphrase or the recovery key, and has the system agent open the vault.
     ///
-    /// - Parameter mayUseWindow: whether to ask in a window where there is no terminal.
+    /// - Parameter mayUseWindow: whether to prompt in a window if there is no terminal.
     func unlocked(
         _ vault: SystemVault, mayUseWindow: Bool = false,
         _ request: (VaultOpener) -> AgentRequest
@@ -137,8 +136,8 @@ extension Session {
         return listing
     }
 
-    /// Asks for what opens the vault, and sends a request with it; up to three times if it is
-    /// wrong.
+    /// Asks for the passphrase or the recovery key, and sends a request with it; up to three times
+    /// if it is wrong.
     func askingForOpener(
         of vault: SystemVault, mayUseWindow: Bool = false,
         _ request: (VaultOpener) -> AgentRequest
@@ -152,7 +151,7 @@ extension Session {
                 purpose: Messages.purposeOfMove, until: vault.client.readable, session: self)
             let response = try vault.client.send(request(opener), asking: person.answer)
             switch response {
-            // The vault was there before.
+            // The vault existed before this request, so it is being moved.
             case .moving, .failed(.notFound): throw CommandFailure.moveUnfinished
             case .notLocked: throw CommandFailure.keyNotLocked(bySystem: true)
             case .refused(let cost): throw CommandFailure.moveRefused(cost)

@@ -2,7 +2,6 @@ import CommandLineInterface
 import VaultService
 import WatchwordSystem
 
-// The warning that the clock is not synchronised.
 extension Session {
     /// Warns if the clock is not synchronised, once per boot and user; with `--at`, the clock is
     /// not used.
@@ -38,7 +37,8 @@ enum ClockWarningMarker {
         return isNew("clock-warning-" + digits, in: folder.folder)
     }
 
-    /// Creates the file `name` in `folder`; if several processes try, this is true for only one.
+    /// Creates the file `name` in `folder`; returns `true` in only one of several processes that
+    /// try.
     static func isNew(_ name: String, in folder: borrowing Folder) -> Bool {
         do throws(SystemCallFailure) {
             try folder.makePrivateFile(name)

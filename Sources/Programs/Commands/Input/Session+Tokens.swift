@@ -6,8 +6,7 @@ import WatchwordSystem
 
 // TPMs and authenticators; only `watchword-token` talks to them.
 extension Session {
-    /// `--unlock-with`: what the user wants to unlock the vault with; `nil` to use what the vault
-    /// has.
+    /// The method that `--unlock-with` selects; `nil` to use any method of the vault.
     private func wantedMethod() throws -> String? {
         try arguments.choice(.unlockWith)
     }
@@ -29,8 +28,7 @@ extension Session {
             throw CommandFailure.at(VisibleText.of(path), VaultError.noSuchSlot)
         }
         for (index, slot) in slots.enumerated() {
-            // With a device that the user asked for, and no other one, there is nothing else to
-            // try.
+            // If the user requested a device, and it is the only one, no alternative remains.
             let isOnlyChoice = wanted != nil && index == slots.count - 1
             if let opener = try opener(of: slot, orReport: !isOnlyChoice) { return opener }
         }
@@ -39,7 +37,8 @@ extension Session {
 
     /// Gets the secret of the slot's device.
     ///
-    /// - Parameter reports: whether to report a device that is not available, and return `nil`.
+    /// - Parameter reports: whether an unavailable device is reported and `nil` returned, instead
+    ///   of an error.
     private func opener(of slot: SlotSummary, orReport reports: Bool) throws -> VaultOpener? {
         printer.note("Unlocking with slot \(slot.number) (\(Messages.name(of: slot))).")
         do {
@@ -56,7 +55,7 @@ extension Session {
 
     /// Gets the secret of the slot's device.
     ///
-    /// - Parameter purpose: The reason for asking again; `nil` the first time.
+    /// - Parameter purpose: The reason for a repeated prompt; `nil` the first time.
     func opener(of slot: SlotSummary, again purpose: String?) throws -> VaultOpener {
         let result: TokenResponse
         switch slot.method {
@@ -74,7 +73,6 @@ extension Session {
         return .device(secret, of: slot)
     }
 
-    /// Lets `watchword-token` carry out one request.
     func carryOut(
         _ request: TokenRequest, on token: TokenKind, again purpose: String? = nil
     ) throws -> TokenResponse {
@@ -82,7 +80,7 @@ extension Session {
         do {
             return try TokenHelper().carryOut(request, with: &person)
         } catch {
-            // Why there was no PIN says more than that there was none.
+            // The reason for the missing PIN is more precise than the response.
             if let failure = person.failure { throw failure }
             throw CommandFailure.token(error, token)
         }
@@ -124,7 +122,7 @@ extension Session {
 
     /// Throws unless the device can have this PIN.
     fileprivate func expectValid(_ pin: SecretBytes, of token: TokenKind) throws {
-        // The device reads a PIN up to the first zero byte.
+        // The device reads a PIN only up to the first zero byte.
         let hasZero = pin.withBytes { pin in pin.indices.contains { pin[$0] == 0 } }
         guard pin.count <= token.longestPIN, !hasZero else { throw CommandFailure.badPIN(token) }
     }
@@ -158,7 +156,7 @@ extension SlotSummary {
 }
 
 extension TokenFailure {
-    /// Whether the device cannot be used here and now, so that another slot may be tried.
+    /// Whether the device is currently unavailable, so that a different slot may be tried.
     fileprivate var leavesOtherSlots: Bool {
         switch self {
         // The person made a mistake, or declined.
@@ -168,16 +166,15 @@ extension TokenFailure {
     }
 }
 
-/// The person at the terminal.
 struct TokenPerson: TokenHelper.Person {
     private let session: Session
     private let token: TokenKind
     private let purpose: String?
     /// Becomes ready when the PIN is no longer needed.
     private let end: Polling.Interest?
-    /// Why there was no PIN.
+    /// The reason for the missing PIN.
     private(set) var failure: (any Error)?
-    /// Whether the PIN was no longer needed.
+    /// Whether the request ended before the PIN was entered.
     private(set) var wasOvertaken = false
 
     init(
@@ -192,7 +189,7 @@ struct TokenPerson: TokenHelper.Person {
     mutating func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? {
         do {
             if session.arguments.has(.pinFile) {
-                // The file's PIN was wrong; it is not tried twice.
+                // The file's PIN was wrong, and is not tried twice.
                 return isRepeated ? nil : try session.pinFromFile(of: token)
             }
             if isRepeated { session.printer.complain(Messages.wrongPIN(left: left)) }

@@ -4,13 +4,12 @@ import SecretVault
 import WatchwordCryptography
 import WatchwordSystem
 
-// Finding and unlocking the vault.
 extension Session {
     /// The vault's path: `--vault`, `$WATCHWORD_VAULT`, or the default in the user's data folder.
     func vaultPath() throws -> String {
         if let path = arguments[.vault] { return path }
         if let path = Environment.value("WATCHWORD_VAULT") {
-            // Other bytes than UTF-8 were replaced, so it is another path.
+            // Invalid UTF-8 was replaced, so the argument is a different path.
             guard !path.contains("\u{FFFD}") else { throw UsageError.notUTF8 }
             return path
         }
@@ -32,7 +31,8 @@ extension Session {
         return Environment.value("HOME").map { $0 + "/.local/share/watchword/vault" }
     }
 
-    /// The paths of this user's vaults, on which a passphrase must not be guessed through a copy.
+    /// The paths of this user's vaults, whose failure counts must not be bypassed by guessing
+    /// through a copy.
     func vaultsInUse() throws -> [String] {
         let path = try vaultPath()
         return [path]
@@ -42,8 +42,8 @@ extension Session {
 
     /// Unlocks the vault and prints its reports.
     ///
-    /// - Parameter inMerge: whether a copy will be merged, which may have what the vault lacks:
-    ///   copies are not reported, and the caller must print the alarms.
+    /// - Parameter inMerge: whether a copy will be merged, which may contain the vault's missing
+    ///   changes: copies are not reported, and the caller must print the alarms.
     func unlock(inMerge: Bool = false) throws -> UnlockedVault {
         let path = try vaultPath()
         guard try systemVault() == nil else { throw CommandFailure.keptBySystem }
@@ -57,14 +57,14 @@ extension Session {
         return unlocked
     }
 
-    /// Prints what is reported about the vault with these entries.
+    /// Prints the reports about the vault with these entries.
     ///
-    /// The wipe of an entry is reported by the first command that opens the vault afterwards, and by
-    /// those that report on the whole vault.
+    /// The wipe of an entry is reported by the first command that opens the vault afterwards, and
+    /// by commands that report on the whole vault.
     ///
     /// - Parameters:
     ///   - inMerge: whether to leave out alarms, and copies that can be merged.
-    ///   - noticed: the entries whose wipe was noticed now.
+    ///   - noticed: the entries whose wipe was detected just now.
     func printReports(
         _ reports: [VaultReport], of entries: [EntrySummary], inMerge: Bool = false,
         noticed: Set<RecordID> = []
@@ -80,14 +80,14 @@ extension Session {
                 continue
             case .wiped(let id, _) where !reportsWipes && !noticed.contains(id): continue
             case _ where report.isAlarm && inMerge: continue
-            // Repeated codes are dangerous, so this is printed even with --quiet.
+            // Repeated codes are dangerous, so this warning is printed even with --quiet.
             case _ where report.isAlarm: printer.alarm(sentence)
             default: printer.warn(sentence)
             }
         }
     }
 
-    /// How entries that have vanished can be restored in the vault with these reports.
+    /// The way to restore vanished entries in the vault with these reports.
     func restoring(_ reports: [VaultReport]) -> Messages.Restoring {
         let isOlder = reports.contains { if case .olderFile = $0 { true } else { false } }
         if isOlder { return .newerFile }
@@ -97,10 +97,10 @@ extension Session {
         }
     }
 
-    /// If other users can access the vault, asks whether to correct this.
+    /// If other users can access the vault, asks whether to correct the permissions.
     ///
-    /// git gives the file such a mode at each pull. Where nobody else can enter the folder, that
-    /// reveals nothing, and is corrected without a word.
+    /// git sets such a mode at each pull. If no other user can enter the folder, the mode reveals
+    /// nothing, and is corrected silently.
     func correctPermissions(of path: String) throws {
         let exposure = try CommandFailure.naming(path) { try Vault.exposure(at: path) }
         guard let exposure else { return }
@@ -113,14 +113,14 @@ extension Session {
             throw CommandFailure.exposed(path, exposure)
         }
         try CommandFailure.naming(path) { try Vault.closeToOthers(at: path) }
-        printer.note("Corrected the permissions. Others may have read the files before.")
+        printer.note("Corrected the permissions. Other users may have read the files before.")
     }
 
     private func unlocked(_ path: String) throws -> UnlockedVault {
         try unlockedWithOpener(path).vault
     }
 
-    /// Unlocks the vault at `path`, and returns also what unlocked it.
+    /// Unlocks the vault at `path`; returns the vault and the secret that unlocked it.
     func unlockedWithOpener(_ path: String) throws -> (vault: UnlockedVault, opener: VaultOpener) {
         let slots = try CommandFailure.naming(path) { try Vault.slots(at: path) }
         return try withOpener(of: path, among: slots, lockOut: { try lockOut(of: path) }) {
@@ -129,11 +129,11 @@ extension Session {
         }
     }
 
-    /// Calls `use` with what opens the vault at `path`: the secret of a device or, up to three
-    /// times, what a person enters.
+    /// Calls `use` with a secret that opens the vault at `path`: the secret of a device or, up to
+    /// three times, a secret that the person enters.
     ///
     /// - Parameters:
-    ///   - mayUseWindow: whether to ask in a window where there is no terminal.
+    ///   - mayUseWindow: whether to prompt in a window if there is no terminal.
     ///   - lockOut: the seconds for which the vault is locked now.
     func withOpener<Result>(
         of path: String, among slots: [SlotSummary], mayUseWindow: Bool = false,
@@ -169,7 +169,7 @@ extension Session {
         }
     }
 
-    /// Unlocks the vault at `path`, and explains what a failure costs.
+    /// Unlocks the vault at `path`; an error states the cost of the failure.
     func unlocked(_ path: String, with opener: VaultOpener) throws -> UnlockedVault {
         let began = SystemClock.unixTime()
         let ceiling = try unlockCeiling()
@@ -183,7 +183,7 @@ extension Session {
         return vault
     }
 
-    /// Says what it costs that `body` did not open the vault at `path`.
+    /// Runs `body`; if it does not open the vault at `path`, the error states the cost.
     func explainingRefusal<Result>(
         at path: String, status: @autoclosure () throws -> VaultStatus?,
         _ body: () throws(VaultError) -> Result
@@ -191,7 +191,7 @@ extension Session {
         do { return try body() } catch { throw refusal(error, at: path, status: status) }
     }
 
-    /// Why unlocking the vault at `path` failed, and what that costs.
+    /// The error for a vault at `path` that was not unlocked, with the cost of the failure.
     ///
     /// - Parameter status: the cost of a wrong passphrase; `nil` if it is unknown.
     func refusal(

@@ -1,7 +1,6 @@
 import VaultService
 import WatchwordSystem
 
-// The agent.
 extension Messages {
     static func sentence(for failure: AgentFailure) -> String {
         switch failure {
@@ -26,7 +25,7 @@ extension Messages {
             "the agent is from a different version of Watchword; run watchword agent stop, then watchword "
                 + "unlock"
         case .tooManyClients:
-            "too many programs are using the agent; end those that wait for an answer, and try again"
+            "too many programs are using the agent; end the waiting programs, and try again"
         case .noResponse: "the agent did not answer; unlock the vault again"
         case .noResponseFromSystem:
             "the system agent did not answer; for the reason, run systemctl status watchword-agent or, as an "
@@ -46,7 +45,7 @@ extension Messages {
         }
     }
 
-    /// How to find out why nobody can connect to the system agent.
+    /// The advice for finding the reason why the system agent cannot be reached.
     static let reasonForStop =
         "for the reason, run systemctl status watchword-agent.socket watchword-agent or, as an "
         + "administrator, journalctl -u watchword-agent"
@@ -69,8 +68,8 @@ extension Messages {
     static func sentence(for reason: LockReason) -> String {
         switch reason {
         case .olderFile:
-            "the agent locked the vault because an older file replaced it, or one that lacks its last "
-                + "changes"
+            "the agent locked the vault because an older file, or a file without its last changes, "
+                + "replaced it"
         case .otherVault: "the agent locked the vault because a different vault replaced it"
         case .rekeyed: "the agent locked the vault because its key was changed"
         }
@@ -87,7 +86,7 @@ extension Messages {
         return cause + "; run the command again to unlock it"
     }
 
-    /// How long an unlocked vault stays unlocked.
+    /// The times for which an unlocked vault stays unlocked.
     static func sentence(for time: HoldingTime) -> String {
         let (idle, total) = (time.idle.wholeSeconds, time.total.wholeSeconds)
         guard idle < total else { return "Unlocked the vault for \(duration(total))." }
@@ -97,7 +96,7 @@ extension Messages {
 
     /// A note about the system agent.
     static let keptBySystem =
-        "The system agent keeps the vault: other programs of yours cannot read it, and checks by PAM "
+        "The system agent keeps the vault: your other programs cannot read it, and checks by PAM "
         + "are enforced."
 
     /// The line for a user's own agent that is not running.
@@ -105,7 +104,7 @@ extension Messages {
         hasSystem ? "Your own agent is not running." : "The agent is not running."
     }
 
-    /// What the system agent holds for this user, as lines.
+    /// The vaults that the system agent holds for this user, as lines.
     static func lines(ofSystem status: AgentStatus) -> [String] {
         guard !status.vaults.isEmpty else {
             return ["The system agent is running; no vault is unlocked."]
@@ -113,19 +112,19 @@ extension Messages {
         return lines(for: status, grade: "system agent: checks by PAM are enforced")
     }
 
-    /// What an agent was started without, as lines.
+    /// The protections that an agent was started without, as lines.
     private static func weaknesses(of status: AgentStatus) -> [String] {
         (status.locksKeys ? [] : ["The agent's keys may be written to swap."])
             + (status.folders.contains("/") ? ["The agent was started for all folders."] : [])
     }
 
-    /// The warning about a running agent that can use more than a vault's folder.
+    /// The warning about a running agent that can access more than a vault's folder.
     static func sentence(forWideAgent folder: String) -> String {
         "the running agent was started for \(VisibleText.of(folder)), which contains the vault's "
             + "folder; if you did not do that, run watchword agent stop"
     }
 
-    /// What the user's own agent holds, as lines.
+    /// The vaults that the user's own agent holds, as lines.
     static func lines(for status: AgentStatus) -> [String] {
         lines(for: status, grade: "checks by PAM are advisory")
     }

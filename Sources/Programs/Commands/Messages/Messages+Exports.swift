@@ -5,7 +5,6 @@ import Pictures
 import SecretVault
 import WatchwordSystem
 
-// Other apps' exports.
 extension Messages {
     static let exports = ExportMessages(
         command: "watchword import", raisingOption: "--" + Option.raiseLimits.name)
@@ -79,7 +78,7 @@ extension Messages {
     }
 }
 
-// What an export's format cannot hold.
+// Data that an export's format cannot hold.
 extension Messages {
     /// “1 wiped entry”, “2 wiped entries”.
     static func entries(_ count: Int, _ adjective: String = "") -> String {
@@ -93,10 +92,10 @@ extension Messages {
         case .plainSecret: "\(count) static \(count == 1 ? "secret" : "secrets") \(are) left out"
         case .yandex: "\(entries(count, "Yandex")) \(are) left out"
         case .yandexSecret:
-            "\(entries(count, "Yandex")) \(are) left out (secret is not one that the app accepts)"
+            "\(entries(count, "Yandex")) \(are) left out (the app does not accept the secret)"
         case .motp: "\(entries(count, "Mobile-OTP")) \(are) left out"
         case .motpSecret:
-            "\(entries(count, "Mobile-OTP")) \(are) left out (secret is not lower-case hexadecimal)"
+            "\(entries(count, "Mobile-OTP")) \(are) left out (the secret is not lower-case hexadecimal)"
         case .digits: "\(entries(count)) \(are) left out (unsupported number of digits)"
         case .period: "\(entries(count)) \(are) left out (unsupported period)"
         case .start: "\(entries(count)) \(are) left out (the first period does not start at 0)"
@@ -149,7 +148,6 @@ extension Messages {
     }
 }
 
-// Images.
 extension Messages {
     static func sentence(for refusal: PictureRefusal) -> String {
         switch refusal {

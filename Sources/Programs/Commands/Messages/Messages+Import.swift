@@ -14,7 +14,7 @@ extension Messages {
         name == twin ? "already in the vault" : "already in the vault as \(twin.visible)"
     }
 
-    /// How an entry that is already in the vault was updated.
+    /// The update of an entry that was already in the vault.
     static func sentence(for updates: [ImportUpdate]) -> String {
         updates.map { update in
             switch update {
@@ -32,13 +32,13 @@ extension Messages {
         case .deleted: "deleted in the other app; use --include-deleted to import it"
         case .enrolled:
             "the server would treat a copy of an enrolled secret as stolen; enrol this device"
-        case .bound: "it opens only on its device, and only in its own vault"
-        case .wiped: "wiped; it has no secret"
-        case .manifest: "Steam Desktop Authenticator's list of the files beside it"
+        case .bound: "the entry opens only on its device, and only in its own vault"
+        case .wiped: "the entry was wiped, and has no secret"
+        case .manifest: "the manifest of Steam Desktop Authenticator, which has no entries"
         }
     }
 
-    /// The same in a summary.
+    /// The same reason in a summary.
     static func word(for reason: Finding.SkipReason) -> String {
         switch reason {
         case .symbolicLink: "symbolic link"
@@ -263,7 +263,7 @@ extension Messages {
         case .steamParameters:
             "the file states a number of digits, a period or an algorithm that Steam does not use"
         case .counterOfLastCode:
-            "the counter may be that of the last code; if the first code is refused, use the next one"
+            "the counter may be that of the last code; if the first code is refused, use the next code"
         case .notComputed(let kind):
             "the key is stored, but Watchword does not compute \(name(of: kind)) codes"
         case .otherNote: "the entry in the vault has a different note, which was kept"

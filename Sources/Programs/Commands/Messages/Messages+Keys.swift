@@ -7,13 +7,14 @@ import SecretVault
 
 // Keys, codes and QR codes.
 extension Messages {
-    /// The form of the codes of the entry with this name, or of those that options describe.
+    /// The length of the codes of the entry with this name; without a name, of codes with the
+    /// options' parameters.
     static func sentence(forCodesIn style: CodeStyle, _ name: EntryName?) -> String {
         let count = style.length
         let characters = style == .steam ? "character" : "digit"
         let form = "\(count) \(characters)\(count == 1 ? "" : "s")"
         return name.map { "a code of “\($0.visible)” has \(form)" }
-            ?? "a code has \(form) here; see --digits"
+            ?? "a code must have \(form); see --digits"
     }
 
     static func sentence(for error: OneTimePasswordError) -> String {
@@ -41,7 +42,7 @@ extension Messages {
         }
     }
 
-    /// Why a key URI was refused.
+    /// The reason why a key URI was refused.
     static func sentence(forURI error: OneTimePasswordError) -> String {
         switch error {
         case .notBase32: "the key in the URI: " + sentence(for: error)
@@ -188,7 +189,7 @@ extension Messages {
         }
     }
 
-    /// Where a device key is.
+    /// The location of a device key.
     static func place(of key: KeyState) -> String {
         let place =
             switch key.custody {
@@ -199,7 +200,7 @@ extension Messages {
         return key.requiresPIN ? "\(place); it requires the PIN" : place
     }
 
-    /// What to add if an enrolment found the key of an earlier run.
+    /// The note if an enrolment found the key of an earlier run.
     static let adoptedKey =
         "This is the key of an earlier run, which the server has registered, so the ticket was not "
         + "used. To replace the key, run the command again."

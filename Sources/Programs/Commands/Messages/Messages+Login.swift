@@ -39,7 +39,7 @@ extension Messages {
         }
     }
 
-    /// - Parameter noun: what was wiped.
+    /// - Parameter noun: the secret or key that was wiped.
     static func sentence(
         forWiped reason: Tombstone.Reason, _ noun: String = "secret"
     ) -> String {

@@ -2,9 +2,9 @@ import Devices
 import SecretVault
 import WatchwordSystem
 
-// Access control: when an entry requires a check, and what failures cost.
+// When an entry requires a check, and the cost of failures.
 extension Messages {
-    /// Access control in a few words; `nil` if it is the default.
+    /// Access control in a few words; `nil` for the default.
     static func description(of access: AccessControl, for kind: EntryKind) -> String? {
         let standard = AccessControl.standard(for: kind)
         var words: [String] = []
@@ -28,10 +28,10 @@ extension Messages {
             + duration(Int64(reuse.seconds))
     }
 
-    /// The wait after the failure that locks a vault or an entry.
+    /// The wait after the first failure that causes a lock-out.
     static var firstWait: String { duration(60 * Int64(LockOutPolicy.minutes[0])) }
 
-    /// The waits after further failures.
+    /// The waits after the failures that follow.
     static var laterWaits: String {
         let waits = LockOutPolicy.minutes.dropFirst().map { "\($0)" }
         return waits.dropLast().joined(separator: ", ")
@@ -56,12 +56,11 @@ extension Messages {
         }
     }
 
-    /// How strong the check is.
     static func sentence(forGradeOf check: EntryCheck, isEnforced: Bool) -> String {
         switch check {
         case .passphrase: "the entry cannot be decrypted without it"
         case .pam where isEnforced:
-            "the system agent asks PAM, as a user of its own, and only it can reach the key"
+            "the system agent, which runs as a separate user, asks PAM, and only the agent has the key"
         case .pam: "PAM answers yes or no, and anyone who controls the system can fake the answer"
         }
     }
@@ -69,7 +68,6 @@ extension Messages {
 
 // Prompts, and the results of checks.
 extension Messages {
-    /// The purpose of a prompt.
     static func purpose(of use: EntryUse, _ entry: EntryName) -> String {
         switch use {
         case .code(let number, let all):
@@ -93,10 +91,10 @@ extension Messages {
         }
     }
 
-    /// The purpose of the check that moving a vault from the system agent requires.
+    /// The purpose of the check before a vault is moved from the system agent.
     static let purposeOfMove = "To move the vault"
 
-    /// The sentence for a failed check of that kind.
+    /// The sentence for a failed check before a move.
     static func sentence(forMoveRefused cost: RefusalCost) -> String {
         let refused = "the vault was not moved, because it has entries that only PAM opens"
         return switch cost {
@@ -140,7 +138,7 @@ extension Messages {
         }
     }
 
-    /// What to do if PAM cannot run the check.
+    /// The advice if PAM cannot run the check.
     private static func advice(
         after reason: PAMCheckFailure.Reason, where presence: AccessControl.Presence
     ) -> String {
@@ -171,13 +169,13 @@ extension Messages {
         }
         if status.hasOtherSlots {
             costs.append(
-                "another passphrase may open this file: its slots differ from those that were last "
-                    + "used here, so it may be an older copy that a program put in place")
+                "a different passphrase may open this file: its slots differ from the slots last used "
+                    + "here, so the file may be an older copy that a program put in place")
         }
         return costs
     }
 
-    /// The cost of the first failure that has one.
+    /// The effect of the first failure that has consequences.
     private static func costs(_ onFailure: AccessControl.OnFailure) -> String {
         if case .wipe(let limit) = onFailure, limit.value <= LockOutPolicy.firstFailureWithWait {
             return "it will be wiped"
@@ -217,9 +215,9 @@ extension Messages {
         case .otherVersion:
             "watchword-presence and watchword have different versions; reinstall Watchword"
         case .alreadyAsking(let name):
-            "another program is already asking for a check of “\(VisibleText.of(name))”; if "
-                + "you did not start it, answer and touch nothing, and run watchword lock --all, which "
-                + "ends its check"
+            "a different program is already asking for a check of “\(VisibleText.of(name))”; if "
+                + "you did not start it, do not answer or touch anything, and run watchword lock --all "
+                + "to end that check"
         case .system(let failure): sentence(for: failure)
         }
     }

@@ -6,7 +6,7 @@ import WatchwordSystem
 
 // The terminal, files and the system.
 extension Messages {
-    /// The warning that few or no bytes can be locked.
+    /// The warning that no or little memory can be locked.
     static func sentence(forLockedMemory limit: Int) -> String {
         let how =
             limit == 0
@@ -15,7 +15,7 @@ extension Messages {
             + "/etc/security/limits.conf or LimitMEMLOCK= in the systemd unit"
     }
 
-    /// Why the agent does not hold a key.
+    /// The reason why the agent does not hold a key.
     static func sentenceForKeyNotLocked(bySystem: Bool) -> String {
         let reason =
             "the agent does not hold the key, because it cannot lock memory for it "
@@ -101,7 +101,7 @@ extension Messages {
 
 // The clipboard, and lists on the whole screen.
 extension Messages {
-    /// What was copied, and when it is cleared.
+    /// The copied code, and the time when the clipboard is cleared.
     static func copied(_ entry: EntryName, by route: ClipboardRoute, clearedAfter seconds: UInt32?)
         -> String
     {

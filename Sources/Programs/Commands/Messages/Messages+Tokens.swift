@@ -5,9 +5,8 @@ import SecretVault
 import VaultService
 import WatchwordSystem
 
-// TPMs and authenticators.
 extension Messages {
-    /// What opens a slot, as a noun phrase.
+    /// A slot's method of opening the vault, as a noun phrase.
     static func name(of slot: SlotSummary) -> String {
         switch slot.method {
         case .passphrase: "passphrase"
@@ -21,12 +20,12 @@ extension Messages {
         }
     }
 
-    /// What opens the vault, as one line.
+    /// The methods of opening the vault, as one line.
     static func openers(of slots: [SlotSummary]) -> String {
         "opened by: " + slots.map { "\(name(of: $0)) (slot \($0.number))" }.joined(separator: ", ")
     }
 
-    /// What a device slot does not protect against; `nil` if there is nothing to say.
+    /// The attacks that device slots do not prevent; `nil` if there are no device slots.
     static func advice(about slots: [SlotSummary], _ program: String) -> String? {
         guard slots.contains(where: { $0.token != nil }) else { return nil }
         // The last slot that opens the vault on any computer cannot be removed.
@@ -39,7 +38,7 @@ extension Messages {
                 + "recovery key opens it."
     }
 
-    /// What the removal of the last passphrase means; `nil` for another slot.
+    /// The effect of removing the last passphrase; `nil` for a different slot.
     static func warning(forRemoving slot: SlotSummary, leaving rest: [SlotSummary]) -> String? {
         guard slot.isPassphrase, !rest.contains(where: \.isPassphrase) else { return nil }
         let kinds = rest.compactMap(\.token)
@@ -154,7 +153,8 @@ extension Messages {
         + "git's history still contain this secret without its binding; if that matters, enrol again "
         + "or get a new key"
 
-    /// Why the secret of an entry, which is bound to a device, was not opened, and what to do.
+    /// The reason why the secret of an entry that is bound to a device was not opened, and the next
+    /// step.
     static func sentence(forClosed entry: EntrySummary, _ error: VaultError) -> String {
         let name = "“\(entry.name.visible)”"
         let wayOut =
@@ -186,14 +186,14 @@ extension Messages {
     private static func folderOfKeys(_ binding: DeviceBinding?) -> String {
         let system = "\(VaultPlace.ofSystem.folderPath)/device-keys"
         guard binding != .agent else { return system }
-        // It is not known here who keeps the vault.
+        // This function cannot determine who keeps the vault.
         let mayBeSystem =
             binding != .file && SystemFolder.owner(of: SystemAgent.stateFolder) != nil
         return ShellWord.quoted(Session.deviceKeyFolder ?? "device-keys")
             + (mayBeSystem ? " (in the system agent: \(system))" : "")
     }
 
-    /// Why a device key could not be made or used.
+    /// The reason why a device key could not be made or used.
     static func sentence(
         for problem: DeviceKeyProblem, _ binding: DeviceBinding? = nil
     ) -> String {
@@ -207,7 +207,7 @@ extension Messages {
             "the device key belongs to another user; as root, use chown -R to give \(folder) back "
                 + "to its user"
         case .inTheWay:
-            "something else, such as a symbolic link, is in the place of the device key; put the key's "
+            "a different file, such as a symbolic link, has replaced the device key; put the key's "
                 + "own folder and file back into \(folder)"
         case .notPlace(.agent):
             "only the system agent supports the binding “agent”; use tpm or file"
@@ -216,7 +216,7 @@ extension Messages {
         case .notLocked: "no memory can be locked for the device key, so it was not used"
         case .token(.otherDevice):
             "the TPM was cleared or replaced since the entry was bound; use the former TPM"
-        // A key is looked for where it was made, whatever --tpm says.
+        // A key is sought where it was made, regardless of --tpm.
         case .token(.noDevice):
             "the TPM could not be used: no TPM 2 was found; enable it in the firmware; nothing was changed"
         case .token(let failure):
@@ -227,7 +227,7 @@ extension Messages {
         }
     }
 
-    /// Why a check by fingerprint is not enough.
+    /// The reason why a fingerprint check is not sufficient.
     static func sentence(for difference: FingerDifference) -> String {
         switch difference {
         case .changed:
@@ -242,7 +242,7 @@ extension Messages {
 }
 
 extension VaultError {
-    /// Whether it says that an entry, which is bound to a device, was not opened.
+    /// Whether the error means that an entry that is bound to a device was not opened.
     var isOfDevice: Bool {
         switch self {
         case .boundElsewhere, .deviceKey: true

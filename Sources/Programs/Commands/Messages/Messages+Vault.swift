@@ -4,9 +4,8 @@ import SecretVault
 import WatchwordCryptography
 import WatchwordSystem
 
-// The vault.
 extension Messages {
-    /// What to do with a new vault.
+    /// The next steps after a vault was created.
     static func nextSteps(_ program: String) -> String {
         "To add an entry, run: \(program) add NAME. To move from another app, run: \(program) import FILE"
     }
@@ -82,8 +81,8 @@ extension Messages {
         case .wipingDue:
             "an entry has reached its failure limit and must be wiped; open the vault where it is writable"
         case .vanishedEntries:
-            "the previous generation may have the only copies of what the vault has lost; first do what "
-                + "the warnings of watchword list say"
+            "the previous generation may have the only copies of lost data; first follow the warnings "
+                + "of watchword list"
         case .copyHasNewerKey: "the other file has a newer key"
         case .openedReadOnly: "the vault is open read-only; nothing was changed"
         case .proofRefused(.expired): "the check expired; run the command again"
@@ -136,7 +135,7 @@ extension Messages {
         }
     }
 
-    /// What other users can access, as a noun phrase.
+    /// The files and folders that other users can access, as a noun phrase.
     private static func description(of exposure: VaultExposure) -> String {
         let files = exposure.includesOwnFiles ? "Watchword's files in .watchword" : ""
         guard let mode = exposure.mode else { return files }
@@ -144,7 +143,7 @@ extension Messages {
         return files.isEmpty ? vault : vault + " and " + files
     }
 
-    /// The question whether to correct permissions.
+    /// The question before permissions are corrected.
     static func question(of exposure: VaultExposure, at path: String) -> String {
         let (folder, _) = OutputFile.split(path)
         return "\(VisibleText.of(path)): other users can access \(description(of: exposure))"
@@ -152,7 +151,7 @@ extension Messages {
             + ". Correct the permissions?"
     }
 
-    /// Permissions that cannot be corrected without asking, and the commands that correct them.
+    /// The message about permissions that were not corrected, with the commands that correct them.
     static func sentence(for exposure: VaultExposure, at path: String) -> String {
         let (folder, _) = OutputFile.split(path)
         var commands: [String] = []
@@ -166,7 +165,7 @@ extension Messages {
             + commands.joined(separator: " && ")
     }
 
-    /// Where to find an earlier generation of a vault that cannot be opened or is gone.
+    /// The path of an earlier generation of a vault that cannot be opened or is missing.
     static func recoveryAdvice(from error: VaultError, at path: String) -> String {
         // A kept generation does not itself have a previous generation.
         guard !path.contains(".watchword/"), Vault.holdsPrevious(at: path) else { return "" }
@@ -206,7 +205,6 @@ extension Messages {
     }
 }
 
-// Entries.
 extension Messages {
     /// An entry's type, parameters and access control in a few words.
     static func description(of entry: EntrySummary) -> String {

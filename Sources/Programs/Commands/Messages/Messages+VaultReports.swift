@@ -2,7 +2,6 @@ import CommandLineInterface
 import SecretVault
 import WatchwordSystem
 
-// What opening or checking a vault found.
 extension Messages {
     /// The damaged part, as a noun phrase.
     static func description(of part: VaultPart, in entries: [EntrySummary]) -> String {
@@ -25,14 +24,13 @@ extension Messages {
         entries.first { $0.id == id }?.name.visible ?? id.text
     }
 
-    /// How entries that have vanished can be restored.
+    /// The way to restore entries that have vanished.
     enum Restoring {
-        /// From the previous generation.
         case undo
-        /// Only from a copy: there is no previous generation.
+        /// Only a copy can restore them, because there is no previous generation.
         case merge
-        /// The file is older than the last one used here, so the failures that wiped them may have
-        /// been counted here.
+        /// The file is older than the last one used here, so failures that were counted here may
+        /// have wiped the entries.
         case newerFile
     }
 
@@ -46,27 +44,27 @@ extension Messages {
             "the vault is older (generation \(generation)) than the last one used here (\(newest)): "
                 + "later changes are missing, and counters may repeat"
         case .otherFile(let generation):
-            "the vault (generation \(generation)) lacks what was last saved here: a copy that was edited "
-                + "elsewhere replaced it, or somebody changed it. Changes may be missing, and counters may "
+            "the vault (generation \(generation)) lacks the last changes saved here: a copy that was edited "
+                + "elsewhere replaced the vault, or somebody changed the file. Changes may be missing, and counters may "
                 + "repeat. Before you use it, merge the file that was here, a copy of it or its previous "
                 + "generation with watchword merge"
         case .formerKey:
             "the vault has an older key than the one last used here: former passphrases and removed slots "
-                + "open what is saved in it. Put the newer file back, and merge this one into it. If "
-                + "there is none, change the passphrase or remove the slot again"
+                + "open anything saved in it. Put the newer file back, and merge this file into it. If "
+                + "there is no newer file, change the passphrase or remove the slot again"
         case .conflictingCopy(let path): sentence(forCopyAt: path, program)
         case .rekeyedCopy(let path):
             sentence(forCopyAt: path, program)
-                + "; its key is different: if it is newer, the command says how to exchange the two files, and "
-                + "merge the vault into the copy; if it is older, and the command finds nothing to merge, "
+                + "; its key is different: if the key is newer, the command says how to exchange the two files and "
+                + "merge the vault into the copy; if the key is older, and the command finds nothing to merge, "
                 + "delete the copy"
         case .moreConflictingCopies(let count):
             "\(count) more such \(count == 1 ? "copy is" : "copies are") beside the vault; merge or "
-                + "remove those above, and they are reported"
+                + "remove the copies above to see the next ones"
         case .unmergedPrevious(let path):
             "\(VisibleText.of(path)), the previous generation, has changes that the vault lacks, so no "
                 + "save replaces it; to merge it, run: \(program) merge "
-                + "\(ShellWord.quoted(path)); to do without these changes, delete it"
+                + "\(ShellWord.quoted(path)); to discard these changes, delete it"
         case .wipesNotListed(let error):
             "entries were wiped, but the vault could not be saved, so an older copy would bring them back: "
                 + sentence(for: error)
@@ -82,12 +80,12 @@ extension Messages {
                 .map { sentence(forClosed: $0, .deviceKey(problem)) } ?? sentence(for: problem)
         case .keptUnderSecondName(let inode):
             "an older file of the vault was not erased, because it has a second name (a hard link): "
-                + "what was removed, wiped or replaced is still in it, and what opened it still does. "
+                + "the file still has the removed, wiped or replaced data, and still opens as before. "
                 + "To find it, run: find ~ -xdev -inum \(inode) -exec grep -l '^watchword-vault ' {} +; then "
                 + "delete it (on another file system, use its mount point instead of ~)"
         case .copyNotErased(let path):
-            "\(VisibleText.of(path)), a copy of the vault, was not erased: what was removed, wiped or "
-                + "replaced may still be in it, and what opened it still does; delete it when you no "
+            "\(VisibleText.of(path)), a copy of the vault, was not erased: it may still have the "
+                + "removed, wiped or replaced data, and still opens as before; delete the copy when you no "
                 + "longer need it"
         case .generationNotRecorded(let error):
             "the vault was saved, but its generation was not recorded in .watchword beside it: "
@@ -121,7 +119,7 @@ extension Messages {
             + "\(program) merge \(ShellWord.quoted(path))"
     }
 
-    /// Why a secret was wiped.
+    /// The reason why a secret was wiped.
     static func sentence(for reason: Tombstone.Reason) -> String {
         switch reason {
         case .failures: "after too many failures"
@@ -152,7 +150,7 @@ extension Messages {
 }
 
 extension VaultCheck {
-    /// Which entries of this device did not open, and why.
+    /// The entries of this device that did not open, and the reasons.
     var unusable: [VaultReport] {
         reports.filter { if case .deviceKeyUnusable = $0 { true } else { false } }
     }
@@ -179,7 +177,7 @@ extension Messages.Restoring {
 
 // Vaults that git or Syncthing keeps.
 extension Messages {
-    /// How to have git merge the vault at `path`; `nil` if it is not in a git work tree.
+    /// The commands that let git merge the vault at `path`; `nil` outside a git work tree.
     static func gitAdvice(for path: String) -> String? {
         let (folder, name) = OutputFile.split(path)
         guard top(of: folder, with: ".git") != nil else { return nil }
@@ -196,9 +194,9 @@ extension Messages {
             """
     }
 
-    /// How to resolve a conflict that git has left in the vault at `path`.
+    /// The commands that resolve a conflict that git has left in the vault at `path`.
     ///
-    /// - Parameter reversed: whether our version is merged into the other one.
+    /// - Parameter reversed: whether our version is merged into the other version.
     static func mergeAdvice(at path: String, reversed: Bool = false) -> String {
         let (folder, name) = OutputFile.split(path)
         let (ours, theirs) = (name + "_LOCAL_1", name + "_REMOTE_1")
@@ -213,8 +211,8 @@ extension Messages {
             """
     }
 
-    /// How to keep Watchword's own files out of the folders that Syncthing synchronises; `nil` if
-    /// the vault at `path` is not in one.
+    /// The command that excludes Watchword's own files from the folders that Syncthing
+    /// synchronises; `nil` if the vault at `path` is in no such folder.
     static func syncthingAdvice(for path: String) -> String? {
         guard let top = top(of: OutputFile.split(path).folder, with: ".stfolder") else {
             return nil
@@ -226,12 +224,12 @@ extension Messages {
             """
     }
 
-    /// The folder or one above it that contains a file or folder with this name, such as the top of
-    /// a git work tree.
+    /// The innermost folder, from `folder` upwards, that contains a file or folder with this name,
+    /// such as the top of a git work tree.
     private static func top(of folder: String, with name: String) -> String? {
         var parts = Folder.parts(of: Folder.resolvedPath(folder))
         repeat {
-            // `.git` is a file in a further work tree, and in a submodule.
+            // `.git` is a file in an additional work tree, and in a submodule.
             do throws(SystemCallFailure) {
                 let path = "/" + (parts + [name]).joined(separator: "/")
                 if [.file, .folder].contains(try FileKind(at: path, following: true)) {

@@ -9,7 +9,7 @@ import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
-/// The sentences for errors, warnings and results; no other type makes them.
+/// The sentences for errors, warnings and results, all of which this type makes.
 ///
 /// An error message says what is wrong, where, and what to do next. No message contains a secret.
 enum Messages {
@@ -21,7 +21,7 @@ enum Messages {
         case .at(let program, let failure as HelperFailure):
             HelperMessages.sentence(forReader: failure, program, startedBy: Verb.program)
         case .at(let place, let error): "\(place): " + FailureReport(error).sentence
-        // These sentences name the entry.
+        // These sentences already name the entry.
         case .inEntry(_, CommandFailure.presence(let refusal)): sentence(for: refusal)
         case .inEntry(_, CommandFailure.closed(let entry, let error)),
             .closed(let entry, let error):
@@ -48,12 +48,12 @@ enum Messages {
         case .exposed(let path, let exposure):
             "\(VisibleText.of(path)): " + sentence(for: exposure, at: path)
         case .wipesInMerge(let name):
-            "the merge wipes \(name), which only a merge into the vault itself can do: leave git’s conflict, "
+            "the merge wipes \(name), which only a merge into the vault itself can do: leave git’s conflict unresolved, "
                 + "get the other version with git show :3:./VAULT >FILE, and merge it with "
                 + "watchword merge FILE"
         case .newerKeyInMerge(let path, let advice):
             "\(path) has a newer key than the vault, so former passphrases and removed slots of the vault "
-                + "would open what was added to it; " + advice
+                + "would open anything added to it; " + advice
         case .presence(let refusal): sentence(for: refusal)
         case .agentLocked(let reason): sentenceForLocked(reason)
         case .outOfReach(let path):
@@ -104,7 +104,7 @@ enum Messages {
             "“\(name)” matches several entries; use a longer name or an id:"
                 + found.map { "\n  " + $0 }.joined()
         case .partOfName(let typed, let name):
-            "“\(typed)” matches “\(name)” only in part; without a question, this command needs a whole "
+            "“\(typed)” matches “\(name)” only in part; without a prompt, this command needs a whole "
                 + "name, issuer, account or id"
         case .edit(.emptyName): sentence(for: UsageError.emptyName)
         case .edit(.nameTaken(let name)): sentence(for: CommandFailure.nameTaken(name.visible))
@@ -177,8 +177,8 @@ extension Messages {
         withoutSecret(error).sentence(program: Verb.program)
     }
 
-    /// A secret in the place of the command is an error of its own, because the message for an
-    /// unknown command repeats its words.
+    /// A secret in place of the command has a separate error, because the message for an unknown
+    /// command repeats the words.
     private static func withoutSecret(_ error: UsageError) -> UsageError {
         guard case .unknownVerb(let text, _) = error else { return error }
         let words = [text] + text.split(separator: " ").map(String.init)
@@ -189,7 +189,6 @@ extension Messages {
     }
 }
 
-// Durations.
 extension Messages {
     /// `seconds` in words, to the second: `4 minutes 12 seconds`.
     ///

@@ -5,12 +5,12 @@ import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
 
-/// How a code gets to the clipboard, and when it is cleared.
+/// The way of a code to the clipboard, and the time when the clipboard is cleared.
 struct CodeCopy {
     let route: ClipboardRoute
-    /// The seconds of `--clear-after`; `nil` if it was not given.
+    /// The seconds of `--clear-after`; `nil` if the option was not given.
     let clearAfter: Int64?
-    /// The path of the program that clears the clipboard; `nil` if it is not cleared.
+    /// The path of the program that clears the clipboard; `nil` if the clipboard is not cleared.
     let helper: String?
 
     /// After this time, the clipboard is cleared, even if the code is still valid.
@@ -27,11 +27,11 @@ struct CodeCopy {
 }
 
 extension Session {
-    /// How to copy, as the options and the environment say.
+    /// The way to copy, according to the options and the environment.
     func codeCopy() throws -> CodeCopy {
         let word = try arguments.choice(.copy)
         let clearAfter = try arguments.integer(.clearAfter, in: Int64(0)...86_400)
-        // `auto` is no route.
+        // `auto` does not determine a route.
         let route = try word.flatMap { ClipboardRoute(word: $0) } ?? ClipboardRoute.chosen()
         guard case .tool = route, clearAfter != 0 else {
             return CodeCopy(route: route, clearAfter: clearAfter, helper: nil)
@@ -44,7 +44,7 @@ extension Session {
 
     /// Puts `code` on the clipboard.
     ///
-    /// - Returns: the seconds until it is cleared; `nil` if it is not.
+    /// - Returns: the seconds until the clipboard is cleared; `nil` if it is not cleared.
     func copy(_ code: EntryCode, by copy: CodeCopy) throws -> UInt32? {
         let text = SecretBytes(copying: Array(code.text.utf8).span)
         try text.withBytes { text in

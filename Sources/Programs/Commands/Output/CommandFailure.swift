@@ -9,51 +9,49 @@ import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Why a command failed.
+/// The reason why a command failed.
 ///
 /// Errors of other modules pass through a command unchanged. A case may name entries, files and
 /// other places, made safe for a terminal, and the underlying error; it never contains any content.
-/// ``FailureReport`` says what is printed about each.
+/// ``FailureReport`` contains the output for each case.
 enum CommandFailure: ProgramFailure {
-    /// The failure concerns what has this name: a file, an input, a vault, an entry, or a helper.
+    /// The failure concerns the file, input, vault, entry or helper with this name.
     indirect case at(String, any Error)
     /// The failure concerns one of several entries, with this name.
     indirect case inEntry(String, any Error)
-    // Prompts.
     case terminal(TerminalError, asking: Question)
-    /// A window was not shown, or had no answer.
+    /// A window was not shown, or was not answered.
     case pinEntry(PinEntry.Failure)
     case declined
     case passphrasesDiffer
     case emptyPassphrase
-    /// A passphrase was given, but none of the vault's slots has one.
+    /// A passphrase was given, but the vault has no passphrase slot.
     case noPassphrase([SlotSummary])
     case pinsDiffer
     /// The device cannot have this PIN.
     case badPIN(TokenKind)
     case token(TokenFailure, TokenKind)
-    // Input and output.
     case standardOutput(SystemCallFailure)
     case pictureOnTerminal
     case exportOnTerminal
     // The vault and its entries.
     case noHome
-    /// Other users can access the vault, and there is no terminal to ask on.
+    /// Other users can access the vault, and there is no terminal for the question.
     case exposed(String, VaultExposure)
-    /// A merge whose result is another file would wipe this entry.
+    /// A merge into a file other than the vault would wipe this entry.
     case wipesInMerge(String)
-    /// The file of a merge has a newer key; the text says how to merge the other way round.
+    /// The other file has a newer key; the text explains how to merge in the other direction.
     case newerKeyInMerge(String, advice: String)
     case presence(PresenceRefusal)
     /// The vault refused an edit.
     case edit(EditRefusal)
     case noSuchEntry(String)
-    /// No entry has this tag; the tags that entries have.
+    /// No entry has this tag; `known` are the existing tags.
     case noSuchTag(String, known: [String])
-    /// No entry has all of these tags, or none of those that have them matches the name.
+    /// No entry has all of these tags, or no entry with these tags matches the name.
     case noTaggedEntry([String], name: String?)
     case ambiguousName(String, [String])
-    /// Without a question, the first text does not suffice to change the entry with this name.
+    /// If no person is asked, the first text is not enough to change the entry with this name.
     case partOfName(String, String)
     case nameTaken(String)
     case noCodes(String, EntryKind)
@@ -69,7 +67,7 @@ enum CommandFailure: ProgramFailure {
     case nothingToExport
     /// The secret of this entry, which is bound to a device, cannot be opened.
     case closed(EntrySummary, VaultError)
-    /// The fingers that are enrolled for the user do not permit the check.
+    /// The user's enrolled fingers do not permit the check.
     case fingersDiffer(FingerDifference)
     /// `--fingers` was given, but only the system agent records fingers.
     case fingersInOwnVault
@@ -103,7 +101,7 @@ enum CommandFailure: ProgramFailure {
     case deviceKey(String, DeviceLoginError)
     /// The file does not have the form of a confirmation.
     case notAConfirmation(String)
-    /// The text and the question take this many rows of a terminal with fewer.
+    /// The text and the question need more rows than the terminal has.
     case textTooTall(needed: Int, available: Int)
     // Parsing and encoding.
     /// A URI where a key was expected.
@@ -116,15 +114,14 @@ enum CommandFailure: ProgramFailure {
     /// The files to import contain more items than the limit.
     case tooMuchToImport(limit: Int)
     case pictureRefused(String, PictureRefusal)
-    /// There is no file to look for QR codes in.
+    /// There is no file in which to look for QR codes.
     case noImages
     case screenshot(ScreenshotFailure)
     case camera(CameraFailure)
 }
 
 extension CommandFailure {
-    /// Names the place that a failure of `body` concerns: a file, an input, a vault, or a helper
-    /// program.
+    /// Adds the name of the file, input, vault or helper program to a failure of `body`.
     static func naming<Result: ~Copyable>(
         _ place: String, _ body: () throws -> Result
     ) throws -> Result {
@@ -141,7 +138,7 @@ extension CommandFailure {
     static func report(on error: any Error) -> FailureReport { FailureReport(error) }
 }
 
-/// Why authentication failed; paths are safe for a terminal.
+/// The reason why authentication failed; paths are safe for a terminal.
 enum PresenceRefusal {
     /// The passphrase does not open the vault at this path.
     case wrongPassphrase(String, VaultStatus?)
@@ -155,14 +152,13 @@ enum PresenceRefusal {
     case entryLockedOut(EntryName, seconds: Int64)
     /// PAM returned no result for the entry.
     case pam(EntryName, PAMCheckFailure, AccessControl.Presence)
-    /// An option names a different check from the one that the entry requires.
+    /// An option specifies a different check than the entry requires.
     case differentCheck(EntryName, demanded: EntryCheck)
-    /// The entry requires another check, and this source has no more input.
+    /// The entry requires a further check, and this source has no more input.
     case nothingFurther(EntryName, String, FileError)
 }
 
 extension PresenceRefusal {
-    /// The facts that scripts need.
     var facts: Record {
         var members: Record = [("result", .text("denied"))]
         switch self {

@@ -1,6 +1,6 @@
 import SecretVault
 
-/// The lines of a list: each entry's name and properties, and its id where names look alike.
+/// The lines of a list: each entry's name and properties, and its id if names look alike.
 struct EntryTable {
     let lines: [String]
 
@@ -8,7 +8,7 @@ struct EntryTable {
     private static let widestColumn = 48
     private static let narrowestName = 16
 
-    /// Creates the lines of `entries`, some of the vault's entries.
+    /// Formats `entries`, which may be only some of the vault's entries.
     ///
     /// - Parameter columns: the width of the terminal, to which lines are truncated; `nil` if the
     ///   output is not a terminal.

@@ -13,9 +13,8 @@ import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
 
-// The table of all errors.
 extension FailureReport {
-    /// What a command prints about an error of its own or of another module.
+    /// The report about an error of this module or of any other.
     init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure:
@@ -39,7 +38,6 @@ extension FailureReport {
     }
 }
 
-// The facts that scripts need.
 extension CommandFailure {
     fileprivate var facts: Record? {
         switch self {

@@ -5,28 +5,28 @@ import WatchwordSystem
 
 /// A list of entries from which the user selects one with the keyboard, after filtering it.
 struct LiveList {
-    /// What a key means.
+    /// The effect of a key.
     enum Action: Hashable {
-        /// The list has changed, or the key has no meaning.
+        /// The list has changed, or the key has no effect.
         case none
         /// Enter.
         case choose
         /// Escape, where typing always filters or there is no filter to end.
         case leave
-        /// Another key; the list does not use it.
+        /// A key that the list does not use.
         case other(TerminalKey)
     }
 
     let entries: [EntrySummary]
     /// The words that were typed to filter the list.
     private(set) var filter = ""
-    /// Whether characters that are typed filter the list.
+    /// Whether typed characters filter the list.
     private(set) var isFiltering: Bool
     /// The indices of the entries that match.
     private(set) var shown: [Int]
-    /// The place in ``shown`` of the selected entry.
+    /// The position of the selected entry in ``shown``.
     private(set) var selected = 0
-    /// The number of shown entries scrolled off the top.
+    /// The number of shown entries that are scrolled off the top.
     private(set) var top = 0
 
     /// Whether typing always filters, as in `pick`; otherwise only after `/`.
@@ -71,7 +71,6 @@ struct LiveList {
         case .control("u") where isFiltering: setFilter("")
         case .character(let character) where isFiltering: setFilter(filter + String(character))
         case .character("/"): isFiltering = true
-        // As in less(1).
         case .character("j"), .character(" "): move(by: 1)
         case .character("k"): move(by: -1)
         case .character, .control, .backspace: return .other(key)
@@ -99,16 +98,16 @@ struct LiveList {
 ///
 /// `watch` and `pick` show it.
 struct LiveView {
-    /// Why the view ended.
+    /// The reason why the view ended.
     enum End: Hashable {
         case left
-        /// No key was pressed for the time limit.
+        /// No key was pressed until the time limit.
         case idle
-        /// A key that the command waits for was pressed, with the entry at this index selected.
+        /// A key of the command was pressed while the entry at this index was selected.
         case chosen(Int, TerminalKey)
     }
 
-    /// What a key does that the list itself does not use, or Enter.
+    /// The effect of a key that the list itself does not use, or of Enter.
     enum Response {
         case `continue`
         /// Shows a message in the last line until the next key.
@@ -117,19 +116,19 @@ struct LiveView {
     }
 
     var list: LiveList
-    /// How long the view waits for a key; `nil` for any time.
+    /// The time limit without a key press; `nil` for no limit.
     let idle: Duration?
-    /// What the last line says.
+    /// The text of the last line.
     let help: (LiveList) -> String
-    /// Whether the lines change each second.
+    /// Whether the lines change every second.
     let isLive: Bool
 
     /// Shows the list.
     ///
     /// - Parameters:
     ///   - line: the text for the entry with this index.
-    ///   - respond: what a key does that the list does not use.
-    ///   - isOver: whether the list has nothing more to show.
+    ///   - respond: handles a key that the list does not use.
+    ///   - isOver: returns `true` once the list has nothing more to show.
     mutating func run(
         line: (LiveFrame, Int) -> String, respond: (TerminalKey, LiveList) -> Response,
         isOver: () -> Bool = { false }
@@ -183,7 +182,7 @@ struct LiveView {
         }
     }
 
-    /// Wakes at each full second, so that a countdown is even.
+    /// Wakes at each full second, so that a countdown is regular.
     private func timeout(until deadline: Moment?) -> Duration {
         let second = Duration.milliseconds(1000 - SystemClock.milliseconds())
         let limit = isLive ? second : .seconds(3600)
@@ -191,11 +190,11 @@ struct LiveView {
     }
 }
 
-/// One line of the live list; the vault is asked once for each code.
+/// One line of the live list; each code is requested from the vault only once.
 final class LiveRow {
     let entry: EntrySummary
     let step: TimeStep
-    /// Why the vault no longer gives codes.
+    /// The reason why the vault no longer provides codes.
     private(set) var failure: (any Error)?
 
     private let vault: any OpenVault
@@ -208,13 +207,13 @@ final class LiveRow {
         self.vault = vault
     }
 
-    /// Keeps the code at `moment`, which is known.
+    /// Stores the code at `moment`, which the caller knows.
     func keep(_ code: String, at moment: Int64) {
         last = step.step(at: moment).map { ($0, code) }
     }
 
     /// The code at `moment`; `nil` before the first step, after a failure, and for an entry that
-    /// opens only on another device.
+    /// opens only on a different device.
     func code(at moment: Int64) -> String? {
         guard failure == nil, entry.isHere, let number = step.step(at: moment) else { return nil }
         if let last, last.step == number { return last.text }
@@ -242,7 +241,8 @@ final class LiveRow {
     }
 }
 
-/// One frame of a list, drawn over the previous one without clearing, to avoid flicker.
+/// One frame of a list, drawn over the previous frame without clearing the screen, to avoid
+/// flicker.
 struct LiveFrame {
     let columns: Int
     let rows: Int
@@ -265,7 +265,7 @@ struct LiveFrame {
         max(rows - (showsFilter(list) ? 2 : 1), 1)
     }
 
-    /// The columns for an entry, beside the marker.
+    /// The columns that an entry gets beside the marker.
     static func width(columns: Int) -> Int { max(columns - marker.count, 1) }
 
     private static func showsFilter(_ list: LiveList) -> Bool {
@@ -276,7 +276,7 @@ struct LiveFrame {
     ///
     /// - Parameters:
     ///   - line: the text for the entry with this index, which fits into ``width(columns:)``.
-    ///   - status: what the last line says.
+    ///   - status: the text of the last line.
     func bytes(of list: LiveList, status: String, line: (Int) -> String) -> [UInt8] {
         var text = LiveFrame.home
         if LiveFrame.showsFilter(list) {

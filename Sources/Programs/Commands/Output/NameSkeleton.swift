@@ -6,7 +6,7 @@ import WatchwordSystem
 /// Case, width and style are folded (`Ｇ`, `𝐆` and `g`), invisible characters are removed, and
 /// letters of other alphabets are replaced by the Latin letters that they resemble. This is coarser
 /// than Unicode's tables (NFKC, UTS 39), which none of our libraries provides. A false match only
-/// causes an id to be shown.
+/// makes the list show an id.
 struct NameSkeleton: Hashable {
     // Swift compares strings by canonical equivalence.
     private let text: String
@@ -29,13 +29,13 @@ struct NameSkeleton: Hashable {
 }
 
 extension [EntrySummary] {
-    /// The entries whose names look like the name of another entry.
+    /// The entries whose names look like that of a different entry.
     var lookAlikes: Set<RecordID> {
         var holders: [NameSkeleton: Set<RecordID>] = [:]
         for entry in self {
             let (text, shown) = (entry.name.text, entry.name.visible)
             holders[NameSkeleton(text), default: []].insert(entry.id)
-            // Another name may contain the escape sequence literally.
+            // A different name may contain the escape sequence literally.
             if shown != text { holders[NameSkeleton(shown), default: []].insert(entry.id) }
         }
         return holders.values.reduce(into: []) { found, alike in

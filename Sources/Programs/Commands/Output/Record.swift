@@ -12,8 +12,8 @@ extension Record {
     /// The same fields, sorted by name.
     var byName: Record { sorted { $0.0 < $1.0 } }
 
-    /// The fields of `all` in that order, and then other ones; a field that this record lacks has
-    /// the value in `all`.
+    /// The fields of `all` in their order, followed by this record's other fields; a missing field
+    /// gets the value in `all`.
     ///
     /// An object in JSON has every field of its kind, so that scripts need not test for a field.
     func filling(_ all: Record) -> Record {
@@ -21,26 +21,26 @@ extension Record {
         return all.map { name, value in (name, first { $0.0 == name }?.1 ?? value) } + others
     }
 
-    /// The same with `null` for each field in `names` that is missing.
+    /// The record with `null` for each missing field in `names`.
     func filling(_ names: [String]) -> Record { filling(names.map { ($0, .null) }) }
 }
 
 extension Session {
-    /// Prints a record as JSON if that is wanted, and otherwise `line`.
+    /// Prints the record with `--json`, and otherwise `line`.
     func print(
         _ record: @autoclosure () -> Record, orLine line: @autoclosure () -> String
     ) throws {
         try wantsJSON ? printer.line(.object(record())) : printer.line(line())
     }
 
-    /// Prints a record as JSON if that is wanted, and otherwise a secret on a line of its own.
+    /// Prints the record with `--json`, and otherwise the secret on a separate line.
     func print(
         _ record: @autoclosure () -> Record, orSecret secret: @autoclosure () -> SecretBytes
     ) throws {
         try wantsJSON ? printer.line(.object(record())) : printer.line(secret())
     }
 
-    /// Prints a record as JSON if that is wanted, and otherwise `note` among the messages.
+    /// Prints the record with `--json`, and otherwise `note` as a message.
     func print(
         _ record: @autoclosure () -> Record, orNote note: @autoclosure () -> String
     ) throws {
@@ -48,7 +48,7 @@ extension Session {
         printer.note(note())
     }
 
-    /// Prints a record as JSON if that is wanted, and otherwise each field on a line of its own.
+    /// Prints the record with `--json`, and otherwise each field on a separate line.
     ///
     /// - Parameters:
     ///   - width: the columns for a name.
@@ -66,7 +66,8 @@ extension Session {
 }
 
 extension JSONValue {
-    /// The value as text that is safe for a terminal; `nil` for one that is only printed as JSON.
+    /// The value as text that is safe for a terminal; `nil` for a value that is only printed as
+    /// JSON.
     var visible: String? {
         switch self {
         case .text(let text): VisibleText.of(text)

@@ -3,10 +3,10 @@ import SecretVault
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Files with secrets: readable by their owner only, and never overwriting a file without
+/// Files with secrets: readable by their owner only, which replace an existing file only with
 /// `--force`.
 enum SecretFile {
-    /// Writes an image to the file named by an option; `-` is standard output.
+    /// Writes an image to the file that an option specifies; `-` is standard output.
     static func write(_ bytes: [UInt8], to path: String, _ session: Session) throws {
         guard path == "-" else { return try write(bytes.span, to: path, session) }
         guard !session.printer.outputIsTerminal else { throw CommandFailure.pictureOnTerminal }
@@ -21,8 +21,7 @@ enum SecretFile {
         }
     }
 
-    /// Checks that nothing is at `path`, unless it may be replaced, before the user is asked for
-    /// anything.
+    /// Throws if a file exists at `path`, unless it may be replaced; called before any prompt.
     static func checkUnused(_ path: String, _ session: Session) throws {
         guard !session.arguments.has(.force) else { return }
         try CommandFailure.naming(path) {
@@ -32,7 +31,7 @@ enum SecretFile {
 
     private static func write(_ bytes: Span<UInt8>, to path: String, _ session: Session) throws {
         try CommandFailure.naming(path) {
-            // Never overwrite a vault, or a file that is kept for one, with an image.
+            // An image must never overwrite a vault, or a file that belongs to one.
             guard !Vault.isReservedPath(path) else { throw VaultError.reservedPath }
             try OutputFile.write(
                 bytes, to: path, replacing: session.arguments.has(.force),

@@ -46,13 +46,12 @@ enum VisibleText {
 }
 
 extension EntryName {
-    /// The full name, safe for a terminal.
     var visible: String { text.isEmpty ? "(no name)" : VisibleText.of(text) }
 
-    /// The visible name, truncated to the width of a table column.
+    /// The full name, truncated to the width of a table column.
     var fittedToTable: String { visible.fitting(columns: EntryName.tableColumns) }
 
-    /// Whether a table truncates the name, so that other names can look the same.
+    /// Whether the table truncates the name, so that two names can look the same.
     var isTruncatedInTable: Bool { fittedToTable != visible }
 
     /// The maximum width of a name in a table, unless the terminal is narrower.
@@ -67,7 +66,7 @@ enum ShellWord {
     /// The shell splits bytes, not characters: an apostrophe followed by a combining accent is one
     /// `Character`, but ends the quotes.
     static func quoted(_ text: String) -> String {
-        // A command would read it as an option.
+        // A command would treat the path as an option.
         guard text.utf8.first != UInt8(ascii: "-") else { return quoted("./" + text) }
         guard text.visibleOnTerminal == text else { return "$'" + escaped(text) + "'" }
         var quoted = "'"

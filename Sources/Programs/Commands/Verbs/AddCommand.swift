@@ -55,15 +55,15 @@ enum AddCommand {
         return .done
     }
 
-    /// Prints the current code on a terminal, because services ask for it next.
+    /// Prints the current code on a terminal, because services ask for the code next.
     private static func printFirstCode(of content: EntryContent, _ session: Session) throws {
-        // The code of a counter-based entry would use up a counter.
+        // A counter-based code would use up a counter value.
         guard session.printer.outputIsTerminal, !session.printer.isQuiet,
             case .oneTimePassword(let credential) = content,
             case .time(let step) = credential.movingFactor
         else { return }
         let now = SystemClock.unixTime()
-        // Before the first period, there is no code.
+        // No code exists before the first period.
         guard let current = step.step(at: now), let remaining = step.remaining(at: now) else {
             return
         }
@@ -107,7 +107,7 @@ enum AddCommand {
 }
 
 extension Session {
-    /// The name from NAME, `--issuer` and `--account`; missing parts come from `other`.
+    /// The name from NAME, `--issuer` and `--account`; `other` supplies the missing parts.
     func givenName(else other: EntryName) -> EntryName {
         let typed = arguments.operands.first.map(EntryName.init(typed:))
         return EntryName(
@@ -115,7 +115,8 @@ extension Session {
             account: arguments[.account] ?? typed?.account ?? other.account)
     }
 
-    /// The credential from the key URI `text`, with the name from the arguments if there is one.
+    /// The credential from the key URI `text`, with the name from the arguments if they contain
+    /// one.
     func credential(ofURI text: SecretBytes, _ place: String) throws -> Credential {
         let stated: Credential
         if let dialect = try credential(ofDialect: text, place) {
@@ -154,8 +155,8 @@ extension Session {
 
 // Key URIs of other apps, which only the export reader can interpret.
 extension Session {
-    /// The credential of a URI in another app's dialect; `nil` if the URI has the same meaning
-    /// everywhere or is not valid in any dialect.
+    /// The credential of a URI in a different app's dialect; `nil` if the URI has the same meaning
+    /// in every dialect or is valid in none.
     fileprivate func credential(ofDialect text: SecretBytes, _ place: String) throws -> Credential?
     {
         let lines = text.withBytes(URILines.init)

@@ -78,7 +78,6 @@ enum CheckCommand {
 }
 
 extension Session {
-    /// Opens every entry.
     fileprivate func check(_ vault: any OpenVault) throws -> (VaultCheck, generation: UInt64) {
         switch try vault.send(.check(vault.place)) {
         case .check(let check): return (check, vault.generation)

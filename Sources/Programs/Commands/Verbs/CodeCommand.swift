@@ -34,7 +34,7 @@ enum CodeCommand {
         return .done
     }
 
-    /// How to copy the code; `nil` to print the codes.
+    /// The way to copy the code; `nil` to print the codes.
     private static func copy(of names: [String], _ session: Session) throws -> CodeCopy? {
         guard session.arguments.has(.copy) else {
             guard session.arguments.has(.clearAfter) else { return nil }
@@ -46,7 +46,7 @@ enum CodeCommand {
         return try session.codeCopy()
     }
 
-    /// The entries with these names, each of them once; all of them have codes.
+    /// The entries with these names, each once; all of them have codes.
     private static func entries(
         named names: [String], in vault: any OpenVault, _ session: Session
     ) throws -> [EntrySummary] {
@@ -61,7 +61,7 @@ enum CodeCommand {
         return found
     }
 
-    /// Names the entry in a failure of `body` if there are several.
+    /// If there are several entries, adds the entry's name to a failure of `body`.
     private static func inEntry<Result>(
         _ entry: EntrySummary, among count: Int, _ body: () throws -> Result
     ) throws -> Result {

@@ -9,14 +9,14 @@ import WatchwordSystem
 struct EntryCode {
     let entry: EntrySummary
     let text: String
-    /// The JSON members that describe the code; empty unless JSON is printed.
+    /// The JSON members that describe the code; empty without `--json`.
     let facts: Record
     /// The Unix time when the code changes; `nil` for a counter-based entry.
     let end: Int64?
 
     var record: Record { record(with: [("code", .text(text))]) }
 
-    /// A record of what was done with the code, without the code.
+    /// A record of the action with the code, without the code itself.
     func record(with fields: Record) -> Record {
         let names: Record = [("account", .text(entry.account)), ("issuer", .text(entry.issuer))]
         return (fields + facts + names).filling(["counter", "period", "remaining", "valid_until"])
@@ -24,7 +24,6 @@ struct EntryCode {
     }
 }
 
-// Computing codes.
 extension Session {
     /// Refuses an entry whose code the command cannot compute.
     func requireCode(of entry: EntrySummary) throws {
@@ -39,10 +38,10 @@ extension Session {
         }
     }
 
-    /// How many steps after the current one the code is: with `--next`, one.
+    /// The offset of the code in steps from the current one; 1 with `--next`.
     var codeOffset: UInt64 { arguments.has(.next) ? 1 : 0 }
 
-    /// The code of `entry`, once the check that it requires was given.
+    /// The code of `entry`, after the check that the entry requires.
     func entryCode(of entry: EntrySummary, in vault: any OpenVault, for use: EntryUse)
         throws -> EntryCode
     {
@@ -55,7 +54,7 @@ extension Session {
         }
         let offset = codeOffset
         let code = try code(of: entry, in: vault, offset: offset, for: use)
-        // Without JSON, the C library need not read the time zone.
+        // Without JSON, the C library need not load the time zone.
         let facts =
             wantsJSON ? CodeFacts.timeBased(code.step, at: code.moment, offset: offset) : []
         return EntryCode(
@@ -102,8 +101,8 @@ extension TimeStep {
 
 // Codes and secrets of entries, after the check that each requires.
 extension Session {
-    /// The code of a time-based entry, `offset` steps after the time that `--at` names, or after
-    /// now, and that time.
+    /// The code of a time-based entry, `offset` steps after the time of `--at` or, without the
+    /// option, after now; and that time.
     func code(
         of entry: EntrySummary, in vault: any OpenVault, offset: UInt64, for use: EntryUse
     ) throws -> (text: String, step: TimeStep, moment: Int64) {
@@ -115,7 +114,7 @@ extension Session {
         let first = try step.number(at: asked)
         let time = CodeTime.moment(asked, offset: offset, isRefresh: false)
         let code = try issuedCode(of: entry, at: time, by: vault, for: use)
-        // The check may have taken a while.
+        // Time may have passed during the check.
         let now = try moment()
         guard try step.number(at: now) != first else { return (code.text, step, now) }
         // The code changed during the check, which also counts for the next code.
@@ -146,7 +145,7 @@ extension Session {
         return code
     }
 
-    /// Compares a code with those in a window.
+    /// Compares a code with the codes in a window.
     func match(
         _ comparison: CodeComparison, of entry: EntrySummary, by vault: any OpenVault
     ) throws -> Int? {
@@ -157,7 +156,6 @@ extension Session {
         return offset
     }
 
-    /// Opens `entry`.
     func content(
         of entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
     ) throws -> EntryContent {
@@ -180,7 +178,7 @@ extension Session {
         return credential
     }
 
-    /// Opens entries that require no check of their own.
+    /// Opens entries that require no separate check.
     func contents(of entries: [EntrySummary], in vault: any OpenVault) throws -> [EntryContent] {
         var contents: [EntryContent] = []
         while contents.count < entries.count {
@@ -197,9 +195,9 @@ extension Session {
         return contents
     }
 
-    /// Records that `entry` was used, after what it was used for is printed.
+    /// Records that `entry` was used, after the result of the use is printed.
     func recordUse(of entry: EntrySummary, in vault: any OpenVault) throws {
-        // A code that is used up must not be lost if a later entry fails.
+        // A spent code must not be lost if a later entry fails.
         try printer.flush()
         vault.recordUse(of: entry.id, at: SystemClock.unixTime())
     }

@@ -5,7 +5,7 @@ import VaultService
 import WatchwordCoding
 import WatchwordCryptography
 
-/// `export`: writes a backup, entries in the format of another app, or a sheet for printing.
+/// `export`: writes a backup, entries in the format of a different app, or a sheet for printing.
 enum ExportCommand {
     static func run(_ session: Session) throws -> ExitCode {
         let request = try ExportRequest(session)

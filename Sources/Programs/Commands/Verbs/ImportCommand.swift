@@ -53,7 +53,7 @@ enum ImportCommand {
         return results(of: findings, outcome.items, policy)
     }
 
-    /// The different names that `name` finds in the outcomes.
+    /// The distinct names in the outcomes that match `name`.
     private static func names(
         in outcomes: [ItemOutcome], _ name: (ItemOutcome) -> EntryName?
     ) -> [EntryName] {
@@ -61,9 +61,9 @@ enum ImportCommand {
         return outcomes.compactMap(name).filter { seen.insert($0).inserted }
     }
 
-    /// The result of each finding: of those with an entry, these outcomes, in order.
+    /// The result of each finding; findings with an entry have these outcomes, in order.
     ///
-    /// - Parameter policy: what the user has chosen for all names.
+    /// - Parameter policy: the user's choice for all names.
     private static func results(
         of findings: [Finding], _ outcomes: [ItemOutcome], _ policy: DuplicatePolicy?
     ) -> [ImportResult] {
@@ -102,7 +102,7 @@ extension EditOutcome {
 extension DuplicateChoices {
     /// Asks about each name; an answer in upper case also applies to the rest.
     ///
-    /// - Parameter isCompared: whether the entries with these names are known to have other keys.
+    /// - Parameter isCompared: whether the keys were compared, and differ.
     mutating func ask(about names: [EntryName], isCompared: Bool, _ session: Session) throws {
         guard !names.isEmpty else { return }
         let heading =

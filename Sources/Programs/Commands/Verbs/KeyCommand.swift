@@ -7,8 +7,9 @@ import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
 
-/// `key present` and `key confirm`: a device key signs, and the ticket for the application is
-/// printed; and `key status`: what the vault says about a key, without contacting the server.
+/// `key present` and `key confirm`, which sign with a device key and print the ticket for the
+/// application; and `key status`, which prints the vault's record of a key without contacting the
+/// server.
 enum KeyCommand {
     static func present(_ session: Session) throws -> ExitCode {
         try use(session, to: .signIn)
@@ -24,7 +25,7 @@ enum KeyCommand {
         return try use(session, to: .confirm(confirmation))
     }
 
-    /// What a key signs.
+    /// The message that a key signs.
     private enum Purpose {
         case signIn
         case confirm(KeyConfirmation)
@@ -43,7 +44,8 @@ enum KeyCommand {
         // Check the option before any prompt.
         _ = try session.checkChoice()
         let address = try session.tpmAddress()
-        // Also before any prompt, so that nobody enters a passphrase for a text not yet seen.
+        // Show the text before any prompt, too, so that nobody enters a passphrase for an unseen
+        // text.
         try show(purpose, session)
         let vault = try session.openVault(despite: [.tpm, .pinFile])
         let entry = try vault.entries.one(named: session.arguments.operands[0])
@@ -64,12 +66,12 @@ enum KeyCommand {
         return .done
     }
 
-    /// Shows a text, even with --yes and --quiet, but not among the results.
+    /// Shows a text as a message, even with --yes and --quiet.
     private static func show(_ purpose: Purpose, _ session: Session) throws {
         guard case .confirm(let confirmation) = purpose else { return }
         let text = ConfirmedText(confirmation)
         if !session.arguments.has(.yes) {
-            // Before anybody enters a passphrase. The whole question is not known yet.
+            // Check this before the passphrase prompt; the complete question is not known yet.
             try requireRoom(for: text, and: .confirmation(""))
         }
         session.printer.prompt(text.text)
@@ -78,7 +80,7 @@ enum KeyCommand {
     /// Asks whether to sign the text that was shown.
     ///
     /// - Parameter afterOpening: whether this process has opened a vault since it showed the text;
-    ///   its prompts and messages may have scrolled the text away, so it is shown again.
+    ///   prompts and messages may have scrolled the text away, so it is shown again.
     private static func ask(
         _ purpose: Purpose, at server: String, afterOpening: Bool, _ session: Session
     ) throws {
@@ -96,7 +98,7 @@ enum KeyCommand {
 
     /// Refuses a text that does not fit on the terminal.
     ///
-    /// Without a terminal, the question fails.
+    /// Without a terminal, the question itself fails later.
     private static func requireRoom(for text: ConfirmedText, and question: Question) throws {
         let size: (columns: Int, rows: Int)?
         do throws(TerminalError) { size = try Terminal().size() } catch { return }
@@ -104,7 +106,6 @@ enum KeyCommand {
     }
 }
 
-// The local state of a key.
 extension KeyCommand {
     static func status(_ session: Session) throws -> ExitCode {
         try LoginCommand.printStatus(session, fields: ["custody", "pin"]) { entry, vault in
@@ -169,10 +170,9 @@ enum KeyEnrolCommand {
         return .done
     }
 
-    /// A registered key.
     private struct Enrolled {
         let key: KeyState
-        /// Whether it is the key of an earlier run, and the ticket was not sent.
+        /// Whether the key was made by an earlier run, and the ticket was not sent.
         let isAdopted: Bool
     }
 
@@ -182,7 +182,7 @@ enum KeyEnrolCommand {
     ) throws -> Enrolled {
         let earlier = try LoginEnrolCommand.earlier(order.enrolment, in: vault.entries)
         try session.askToReplace(earlier, in: vault)
-        // The same as in the agent, which has the last word.
+        // The agent applies the same rule, and decides.
         let replaced = earlier.last?.accessControl.presence ?? .perUnlock
         let presence =
             order.enrolment.access.presence
@@ -210,7 +210,7 @@ enum KeyEnrolCommand {
         return "tpm"
     }
 
-    /// Where the key is to be made.
+    /// The place where a new key will be made.
     private static func place(_ custody: String?, _ session: Session) throws -> KeyOrder.Place {
         let address = try session.tpmAddress()
         return switch custody {
@@ -242,7 +242,7 @@ enum KeyEnrolCommand {
 }
 
 extension CheckChoice {
-    /// What a new device key that this process makes says about the check before its use.
+    /// The statement in a new device key of this process about the check before its use.
     func keyPresence(
         under access: AccessControl, unlockingProvesPresence: Bool
     ) -> DeviceKeyTranscript.Presence {
@@ -256,9 +256,8 @@ extension CheckChoice {
     }
 }
 
-/// A text to be signed, all of which the person must see when the question is asked.
+/// A text to be signed, which must be completely visible when the question is asked.
 struct ConfirmedText {
-    /// The number of lines of the text.
     let count: Int
     private let shown: [String]
 
@@ -268,14 +267,14 @@ struct ConfirmedText {
         count = shown.count
     }
 
-    /// What is printed.
+    /// The text as printed, with a margin.
     var text: String { shown.joined(separator: "\n") }
 
     /// Refuses a text that would scroll away before `question` is answered.
     ///
     /// - Parameter size: the size of the terminal; `nil` if it is unknown.
     func require(_ question: Question, toFit size: (columns: Int, rows: Int)?) throws {
-        // A terminal that does not state its size probably has the usual size.
+        // A terminal that reports no size probably has the usual size.
         let known = size.flatMap { $0.columns > 0 && $0.rows > 0 ? $0 : nil }
         let (columns, rows) = known ?? (80, 24)
         let needed = (shown + [question.prompt + "yes"])

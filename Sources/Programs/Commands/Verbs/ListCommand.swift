@@ -34,14 +34,14 @@ enum ListCommand {
         return .done
     }
 
-    /// The vault; `nil` if only the agent may be asked and does not hold it.
+    /// The vault; `nil` if `--agent-only` is given and the agent does not hold the vault.
     private static func vault(_ session: Session) throws -> (any OpenVault)? {
         guard session.arguments.has(.agentOnly) else { return try session.openVault() }
         if let vault = try session.heldVault() { return vault }
         return try session.openSystemVault(asks: false)
     }
 
-    /// Prints a name a line, for programs in which users choose one.
+    /// Prints one name per line, for programs in which users choose a name.
     private static func printNames(of entries: [EntrySummary], _ session: Session)
         throws -> ExitCode
     {
@@ -51,7 +51,7 @@ enum ListCommand {
         return .done
     }
 
-    /// Prints a tag a line, with the number of its entries in JSON.
+    /// Prints one tag per line, with the number of its entries in JSON.
     private static func printTags(of entries: [EntrySummary], _ session: Session) throws
         -> ExitCode
     {
@@ -109,7 +109,8 @@ enum ListCommand {
         members.append(("favourite", .flag(details.isFavourite)))
         if let period = entry.period { members.append(("period", .number(period))) }
         members.append(("vanished", .flag(entry.hasVanished)))
-        // Anybody who can write the file may have made up the time and the reason.
+        // For a vanished entry, the time and the reason may be forged by anybody who can write the
+        // file.
         if let tombstone = entry.tombstone, !entry.hasVanished {
             members.append(("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)))
             members.append(("wipe_reason", .text(tombstone.reason.rawValue)))

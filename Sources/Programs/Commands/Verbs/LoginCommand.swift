@@ -8,8 +8,8 @@ import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
 
-/// `login present`, which signs in and prints the ticket for the application, and `login status`
-/// and `login wipe`: the local state of an enrolment, for which the server is not contacted.
+/// `login present`, which signs in and prints the ticket for the application; and `login status`
+/// and `login wipe`, which concern the local state of an enrolment and do not contact the server.
 enum LoginCommand {
     static func present(_ session: Session) throws -> ExitCode {
         try session.requireHTTPHelper()
@@ -42,11 +42,11 @@ extension LoginCommand {
         }
     }
 
-    /// Prints what is known about an enrolment.
+    /// Prints the local state of an enrolment.
     ///
     /// - Parameters:
-    ///   - fields: those of only this kind of enrolment.
-    ///   - state: what is known about one that was not wiped.
+    ///   - fields: the fields that only this kind of enrolment has.
+    ///   - state: returns the facts about an enrolment that was not wiped.
     static func printStatus(
         _ session: Session, fields: [String], state: (EntrySummary, any OpenVault) throws -> Record
     ) throws -> ExitCode {
@@ -58,7 +58,7 @@ extension LoginCommand {
         return .done
     }
 
-    /// What is known about an entry that was wiped; `nil` for any other entry.
+    /// The facts about a wiped entry; `nil` for any other entry.
     private static func facts(ofWiped entry: EntrySummary) -> Record? {
         guard entry.kind == .enrolled, let tombstone = entry.tombstone else { return nil }
         guard !entry.hasVanished else { return [("state", .text("vanished"))] }
@@ -68,7 +68,7 @@ extension LoginCommand {
         ]
     }
 
-    /// What is known about any enrolled entry.
+    /// The facts about any enrolled entry.
     private static func facts(of entry: EntrySummary) -> Record {
         [
             ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
@@ -141,8 +141,8 @@ enum LoginEnrolCommand {
         return .done
     }
 
-    /// The earlier enrolments under the name; another kind of entry, or another device, must not
-    /// have it.
+    /// The earlier enrolments under the name; throws if the name belongs to a different kind of
+    /// entry, or if an enrolment is bound to a different device.
     static func earlier(
         _ enrolment: Enrolment, in entries: [EntrySummary]
     ) throws -> [EntrySummary] {
@@ -195,16 +195,16 @@ extension Session {
         return value
     }
 
-    /// Requires the helper process for HTTP, before any prompt: nobody types a passphrase in vain
-    /// if the program is missing.
+    /// Requires the helper process for HTTP before any prompt, so that nobody types a passphrase in
+    /// vain if the program is missing.
     func requireHTTPHelper() throws {
         _ = try CommandFailure.naming("watchword-courier") { try HTTPHelper() }
     }
 }
 
-// Signing in: the enrolled secret or the device key never reaches the command.
+// Signing in: the command never receives the enrolled secret or the device key.
 extension Session {
-    /// The response to a request that uses `entry`, after the check that it requires.
+    /// The response to a request that uses `entry`, after the check that the entry requires.
     func response(
         to request: LoginRequest, of entry: EntrySummary, by vault: any OpenVault, for use: EntryUse
     ) throws -> LoginResponse {
@@ -226,7 +226,7 @@ extension Session {
     }
 
     /// The response to the enrolment of a device key, after the check that the new key requires,
-    /// unless a check that was made before counts.
+    /// unless an earlier check counts.
     func response(
         toEnrol order: KeyOrder, by vault: any OpenVault, requiring presence: AccessControl.Presence
     ) throws -> LoginResponse {
@@ -237,7 +237,7 @@ extension Session {
             .login(vault.place, encoded, presence)
         }
         var response = try vault.send(request(.none))
-        // A vault that this process has opened would not use a check that is made now.
+        // If this process has opened the vault, a check at this point would have no effect.
         if vault.isHeldByAgent, case .failed(.presenceNeeded) = response {
             let use = EntryUse.enrolAt(order.enrolment.server.address.text)
             response = try responseAfterCheck(
@@ -275,7 +275,7 @@ extension Session {
         guard try checkChoice().check(for: required) == .passphrase else {
             return try attempt(.modules(purpose))
         }
-        // What opened the vault for this command also confirms its first use.
+        // The secret that opened the vault for this command also passes the check of its first use.
         if let opener = vault.opener, opener.provesPresence { return try attempt(.opener(opener)) }
         return try attempting(vault.path) {
             try lockOut(of: vault)
@@ -286,7 +286,7 @@ extension Session {
         }
     }
 
-    /// What the process with the vault says about a request, in its response.
+    /// Extracts the response to a request from that of the process that holds the vault.
     private func loginResponse(
         to request: LoginRequest, in response: AgentResponse, about name: String,
         by vault: any OpenVault

@@ -72,10 +72,10 @@ enum PickCommand {
 }
 
 extension Session {
-    /// How long a list waits for a key, unless `--idle` is given.
+    /// The default time limit for a list without a key press.
     static let idleLimit = Duration.seconds(15 * 60)
 
-    /// How long a list waits for a key; `nil` for any time.
+    /// The time limit for a list without a key press; `nil` for no limit.
     func idleLimit() throws -> Duration? {
         let limit = try timeLimit(.idle, standard: Session.idleLimit)
         return limit == .zero ? nil : limit

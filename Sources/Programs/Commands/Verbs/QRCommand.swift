@@ -55,7 +55,7 @@ enum QRReadCommand {
         }
     }
 
-    /// The fields of each object.
+    /// The fields of each JSON object, with their default values.
     private static let fields: Record = [
         ("file", .null), ("result", .null), ("reason", .null), ("text", .null), ("base64", .null),
         ("tried", .list([])),
@@ -107,7 +107,7 @@ enum QRReadCommand {
 
 /// `qr write`: creates a QR code from a text.
 enum QRWriteCommand {
-    /// More than the largest QR code holds, so that the encoder reports the exact limit.
+    /// More than the capacity of the largest QR code, so that the encoder reports the exact limit.
     private static let textLimit = 1 << 14
 
     static func run(_ session: Session) throws -> ExitCode {
@@ -123,7 +123,7 @@ enum QRWriteCommand {
     static func draw(_ text: SecretBytes, _ session: Session) throws {
         let png = session.arguments[.png]
         let svg = session.arguments[.svg]
-        // Images may be printed and photographed, so they get more error correction than a
+        // Images may be printed and photographed, so they get more error correction than codes on a
         // terminal.
         if let png { try SecretFile.write(picture(of: text), to: png, session) }
         if let svg {

@@ -45,7 +45,7 @@ enum ShowCommand {
                 return lines.map { VisibleText.of(String($0)) }
                     .joined(separator: "\n" + String(repeating: " ", count: width))
             }
-            // The name consists of issuer and account.
+            // The name already contains issuer and account.
             if name == "name" { return nil }
             if case .flag(false) = value, name != "here" { return nil }
             let explained = explanation(
@@ -113,7 +113,7 @@ enum ShowCommand {
 }
 
 extension Session {
-    /// Prints a secret of `entry`: alone on a line, or as the JSON member `name`.
+    /// Prints a secret of `entry` on a separate line, or as the JSON member `name`.
     fileprivate func show(_ secret: SecretBytes, named name: String, of entry: EntrySummary)
         throws
     {

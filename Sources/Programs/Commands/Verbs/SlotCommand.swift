@@ -176,7 +176,6 @@ enum SlotCommand {
 }
 
 extension SlotSummary {
-    /// Whether a passphrase opens it.
     var isPassphrase: Bool { if case .passphrase = method { true } else { false } }
 }
 

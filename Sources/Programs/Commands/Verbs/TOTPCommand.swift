@@ -32,17 +32,17 @@ enum TOTPCommand {
         return .done
     }
 
-    /// Prints codes from the moving factor `first` on.
+    /// Prints codes, beginning with the moving factor `first`.
     ///
-    /// - Parameter facts: what JSON says about the code of a factor, which comes so many after the
-    ///   first.
+    /// - Parameter facts: returns the JSON members for the code of a factor, given its distance
+    ///   from the first.
     private static func print(
         _ count: Int, codes generator: borrowing CodeGenerator, from first: UInt64,
         _ session: Session,
         facts: (_ factor: UInt64, _ offset: UInt64) -> Record
     ) throws {
         for offset in 0..<UInt64(count) {
-            // Stop at the last one that exists.
+            // Stop after the largest moving factor.
             let (factor, isBeyond) = first.addingReportingOverflow(offset)
             guard !isBeyond else { break }
             let code = generator.code(at: factor).text

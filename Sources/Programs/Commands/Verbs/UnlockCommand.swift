@@ -14,13 +14,12 @@ enum UnlockCommand {
             return try hold(vault, for: time, session)
         }
         let path = try session.vaultPath()
-        // Before the prompt.
         try session.requiringVault(at: path) {
             try session.correctPermissions(of: path)
         }
         let place = try session.place(of: path)
-        // Before the prompt, so that a failure costs no typing, and the passphrase is sent only to
-        // a process that has answered like this agent.
+        // This comes before the prompt, so that nobody types a passphrase in vain, and only a
+        // process that answers as this agent gets the passphrase.
         let client = try session.startedAgent(for: place)
         try session.expectLimits(of: client, for: place)
         switch try client.send(.list(place)) {
@@ -39,7 +38,7 @@ enum UnlockCommand {
                 throw session.refusal(error, at: path) { try session.status(path, since: began) }
             case .outOfReach: throw CommandFailure.outOfReach(VisibleText.of(path))
             case .notLocked: throw CommandFailure.keyNotLocked(bySystem: false)
-            // It is ending.
+            // The agent is ending.
             case .notHeld: throw AgentFailure.noResponse
             default: throw AgentFailure.malformed
             }
@@ -80,7 +79,7 @@ enum UnlockCommand {
 enum LockCommand {
     static func run(_ session: Session) throws -> ExitCode {
         let all = session.arguments.has(.allVaults)
-        // No other request comes first: however busy the agent is, this one gets through.
+        // Send this request first, so that it gets through to a busy agent.
         if let system = all ? try SystemAgent.connect() : try session.systemAgent() {
             let response = try system.send(.lock(.ofSystem))
             guard all else { return try end(with: response, session) }
@@ -142,8 +141,8 @@ extension Session {
         }
     }
 
-    /// Whether the agent, which another program may have started, has given up no more than this
-    /// command permits.
+    /// Throws if the agent, which a different program may have started, has weaker protection than
+    /// this command permits.
     fileprivate func expectLimits(of client: AgentClient, for place: VaultPlace) throws {
         guard let status = try status(of: client) else { return }
         guard status.locksKeys || arguments.has(.unlockedMemory) else {
@@ -160,7 +159,7 @@ extension Session {
     fileprivate func startedAgent(for place: VaultPlace) throws -> AgentClient {
         if let client = try runningAgent() { return client }
         var folders = [place.folderPath]
-        // If its folder does not exist yet, the agent will not reach it.
+        // The agent cannot reach a default vault whose folder does not exist yet.
         if let standard = standardVaultPath().flatMap(VaultPlace.existing) {
             folders.append(standard.folderPath)
         }
@@ -233,7 +232,7 @@ enum AgentCommand {
 }
 
 extension Session {
-    /// What an agent holds; `nil` if it is not running.
+    /// The state of an agent; `nil` if the agent is not running.
     func status(of client: AgentClient?) throws -> AgentStatus? {
         guard let client else { return nil }
         guard case .status(let status) = try client.send(.status) else {

@@ -8,7 +8,7 @@ import WatchwordSystem
 
 /// `vault move`: moves the vault to the system agent, or back to the user's own folder.
 ///
-/// At each moment, one complete copy exists, and at most one of two can be used. The same command
+/// At each moment, a complete copy exists, and at most one copy can be used. The same command
 /// finishes a move that was interrupted.
 enum VaultMoveCommand {
     static func run(_ session: Session) throws -> ExitCode {
@@ -25,7 +25,8 @@ enum VaultMoveCommand {
         guard try Vault.isTaken(path) || session.standing(of: client) != nil else {
             throw VaultError.notFound
         }
-        // What is found out below remains true while this command alone moves the vault.
+        // While this command holds the lock, no other command can change the state that is
+        // determined below.
         let lock = try VaultMoveLock(path)
         let move = VaultMoving(
             session: session, client: client, path: path,
@@ -36,7 +37,6 @@ enum VaultMoveCommand {
     }
 }
 
-/// One run of `vault move`.
 private struct VaultMoving {
     let session: Session
     let client: AgentClient
@@ -89,8 +89,8 @@ private struct VaultMoving {
         _ = try own.send(.lock(place))
     }
 
-    /// Erases the vault in the user's own folder after the agent has confirmed that it has the
-    /// same.
+    /// Erases the vault in the user's own folder after the agent has confirmed that its copy is
+    /// identical.
     private func eraseOwn(in state: VaultIdentity) throws {
         try send(.confirm(state))
         try purgeOwn(in: state)
@@ -99,11 +99,11 @@ private struct VaultMoving {
     private func purgeOwn(in state: VaultIdentity) throws {
         let reports = try Vault.purge(path, in: state)
         session.printReports(reports, of: [])
-        // The agent has its own copies.
+        // The agent has its own copies of the keys.
         try CommandFailure.naming(path) { try deviceKeys.eraseAll(of: state) }
     }
 
-    /// The user's own folder has no vault: it was erased, or never existed.
+    /// Finishes a move if the user's own folder has no vault: it was erased, or never existed.
     private func finishToSystem() throws {
         guard let present else { throw VaultError.notFound }
         guard present.isMoving else {
@@ -133,7 +133,7 @@ private struct VaultMoving {
             if own == present.identity {
                 vault = try session.unlocked(path, with: opener)
             } else {
-                // Numbers alone do not show that the one was made from the other.
+                // Generation numbers alone do not prove that one file was made from the other.
                 vault = try session.unlockedWithOpener(path).vault
                 let isIncluded = try parcel.opened(with: opener, ceiling: ceiling).isIncluded(
                     in: vault)
@@ -159,10 +159,11 @@ private struct VaultMoving {
         try CommandFailure.naming(path) { try parcel.keepDeviceKeys(in: deviceKeys) }
     }
 
-    /// The agent has no usable copy, but may have been interrupted while it erased one.
+    /// Finishes a move from the agent, which has no usable copy but may have been interrupted while
+    /// it erased a copy.
     private func finishToUser() throws {
         let own = try Vault.identity(at: path)
-        // Without a copy, the agent opens nothing.
+        // The agent has no copy, so it opens nothing with this passphrase.
         let opener = VaultOpener.passphrase(SecretBytes(joining: []))
         do {
             try send(.discard(opener, own, ceiling: ceiling))
@@ -183,7 +184,7 @@ private struct VaultMoving {
         .twoVaults(VisibleText.of(path), VisibleText.of(VaultPlace.ofSystem.path))
     }
 
-    /// Asks for what opens the system agent's copy, and sends a step with it.
+    /// Asks for the secret that opens the system agent's copy, and sends a step with the secret.
     private func ask(
         _ standing: VaultStanding, _ step: (VaultOpener) -> VaultMove
     ) throws -> (AgentResponse, VaultOpener) {
@@ -198,7 +199,7 @@ private struct VaultMoving {
         return (response, used)
     }
 
-    /// Asks for a copy of the system agent's vault, and for what opens it.
+    /// Asks for a copy of the system agent's vault, and for the secret that opens the copy.
     private func askToGive(_ present: VaultStanding) throws -> (VaultParcel, VaultOpener) {
         let (response, opener) = try ask(present) { .give($0, ceiling: ceiling) }
         guard case .parcel(let parcel) = response else { throw AgentFailure.malformed }

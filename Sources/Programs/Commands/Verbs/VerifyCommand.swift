@@ -69,8 +69,8 @@ enum VerifyCommand {
 
     /// The value of `--window`.
     ///
-    /// The default is one step to each side, and ten ahead for counters, whose earlier codes are
-    /// used up.
+    /// The default is one step to each side; for counters, whose earlier codes are spent, ten steps
+    /// ahead.
     private static func window(_ session: Session, isCounter: Bool) throws -> Window {
         guard let text = session.arguments[.window] else {
             return isCounter
@@ -87,7 +87,7 @@ enum VerifyCommand {
         return Window(behind: behind, ahead: ahead)
     }
 
-    /// Compares the code with the entry's.
+    /// Compares the code with the codes of the entry.
     private static func offset(
         of code: String, _ entry: EntrySummary, in vault: any OpenVault, _ session: Session
     ) throws -> Int? {
@@ -119,7 +119,7 @@ enum VerifyCommand {
             Array(code.utf8).span, around: around, behind: window.behind, ahead: window.ahead)
     }
 
-    /// - Parameter problem: why the code cannot be one of the entry's.
+    /// - Parameter problem: the reason why the code cannot belong to the entry.
     private static func tell(_ offset: Int?, _ problem: String?, _ session: Session) throws
         -> ExitCode
     {
@@ -140,7 +140,7 @@ enum VerifyCommand {
 }
 
 extension CodeStyle {
-    /// Whether codes have the form of `text`.
+    /// Whether `text` has the form of a code.
     fileprivate func accepts(_ text: String) -> Bool {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         return text.utf8.count == length

@@ -28,7 +28,7 @@ enum WatchCommand {
             let all = vault.entries.filter { $0.kind == .totp && $0.tombstone == nil }
             entries = all.filter { $0.accessControl.presence == .perUnlock }
                 .sorted(by: order ?? .name, uses: vault.lastUses)
-            // Per-use entries are shown only if named, because each one prompts.
+            // Per-use entries are shown only if specified, because each of them prompts.
             guard all.isEmpty || !entries.isEmpty else { throw CommandFailure.eachRequiresCheck }
             if all.count > entries.count {
                 session.printer.note(
@@ -58,7 +58,7 @@ enum WatchCommand {
             let use = EntryUse.watch(number: asked, of: asking)
             guard let step = entry.timeStep else { continue }
             let row = LiveRow(entry, step, from: vault)
-            // The list shows on which device it opens.
+            // The list names the device on which the entry opens.
             guard entry.isHere || !session.arguments.operands.isEmpty else {
                 rows.append(row)
                 continue
@@ -67,7 +67,7 @@ enum WatchCommand {
                 let code = try session.code(of: entry, in: vault, offset: 0, for: use)
                 row.keep(code.text, at: code.moment)
             } catch OneTimePasswordError.beforeStart where !entry.accessControl.presence.isPerUse {
-                // It has no code yet; its first one requires no check.
+                // The entry has no code yet; its first code requires no check.
             }
             rows.append(row)
         }
@@ -112,7 +112,7 @@ enum WatchCommand {
         } isOver: {
             rows.contains { $0.failure != nil }
         }
-        // The agent gives no more codes.
+        // The agent provides no more codes.
         if let failure = rows.lazy.compactMap(\.failure).first { throw failure }
         if end == .idle, let idle { session.printer.note(Messages.ended(after: idle)) }
     }
@@ -124,7 +124,7 @@ enum WatchCommand {
                 + "(\(list.shown.count) of \(list.entries.count))"
     }
 
-    /// Copies the code of `row`, and returns what to tell the user.
+    /// Copies the code of `row`, and returns the message for the user.
     private static func copied(_ row: LiveRow, _ session: Session) -> String {
         let now = SystemClock.unixTime()
         guard row.entry.isHere else {

@@ -1,11 +1,9 @@
 import CommandLineInterface
 
 extension Option {
-    // Paths.
     static let store = Option("store", .text("URL")).settableByEnvironment
     static let keys = Option("keys", .file).settableByEnvironment
 
-    // Serving.
     static let listen = Option("listen", .text("ADDR:PORT")).settableByEnvironment
     static let opsListen = Option("ops-listen", .text("ADDR:PORT")).settableByEnvironment
     static let tlsCertificate = Option("tls-certificate", .file).settableByEnvironment
@@ -21,7 +19,7 @@ extension Option {
     static let trustedProxy = Option("trusted-proxy", .text("PROXY,…")).settableByEnvironment
     static let noClockCheck = Option("no-clock-check").settableByEnvironment
     static let keepEvents = Option("keep-events", .text("DAYS|all")).settableByEnvironment
-    // Programs on this machine.
+    // Sockets for programs on this machine.
     static let realm = Option("realm", .text("NAME")).settableByEnvironment
     static let pamSocket = Option("pam-socket", .file, placeholder: "PATH").settableByEnvironment
     static let selfSocket = Option("self-socket", .file, placeholder: "PATH").settableByEnvironment
@@ -47,10 +45,9 @@ extension Option {
     static let returnTo = Option("return-to", .text("URL,…")).settableByEnvironment
     static let relatedOrigin = Option("related-origin", .text("ORIGIN,…")).settableByEnvironment
 
-    // An application's tests; no setting of a service.
+    // Options for an application's tests, which are not settings of a service.
     static let testClock = Option("test-clock", .file)
 
-    // The other commands.
     static let settings = Option("settings", .file)
     static let client = Option("client", .text("NAME"))
     static let credentials = Option("credentials")
@@ -68,7 +65,6 @@ extension Option {
     static let keepClients = Option("keep-clients")
     static let clockIsRight = Option("clock-is-right")
 
-    // The help desk.
     static let server = Option("server", .text("URL"))
     static let apiKeyFile = Option("api-key-file", .file)
     static let caFile = Option("ca-file", .file)

@@ -70,7 +70,8 @@ struct ServerVerb: ProgramVerb {
         .authenticators, .passkeyAlgorithms, .passkeyFloor, .pages, .returnTo, .audience, .tpmRoots,
     ]
 
-    /// Where a help desk's command works: on the store, or over the API of a server.
+    /// The options that determine where a help desk's command works: on the store, or over the API
+    /// of a server.
     private static var helpDesk: [Option] { [.store, .keys, .server, .apiKeyFile, .caFile] }
 
     let entry: VerbEntry

@@ -2,7 +2,7 @@ import CommandLineInterface
 import Verification
 import WatchwordCoding
 
-/// `events`: what happened, to one subject or to all of them.
+/// `events`: lists the events of one subject or of all subjects.
 enum EventsCommand {
     static func run(_ session: ServerSession) async throws -> ExitCode {
         let since = try session.arguments.value(
@@ -15,7 +15,7 @@ enum EventsCommand {
         let path = subject.map { HelpDesk.path(of: $0, "events") }
         let query: [(String, String?)] = [
             ("since", since.map { "\(UnixTime(seconds: $0.unixTime).milliseconds)" }),
-            // Each page starts a process, and the longest page is within the limit of a response.
+            // Each page starts a process, and the longest page fits into a response.
             ("limit", "500"),
         ]
         var isEmpty = true

@@ -9,9 +9,10 @@ import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Where a help desk's requests are decided: by the API of a server, or here, on the store.
+/// The place where a help desk's requests are decided: the API of a server, or the store in this
+/// process.
 ///
-/// Both ways have the same routes, so a command cannot tell them apart. Events name whoever sends a
+/// Both have the same routes, so commands need not distinguish them. Events name the sender of a
 /// request: over the API, the client; on the store, the person who runs the command.
 struct HelpDesk: Sendable {
     private enum Way: Sendable {
@@ -21,7 +22,7 @@ struct HelpDesk: Sendable {
 
     private let way: Way
 
-    /// The limits for a response, which is a page at most.
+    /// The limits for a response, which contains at most one page.
     private static let limits = JSONLimits(bytes: 16 << 20, depth: 8, values: 1 << 20)
 
     /// Opens the store, or prepares requests to the server that `--server` names.
@@ -47,7 +48,7 @@ struct HelpDesk: Sendable {
         _ method: ApplicationRequest.Method, _ target: String, _ body: JSONValue? = nil
     ) async throws -> JSONValue? {
         let request = ApplicationRequest(method, target, body: body?.rendered())
-        // What people enter is short; a server can name anything as the next page.
+        // Input from people is short, but a server can send any text as the next page.
         guard request.isValid else { throw ServerFailure.badResponse }
         let content =
             switch way {
@@ -57,11 +58,12 @@ struct HelpDesk: Sendable {
         return try content.map(Self.json)
     }
 
-    /// Sends a request for a page and those that follow it.
+    /// Sends requests for a page and all later pages.
     ///
     /// - Parameters:
     ///   - list: the member with the page's elements.
-    ///   - next: the member with the place of the next page; the last page has none, or its own.
+    ///   - next: the member with the position of the next page; on the last page, it is missing or
+    ///     has the page's own position.
     ///   - take: receives the elements of each page.
     func pages(
         _ path: String, _ query: [(String, String?)] = [], of list: String, next: String = "next",
@@ -79,12 +81,12 @@ struct HelpDesk: Sendable {
         } while after != nil
     }
 
-    /// The path of what belongs to a subject.
+    /// The path of a resource of a subject.
     static func path(of subject: Subject, _ rest: String) -> String {
         "/v1/subjects/\(subject.text.percentEncoded)/\(rest)"
     }
 
-    /// The valid form of a subject, or of the beginning of one.
+    /// The valid form of a subject or of a subject's beginning.
     static let expectedSubject = "a text of 1 to \(Subject.maximumCount) bytes"
 
     static func json(_ content: SecretBytes) throws -> JSONValue {
@@ -101,7 +103,7 @@ struct HelpDesk: Sendable {
 }
 
 extension ServerSession {
-    /// The subject that the operand names.
+    /// The subject in the operand.
     func subject() throws(UsageError) -> Subject {
         guard let subject = Subject(operand) else {
             throw .badOperand("NAME", expected: HelpDesk.expectedSubject)
@@ -110,7 +112,7 @@ extension ServerSession {
     }
 }
 
-/// A server, with the API key that its administrator gave to the help desk.
+/// A server, with the API key for the help desk.
 struct RemoteServer: Sendable {
     private let courier: HTTPHelper
     private let server: TrustedServer
@@ -175,7 +177,7 @@ struct LocalService: Sendable {
     private let administrator: String
     private let log: FailureLog
 
-    /// Keeps why the last request failed, which the response does not say.
+    /// Stores the cause of the last failure, which the response does not contain.
     private final class FailureLog: Sendable {
         private let cause = Mutex<String?>(nil)
         var last: String? { cause.withLock { $0 } }
@@ -217,18 +219,18 @@ struct LocalService: Sendable {
 
 /// The person who runs a command.
 enum Administrator {
-    /// The name for the audit log: that of the user who called sudo, otherwise that of the user of
-    /// the process.
+    /// The name for the audit log: the user who called sudo or, without sudo, the user of the
+    /// process.
     ///
-    /// Only root can be somebody else's sudo. Anybody who can open the store can write any events,
-    /// so this names honest people, and proves nothing.
+    /// The name that sudo sets is used only if the process runs as root. Anybody who can open the
+    /// store can write any event, so the name is a help for honest people and no proof.
     static var name: String {
         let user = CurrentProcess.realUser
         if user == 0, let caller = Environment.value("SUDO_USER") { return caller }
         return UserDatabase.name(of: user) ?? "user \(user)"
     }
 
-    /// The origin of what a command changes on the store.
+    /// The origin of changes that a command makes on the store.
     static var origin: Origin {
         Origin(address: "", userAgent: Service.userAgent(ofAdministrator: name))
     }

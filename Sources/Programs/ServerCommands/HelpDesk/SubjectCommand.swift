@@ -71,18 +71,17 @@ enum SubjectCommand {
                 try report("revoked", credential, session)
             }
             count += left.count
-            // Without --credential, one that was enrolled in the meantime is revoked too.
+            // Without --credential, a credential that was enrolled in the meantime is revoked too.
             guard only == nil, !left.isEmpty else { break }
         }
         if count == 0 { throw ServerFailure.noSuchCredential }
         return .done
     }
 
-    /// The subject's credentials that are not revoked.
     private static func current(
         _ subject: Subject, _ desk: HelpDesk, isEmptyAllowed: Bool = false
     ) async throws -> [ListedCredential] {
-        // All of them are on the first page.
+        // All credentials are on the first page.
         let target = HelpDesk.path(of: subject, "credentials?limit=1")
         let listed = try await desk.ask(.get, target)?["credentials"]?.elements
         guard let listed else { throw ServerFailure.badResponse }
@@ -116,7 +115,7 @@ struct ListedCredential {
     var lastUse: String? { json["last_used_at"]?.string }
     var isWaiting: Bool { state == "active" && json["waits_until"] != nil }
 
-    /// The type, and what keeps the credential from being accepted.
+    /// The type, and the states that prevent the credential from being accepted.
     var summary: String {
         var notes: [String] = []
         if state != "active" { notes.append(state == "pending" ? "not confirmed" : state) }

@@ -11,7 +11,7 @@ enum SubjectEnrolment {
     private static let attempts = 3
     private static let longestCode = 64
 
-    /// What the subject gets.
+    /// The item that the subject gets.
     private enum Product { case key, ticket, recoveryCodes }
 
     static func run(_ session: ServerSession) async throws -> ExitCode {
@@ -64,7 +64,7 @@ enum SubjectEnrolment {
     }
 
     /// The issuer and the account that the authenticator shows: the last part of the subject, and
-    /// the part before it unless `--issuer` names another one.
+    /// the part before it unless `--issuer` specifies a different issuer.
     private static func labels(
         _ session: ServerSession
     ) throws(UsageError) -> [(String, JSONValue)] {
@@ -114,7 +114,6 @@ final class EnrolmentTerminal {
         terminal = try naming(Terminal()) { .terminal($0) }
     }
 
-    /// The code that the person enters.
     func code(limit: Int) throws -> SecretBytes {
         let prompt = Terminal.Prompt(ServerMessages.codePrompt, isEchoed: true)
         return try SecretBytes(capacity: limit) { output in

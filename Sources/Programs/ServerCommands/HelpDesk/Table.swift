@@ -4,7 +4,7 @@ import WatchwordSystem
 
 /// Rows of a list, in columns of the same width.
 enum Table {
-    /// A longer cell does not widen its column.
+    /// Longer cells do not widen their column.
     private static let widest = 40
 
     /// The lines for `rows`, whose cells may contain any characters.
@@ -29,7 +29,7 @@ enum Table {
 }
 
 extension ServerSession {
-    /// Prints each element as JSON on a line of its own if that is wanted, and otherwise as a row.
+    /// Prints each element as a JSON line with `--json`, and otherwise as a row.
     func print(_ elements: [JSONValue], as row: (JSONValue) -> [String]) throws {
         guard !wantsJSON else { return try elements.forEach { try printer.line($0) } }
         for line in Table.lines(elements.map(row)) { try printer.line(line) }

@@ -12,7 +12,7 @@ extension ServerMessages {
         "Your second factors on \(realm.text) were changed"
     }
 
-    /// What a user is told about a change.
+    /// The notice to a user about a change.
     static func notice(
         about change: OwnChange, to account: String, in realm: Realm, at time: UnixTime
     ) -> String {
@@ -34,7 +34,7 @@ extension ServerMessages {
         name.isEmpty ? "" : " “\(name.visibleOnTerminal)”"
     }
 
-    /// The sentence for a login password that could not be checked by what listens at `path`.
+    /// The sentence for a login password that the service at `path` could not check.
     static func sentence(for failure: PAMCheckFailure, at path: String) -> String {
         switch failure.reason {
         case .programNotFound:

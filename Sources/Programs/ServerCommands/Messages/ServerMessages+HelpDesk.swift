@@ -3,7 +3,6 @@ import Courier
 import QRDrawing
 import WatchwordSystem
 
-// The help desk.
 extension ServerMessages {
     static let codePrompt = "First code of the authenticator: "
     static let wrongCode = "the code is wrong; wait for the next one"

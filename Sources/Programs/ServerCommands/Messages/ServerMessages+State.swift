@@ -9,7 +9,7 @@ extension ServerMessages {
     static let incompleteList =
         "parts of the database cannot be read, so the list may be incomplete; check the events that you exported"
 
-    /// What to do after `serve` created the database and the key file.
+    /// The next steps after `serve` created the database and the key file.
     static let created =
         "the database and the key file were created: create the first client (watchword-server client add "
         + "NAME --scope verify,enrol), and copy the key file to a safe place, apart from the backups of "
@@ -42,7 +42,7 @@ extension ServerMessages {
         }
     }
 
-    /// The sentence for one of the server's own files.
+    /// The sentence for a file of the server itself.
     static func sentence(for error: FileError) -> String {
         switch error {
         case .missing: "no such file"
@@ -140,10 +140,10 @@ extension ServerMessages {
         case .tooManyDenials: "too many requests were denied in this minute; try again later"
         case .tooManyChallenges: "too many sign-ins have been started; try again later"
         case .keyRing(let fault): sentence(for: fault)
-        // The service answers requests with these, and the commands state their own reasons: a
-        // sentence is needed only if a check is missing elsewhere.
+        // The service answers requests with these failures, and the commands state their own
+        // reasons, so a sentence is needed only if a check is missing elsewhere.
         case .malformedCode: "a code is malformed"
-        case .enrolment: "the standards do not allow the enrolment"
+        case .enrolment: "the enrolment does not conform to the standards"
         case .attestation: "the TPM's attestation of the device key is refused"
         case .outOfRange: "a value of the policy is out of range"
         }

@@ -10,7 +10,8 @@ import WatchwordSystem
 
 /// The error messages; none contains a secret.
 enum ServerMessages {
-    /// Where the document for administrators is: in this installation, or where the package has it.
+    /// The path of the document for administrators: in this installation, or where the package puts
+    /// it.
     static var operations: String {
         let folder = RunningProgram.folder() ?? ""
         let prefix = folder.hasSuffix("/bin") ? String(folder.dropLast(4)) : "/usr"
@@ -130,9 +131,9 @@ enum ServerMessages {
         case .noSuchSubject: "the subject has no credentials; see watchword-server subject list"
         case .noSuchCredential:
             "the subject has no such credential; see watchword-server subject show"
-        case .nothingToUnlock: "no credential of the subject has to wait"
+        case .nothingToUnlock: "no credential of the subject is locked out"
         case .notConfirmed:
-            "the first code was wrong too often, and the key is not active; run watchword-server subject enrol "
+            "the first code was wrong too many times, and the key is not active; run watchword-server subject enrol "
                 + "again for a new key"
         case .terminal(let error): sentence(for: error)
         }
@@ -195,7 +196,7 @@ enum ServerMessages {
         }
     }
 
-    /// The sentence for a file that an option names.
+    /// The sentence for a file that an option specifies.
     static func sentence(forInput error: FileError) -> String {
         switch error {
         case .missing: "no such file"
@@ -253,14 +254,14 @@ extension ServerMessages {
     }
 }
 
-// What `init` and `status` say.
+// Messages of `init` and `status`.
 extension ServerMessages {
     static func clientIsThere(named name: String) -> String {
         "The client \(name) exists already and was not changed; for a new API key, run watchword-server client "
             + "renew \(name)"
     }
 
-    /// What to do after `init`.
+    /// The steps after `init`.
     static func nextSteps(keys: String, settings: String?) -> [String] {
         let start =
             switch settings {
@@ -291,13 +292,13 @@ extension ServerMessages {
             "No server answers at \(address.text), although its settings, keys, database and clock are in "
                 + "order: start it, or look at its log"
         case .unclear:
-            "What listens at \(address.text) does not answer as a server does: if it is the server, look at "
+            "The process at \(address.text) does not answer as a server does: if it is the server, look at "
                 + "its log, and restart it"
         }
     }
 }
 
-// The remedies if `/readyz` fails, or if somebody guesses codes.
+// Remedies if `/readyz` fails, or if somebody guesses codes.
 extension ServerMessages {
     static let spraying =
         "codes are denied for many subjects, perhaps because somebody tries passwords and codes: look "

@@ -6,22 +6,22 @@ import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Where events are passed on to.
+/// The destination of the events.
 enum EventSink {
     case standardOutput(Printer<ServerFailure>)
-    /// The socket at this path, on which systemd's journal listens.
+    /// The path of the socket of systemd's journal.
     case journal(String)
     case file(EventFile)
 
     /// Passes the events on, in order.
     ///
-    /// - Parameter last: is set to the last event that was passed on, even if a later one fails.
+    /// - Parameter last: is set to the last event that was passed on, even if a later event fails.
     func pass(_ events: [ChainedEvent], noting last: inout ChainedEvent?) throws {
         guard !events.isEmpty else { return }
         switch self {
         case .standardOutput(let printer):
             for event in events { try printer.line(event.shown) }
-            // Otherwise a power failure could leave a position on disk that is ahead of the output.
+            // Otherwise, after a power failure, the position on disk could be ahead of the output.
             try printer.deliver()
             last = events.last
         case .journal(let path):
@@ -48,13 +48,12 @@ final class EventFile {
     /// The beginning of each line.
     private static let beginning = Array("{\"position\":".utf8)
 
-    /// Opens the file, or creates it.
     init(_ path: String) throws {
         self.path = path
         file = try naming(AppendedFile(path)) { .input(path, $0) }
     }
 
-    /// Opens the path again, after the file was moved away.
+    /// Opens the path again after the file was moved away.
     func reopen() throws {
         file = try naming(AppendedFile(path)) { .input(path, $0) }
         _ = try last()
@@ -74,7 +73,7 @@ final class EventFile {
             self.time = time
         }
 
-        /// Whether the event at this position may be the one in the file.
+        /// Whether this event, at the same position, may be the event in the file.
         func matches(_ event: ChainedEvent) -> Bool { event.shown["time"]?.string == time }
     }
 
@@ -116,7 +115,7 @@ final class EventFile {
 }
 
 extension ChainedEvent {
-    /// The event's members; of an event that a newer server wrote, only its place and time.
+    /// The event's members; for an event of a newer server, only its position and time.
     fileprivate var shown: JSONValue {
         json
             ?? .object([
@@ -139,7 +138,7 @@ extension ChainedEvent {
         for (name, value) in shown.members ?? [] {
             fields.append(("WATCHWORD_" + name.uppercased(), value.journalText))
         }
-        // The form with a length is permitted for every field, and no text can break it.
+        // The form with a length is valid for every field, and no text can break it.
         return fields.flatMap { name, text in
             let (text, count) = (Array(text.utf8), UInt64(text.utf8.count))
             let length = (0..<8).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) }

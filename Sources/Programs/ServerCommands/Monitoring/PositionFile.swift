@@ -2,14 +2,14 @@ import Verification
 import WatchwordCryptography
 import WatchwordSystem
 
-/// The place of the last event that was passed on, in a file.
+/// The file with the position of the last event that was passed on.
 ///
 /// The file is locked, so that only one process passes the events on.
 struct PositionFile: ~Copyable {
-    /// A place among the events of a database.
+    /// An event's position, and its digest.
     struct Place: Hashable, Sendable {
         let position: UInt64
-        /// The digest of the event there, by which another database is recognised.
+        /// The digest of the event, by which a different database is recognised.
         let digest: String
 
         init(_ event: ChainedEvent) {
@@ -47,7 +47,7 @@ struct PositionFile: ~Copyable {
         self.path = path
     }
 
-    /// The place; `nil` if the file does not exist.
+    /// The stored place; `nil` if the file does not exist.
     func read() throws -> Place? {
         guard let text = try CheckpointFile.text(of: path, limit: Self.limit) else { return nil }
         guard let place = Place(text: text) else {
@@ -56,7 +56,6 @@ struct PositionFile: ~Copyable {
         return place
     }
 
-    /// Replaces the place.
     func keep(_ place: Place) throws {
         try CheckpointFile.replace(path, with: place.text, beginning: Place.prefix)
     }

@@ -11,15 +11,15 @@ struct Housekeeping: Sendable {
     let store: any VerificationStore
     /// Authenticates the events.
     let key: AuditKey
-    /// How long events are kept, in milliseconds; `nil` keeps them forever.
+    /// The time for which events are kept, in milliseconds; `nil` keeps them forever.
     let eventLifetime: Int64?
     let now: @Sendable () -> UnixTime
-    /// Why the clock cannot be trusted at a given time; `nil` if it can.
+    /// The reason why the clock cannot be trusted at a given time; `nil` if it can.
     let complaint: @Sendable (UnixTime) -> String?
     let say: @Sendable (String, [(String, String)]) -> Void
-    /// The realm of this machine's accounts, until it was checked; `nil` if there is none.
+    /// The realm of this machine's accounts, until the realm was checked; `nil` without a realm.
     var realm: Realm?
-    /// Why old events were kept in the last run; a cause is logged once.
+    /// The reason why old events were kept in the last run; each reason is logged once.
     private(set) var cause: String?
 
     /// Deletes everything that has expired.
@@ -51,7 +51,8 @@ struct Housekeeping: Sendable {
         return oldest.time < now.adding(milliseconds: -eventLifetime)
     }
 
-    /// Reports that only other realms have users with credentials, as after renaming the machine.
+    /// Reports a realm without users while other realms have users with credentials, as after
+    /// renaming the machine.
     private mutating func checkRealm() async throws(StoreFailure) {
         guard let realm else { return }
         let hasUsers = try await hasSubjects(beginningWith: realm.nobody)
@@ -75,9 +76,9 @@ struct Housekeeping: Sendable {
 
 /// Records the ends of the event chains once a minute, and after every 1,000 events.
 ///
-/// It uses a separate thread, so decisions do not wait for it. If a server is killed, the recorded
-/// ends may lack the events of the last minute (at most 1,000) and those that arrived during a
-/// write.
+/// The writes run on a separate thread, so decisions do not wait for them. If a server is killed,
+/// the recorded ends may lack the events of the last minute (at most 1,000) and those that arrived
+/// during a write.
 final class CheckpointRecorder: Sendable {
     /// The number of events after which it writes.
     static let events = 1_000
@@ -85,7 +86,7 @@ final class CheckpointRecorder: Sendable {
     static let interval = Duration.seconds(60)
 
     private let semaphore = Semaphore()
-    /// Whether a write was requested since the last one began.
+    /// Whether a write was requested after the last one began.
     private let isWanted = Atomic(false)
     private let isOver = Atomic(false)
     private let thread = Mutex<WorkerThread?>(nil)
@@ -121,7 +122,7 @@ final class CheckpointRecorder: Sendable {
         while true {
             semaphore.wait(timeout: interval)
             if isOver.load(ordering: .sequentiallyConsistent) { return }
-            // Reset this first, so that a request during the write causes another write.
+            // Reset this first, so that a request during the write causes a further write.
             isWanted.store(false, ordering: .sequentiallyConsistent)
             write()
         }

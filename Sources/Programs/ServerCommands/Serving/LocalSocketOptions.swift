@@ -11,7 +11,7 @@ struct LocalSocketOptions: Sendable {
         case own = "self"
         case enrol
 
-        /// The option with the path of a socket that the server makes itself.
+        /// The option with the path of a socket that the server creates.
         var option: Option {
             switch self {
             case .pam: .pamSocket
@@ -20,7 +20,7 @@ struct LocalSocketOptions: Sendable {
             }
         }
 
-        /// The permission bits of a socket that the server makes.
+        /// The permission bits of a socket that the server creates.
         var mode: UInt32 { self == .pam ? 0o600 : 0o666 }
 
         /// The maximum number of open files for connections at a time.
@@ -64,7 +64,7 @@ struct LocalSocketOptions: Sendable {
     /// The maximum number of connections to all of them.
     var connections: Int { sockets.reduce(0) { $0 + $1.connections } }
 
-    /// What the log says about them when the server is up.
+    /// The log's facts about the sockets when the server is up.
     var facts: [(String, String)] {
         guard let realm, !sockets.isEmpty else { return [] }
         return [
@@ -72,7 +72,7 @@ struct LocalSocketOptions: Sendable {
         ]
     }
 
-    /// Takes over the sockets of the service manager, and makes the others.
+    /// Takes over the service manager's sockets, and creates the others.
     ///
     /// Call it once, before other threads create files.
     func open() throws -> [Socket: LocalEndpoint] {
@@ -100,7 +100,7 @@ struct LocalSocketOptions: Sendable {
 }
 
 extension Realm {
-    /// The realm that `--realm` names, or else this machine's own.
+    /// The realm of `--realm`, or else this machine's own.
     init(_ arguments: ServerArguments) throws {
         let named = try arguments.value(
             .realm,
@@ -111,13 +111,13 @@ extension Realm {
     }
 }
 
-/// Why a socket for programs on this machine cannot be used.
+/// The reason why a socket for programs on this machine cannot be used.
 enum LocalSocketFault: Equatable, Sendable {
     /// The service manager passes it already.
     case passed
     /// The service manager passes a socket whose name is unknown or occurs twice.
     case unknown
-    /// Other users could replace it.
+    /// Other users could replace the socket.
     case exposed
     case system(SystemCallFailure)
 }

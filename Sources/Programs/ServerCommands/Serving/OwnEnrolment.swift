@@ -5,15 +5,15 @@ import LocalSockets
 import Verification
 import WatchwordSystem
 
-/// What the program adds to enrolments by users of this machine: the check of the login password,
-/// notices, and the log.
+/// The parts of enrolments by users of this machine that the program adds: the check of the login
+/// password, notices, and the log.
 struct OwnEnrolment: Sendable {
-    /// The socket of the service manager's `watchword-presence`.
+    /// The socket on which the service manager starts `watchword-presence`.
     private let presenceSocket: String
-    /// The socket of what sends notices.
+    /// The socket of the program that sends notices.
     private let noticeSocket: String
 
-    /// How long the check of a password may take, with the user's answers.
+    /// The time limit for checking a password, including the user's answers.
     private static let timeout = Duration.seconds(90)
 
     init(_ arguments: ServerArguments) {
@@ -54,7 +54,7 @@ struct OwnEnrolment: Sendable {
         }
     }
 
-    /// Sends a notice, if the administrator has arranged for that.
+    /// Sends a notice if the administrator has configured notices.
     private func send(_ notice: ChangeNotice?, _ log: ServerLog) {
         guard let notice else {
             return log.say("notice-not-sent", [("cause", ServerMessages.noAddress)])
@@ -102,7 +102,7 @@ struct ChangeNotice: Sendable {
     /// Hands the message over to the program that listens at `path`.
     func send(to path: String) throws(SystemCallFailure) {
         let connection = try LocalSocket.connect(to: path)
-        // The kernel holds such a short message until it is read.
+        // The kernel holds such a short message until the program reads it.
         guard case .moved(text.utf8.count) = try connection.writeAvailable(Array(text.utf8).span)
         else { throw .connectionLost }
     }

@@ -98,7 +98,7 @@ struct PublicKeyOptions: Sendable {
                     algorithms: algorithms ?? [.es256, .rs256], trust: trust.trust),
                 origins: pageOrigins, authenticators: trust.names, floor: floor ?? .none)
         } catch {
-            // Each value has been checked.
+            // Each value has been checked already.
             throw UsageError.badValue("rp-id", expected: "host names in lower case")
         }
     }
@@ -200,12 +200,12 @@ struct AuthenticatorTrust {
     }
 }
 
-/// What is wrong with a file about trusted makers.
+/// The fault of a file about trusted makers.
 enum TrustFileError: Hashable, Sendable {
-    /// It has no certificate in PEM, or a malformed one.
+    /// The file has no certificate in PEM, or a malformed one.
     case noCertificates
-    /// It is not a JSON list.
+    /// The file is not a JSON list.
     case notAList
-    /// This element of the list, beginning with 1, is malformed or occurs twice.
+    /// This element of the list is malformed or occurs twice; the first element is 1.
     case element(Int)
 }

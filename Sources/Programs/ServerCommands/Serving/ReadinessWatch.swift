@@ -5,14 +5,14 @@ import WatchwordSystem
 /// Checks every few seconds whether the server is ready, and tells the service manager.
 ///
 /// Each check reads the store. A check that neither succeeds nor fails means that the server hangs:
-/// a service manager with a watchdog then restarts it. A failing one is no reason for a restart.
+/// a service manager with a watchdog then restarts it. A failing check is no reason for a restart.
 struct ReadinessWatch: Sendable {
     let service: Service
     let clock: ClockRequirement
     let notices: ServiceNotices
     let log: ServerLog
 
-    /// How often it checks, unless the watchdog needs to hear more often.
+    /// The interval between checks, unless the watchdog requires a shorter one.
     private static let interval = Duration.seconds(5)
 
     /// Checks until the task is cancelled; the first check also reports that the server has started.
@@ -45,10 +45,10 @@ struct ReadinessWatch: Sendable {
     }
 }
 
-/// Tells the service manager about the state of the server, if it wants to know.
+/// Tells the service manager about the state of the server, if the manager requests notices.
 final class ServiceNotices: Sendable {
     private let log: ServerLog
-    /// Whether a failure was logged; the next ones have the same cause.
+    /// Whether a failure was logged; later failures have the same cause.
     private let hasFailed = Atomic(false)
 
     init(log: ServerLog) { self.log = log }

@@ -6,7 +6,7 @@ import VerificationService
 import WatchwordSystem
 
 extension Serve {
-    /// Answers the programs of this machine; returns `nil` if there are no sockets for them.
+    /// Answers the programs of this machine; returns `nil` without sockets for them.
     ///
     /// - Parameter desk: takes over the connections of users who enrol.
     static func listen(
@@ -24,7 +24,7 @@ extension Serve {
                     service.noteClosed($0, on: socket.rawValue)
                 })
         }
-        // The kernel shows users of other namespaces by these IDs.
+        // For the kernel, these IDs stand for users of other namespaces.
         let strangers = UserDatabase.overflowUsers()
         add(.pam, for: logins(.pam, service)) { $0.user == 0 }
         add(.own, for: logins(.own, service)) { !strangers.contains($0.user) }
@@ -53,8 +53,7 @@ extension Serve {
 }
 
 extension ExchangeLimits {
-    /// The limits of a socket for logins; one user may have all connections if there is no other
-    /// limit.
+    /// The limits of a socket for logins; without other limits, one user may use all connections.
     fileprivate init(_ socket: LocalSocketOptions.Socket, perUser: Int?) {
         self.init(
             requestCount: LoginRequest.count, connections: socket.connections,

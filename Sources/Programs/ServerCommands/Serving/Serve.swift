@@ -12,9 +12,9 @@ import WatchwordSystem
 
 /// `serve`: runs the server until it receives a signal.
 enum Serve {
-    /// How long requests in progress may take after TERM.
+    /// The time limit for requests in progress after TERM.
     private static let grace = Duration.seconds(30)
-    /// How often expired data is deleted.
+    /// The interval at which expired data is deleted.
     private static let interval = Duration.seconds(60)
 
     /// Runs on the main thread, which then only waits for signals.
@@ -76,7 +76,7 @@ enum Serve {
             for listener in [main, operations] { _ = await listener.stop(grace: .zero) }
             throw error
         }
-        // The listener closes them when it stops.
+        // The listener closes these files when it stops.
         endpoints = [:]
         log.say(
             "listening",
@@ -170,7 +170,7 @@ enum Serve {
         log.say("stopping", [])
         let stopping = Stopping()
         Task.detached {
-            // At the same time, because a service manager does not wait for long.
+            // Stop the listeners concurrently, because a service manager does not wait for long.
             let areDone = await withTaskGroup(of: Bool.self) { group in
                 if let local { group.addTask { await local.stop(grace: grace) } }
                 if let desk { group.addTask { await desk.stop(grace: grace) } }
@@ -206,7 +206,8 @@ enum Serve {
             say: { event, facts in log.say(event, facts) }, realm: settings.sockets.realm)
         var problem: String?
         while true {
-            // Also run at startup: a server may be restarted before the interval ends.
+            // This also runs at startup, because a server may be restarted before the interval
+            // ends.
             await housekeeping.tidy()
             await writeDenials(context, log, atEnd: false)
             service.logCountedRefusals()
@@ -242,7 +243,8 @@ enum Serve {
         return keeper
     }
 
-    /// Logs why the server is not ready and what to do, or that it is ready again.
+    /// Logs the reason and the remedy if the server is not ready, or that the server is ready
+    /// again.
     private static func note(_ failure: ReadinessFailure?, in log: ServerLog) {
         guard let failure else { return log.say("ready-again", []) }
         log.say(
@@ -260,7 +262,7 @@ private final class Stopping: Sendable {
 
 /// Writes JSON lines to standard error.
 ///
-/// Requests never wait for the reader of the log.
+/// Requests never wait for the process that reads the log.
 final class ServerLog: Sendable {
     /// The lines waiting to be written.
     private final class Lines: Sendable {
@@ -287,7 +289,7 @@ final class ServerLog: Sendable {
     private let wakenings: AsyncStream<Void>.Continuation
     private let writer: Task<Void, Never>
 
-    /// The maximum number of waiting lines; if nobody reads them, later ones are lost.
+    /// The maximum number of waiting lines; if no process reads them, later lines are lost.
     private static let capacity = 10_000
 
     init() {

@@ -13,7 +13,7 @@ struct ServingSettings: Sendable {
     let policy: Policy
     let settings: ServiceSettings
     let sockets: LocalSocketOptions
-    /// How long events are kept, in milliseconds; `nil` keeps them forever.
+    /// The time for which events are kept, in milliseconds; `nil` keeps them forever.
     let eventLifetime: Int64?
 
     init(_ arguments: ServerArguments, now: Int64) throws {
@@ -86,7 +86,8 @@ struct ServingSettings: Sendable {
         }
     }
 
-    /// How many days events are kept by default: one year, and some time to investigate.
+    /// The default number of days for which events are kept: one year, and some time to
+    /// investigate.
     static let standardEventDays: Int64 = 400
 
     private static func eventLifetime(
@@ -178,7 +179,7 @@ struct ServingSettings: Sendable {
 }
 
 extension ClockKeeper {
-    /// The keeper that an option or the system implies.
+    /// Whether the kernel, the host or the administrator vouches for the clock.
     init(_ arguments: ServerArguments) {
         if arguments.has(.noClockCheck) || arguments.has(.testClock) {
             self = .administrator
@@ -201,15 +202,15 @@ struct ConnectionLimit: Sendable {
     static let most = ListenerLimits().connections
     /// With fewer connections, the server does not start.
     static let fewest = 64
-    /// Health and metrics have few clients.
+    /// Few clients request health and metrics.
     static let operations = 64
-    /// Other open files: the database, the log, and the event queues of libmicrohttpd's threads,
-    /// including those of replaced certificates.
+    /// The number of other open files: the database, the log, and the event queues of
+    /// libmicrohttpd's threads, including the threads for replaced certificates.
     private static let reserve = 192
 
     /// The limit on open files.
     let files: Int
-    /// The files that are not connections of the service.
+    /// The files other than connections of the service.
     private let others: Int
 
     /// Raises the limit on open files as far as needed and permitted.
@@ -227,7 +228,7 @@ struct ConnectionLimit: Sendable {
     /// The maximum number of connections of the service.
     var service: Int { min(Self.most, files - others) }
 
-    /// Whether the service gets fewer connections than usual.
+    /// Whether the service gets fewer connections than normal.
     var isShort: Bool { service < Self.most }
 }
 

@@ -5,10 +5,10 @@ import VerificationService
 import WatchwordCryptography
 import WatchwordSystem
 
-/// The time of a server for an application's tests, which write it to a file: seconds since 1970.
+/// The time of a server for an application's tests, which write the seconds since 1970 to a file.
 ///
-/// With a clock that somebody can set, spent codes could be presented again. The keys and the store
-/// of such a server are therefore in memory and end with it.
+/// If the clock can be set, spent codes can be presented again. The keys and the store of such a
+/// server are therefore in memory and end with it.
 final class TestClock: Sendable {
     /// The clock of this process; `nil` for the system's.
     static var current: TestClock? { installed.withLock { $0 } }
@@ -27,7 +27,7 @@ final class TestClock: Sendable {
 
     /// Makes the file of `--test-clock` the clock of this process.
     ///
-    /// - Returns: whether the option was given.
+    /// - Returns: `true` if the option was given.
     static func install(_ arguments: ServerArguments) throws -> Bool {
         guard let path = arguments[.testClock] else { return false }
         try arguments.forbid(.testClock, .store)
@@ -40,7 +40,7 @@ final class TestClock: Sendable {
         return true
     }
 
-    /// The time in the file; the last valid one while somebody is writing to it.
+    /// The time in the file; while a test is writing to it, the last valid time.
     var now: UnixTime {
         let bytes = ifPossible(try InputBytes.of(path, limit: 32))
         return last.withLock { last in
@@ -61,7 +61,7 @@ final class TestClock: Sendable {
 extension ServerContext {
     /// A context whose keys and store are in memory, with a client for the tests.
     ///
-    /// - Returns: also the client's API key, which has all scopes.
+    /// - Returns: the context, and the client's API key, which has all scopes.
     static func inMemory(
         _ places: ServerPaths, policy: Policy
     ) throws -> (context: ServerContext, key: SecretBytes) {

@@ -4,8 +4,8 @@ import WatchwordSystem
 
 /// The recorded ends of the event chains of this machine's servers, outside their database.
 ///
-/// They reveal that a database was rolled back to an earlier state. All servers of one machine
-/// share the file.
+/// With them, the server detects that a database was rolled back to an earlier state. All servers
+/// of one machine share the file.
 struct CheckpointFile: Sendable {
     let path: String
 
@@ -25,7 +25,7 @@ struct CheckpointFile: Sendable {
         return ends
     }
 
-    /// Records `ends`, and keeps the ends of other chains; for each chain, the later end wins.
+    /// Records `ends`, and keeps the ends of other chains; for each chain, the later end is kept.
     func keep(_ ends: [AcknowledgedCheckpoint]) throws {
         guard !ends.isEmpty else { return }
         try change { kept in
@@ -70,9 +70,9 @@ struct CheckpointFile: Sendable {
         }
     }
 
-    /// Replaces a file.
+    /// Replaces a file, which must have the expected beginning.
     ///
-    /// - Parameter beginning: that of every such file.
+    /// - Parameter beginning: the first bytes of every such file.
     static func replace(_ path: String, with text: String, beginning: String) throws {
         let (folderPath, name) = OutputFile.split(path)
         let folder = try naming(Folder(opening: folderPath)) { .endsFile(path, .system($0)) }
@@ -93,13 +93,13 @@ extension AcknowledgedCheckpoint {
 }
 
 extension CheckpointFile {
-    /// Why the recorded ends cannot be read or written.
+    /// The reason why the recorded ends cannot be read or written.
     enum Fault: Hashable, Sendable {
         case unreadable(FileError)
         /// The file was not written by this program.
         case malformed
         case system(SystemCallFailure)
-        /// Another process is writing it.
+        /// A different process is writing the file.
         case busy
 
         /// The fault of a file that could not be locked or replaced.

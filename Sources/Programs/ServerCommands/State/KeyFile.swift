@@ -21,7 +21,7 @@ final class KeyFile: Sendable {
         known = Mutex(Known(ring: ring, stamp: stamp))
     }
 
-    /// Keys that are in no file.
+    /// Creates a key file in memory, for keys that are in no file.
     init(inMemory ring: KeyRing) {
         path = ""
         isPassed = false
@@ -53,7 +53,7 @@ final class KeyFile: Sendable {
 
     private static func open(_ places: ServerPaths) throws -> KeyFile {
         let (path, isPassed) = (places.keyFile, places.keysArePassed)
-        // Take the stamp first: if the file is replaced in between, it will be read again.
+        // Get the stamp first: if the file is replaced before it is read, it will be read again.
         guard let stamp = FileStamp(of: path) else {
             throw ServerFailure.keyFile(path, .content(.keyRing(.unreadable(.missing))))
         }
@@ -91,7 +91,7 @@ final class KeyFile: Sendable {
     @discardableResult func change(
         _ change: (KeyRing) throws(VerifierError) -> KeyRing
     ) throws -> KeyRing {
-        // The server would not notice a change of the file that it got a copy of.
+        // The server has only a copy of the file, and would not notice a change.
         guard !isPassed, path != SystemInstallation.keyFile else {
             throw ServerFailure.keyFile(path, .copied)
         }
@@ -100,10 +100,10 @@ final class KeyFile: Sendable {
 }
 
 extension KeyFile {
-    /// Why the key file cannot be used.
+    /// The reason why the key file cannot be used.
     enum Fault: Equatable, Sendable {
         case content(VerifierError)
-        /// The service manager passes copies of it to the server.
+        /// The service manager passes copies of the file to the server.
         case copied
     }
 }
@@ -117,7 +117,7 @@ extension KeyFile {
 final class RegisteredKeys: Sendable {
     private struct State {
         var ring: KeyRing
-        /// The keys in the last database query, kept so that the query is not repeated for each
+        /// The keys in the last database query, stored so that the query is not repeated for each
         /// decision.
         var asked: [KeyID]
         /// After a failed query, the database is not queried again before this time.
@@ -150,7 +150,8 @@ final class RegisteredKeys: Sendable {
         let ids = ring.versions.map(\.id)
         return state.withLock { state in
             let isNew = ids.contains { !state.asked.contains($0) }
-            // All keys are registered already: keys were retired, or another key became current.
+            // All keys are registered already: keys were retired, or a different key became
+            // current.
             guard isNew else {
                 if ids.allSatisfy({ id in state.ring.versions.contains { $0.id == id } }) {
                     state.ring = ring

@@ -15,12 +15,14 @@ struct ServerPaths: Sendable {
     /// The file for the ends of the event chains of a PostgreSQL database.
     let endsFile: String
 
-    /// Takes the locations from the arguments; the default is `$XDG_STATE_HOME/watchword`, and on an
-    /// installed server what ``SystemInstallation`` names.
+    /// Takes the locations from the arguments.
+    ///
+    /// The default is `$XDG_STATE_HOME/watchword`; for an installed server, it is the locations in
+    /// ``SystemInstallation``.
     init(_ arguments: ServerArguments) throws {
         let named = try arguments.value(
             .store, expected: "sqlite:PATH or postgresql://…", DatabaseURL.init)
-        // Every user of the machine can read the arguments of a process.
+        // All users of the machine can read the arguments of a process.
         if case .postgreSQL(let address)? = named, address.containsPassword,
             arguments.given(.store) != nil
         {
@@ -41,7 +43,7 @@ struct ServerPaths: Sendable {
         keysArePassed = passed != nil
         let own = SystemInstallation.isMeant ? SystemInstallation.keyFile : folder + "/keys"
         keyFile = passed ?? own
-        // The server cannot write beside keys that belong to root.
+        // The server cannot write into a folder of root, in which the keys may be.
         endsFile = folder + "/keys.ends"
     }
 
@@ -61,7 +63,7 @@ struct ServerPaths: Sendable {
         }
     }
 
-    /// When the last backup was complete; 1970 if there was none, `nil` if that is unknown.
+    /// The time of the last complete backup; 1970 if there was none, `nil` if unknown.
     var lastBackup: UnixTime? {
         let recorded = FileStamp(of: backupRecord)?.writtenAt ?? (database.isFile ? 0 : nil)
         return recorded.map { UnixTime(seconds: $0) }
@@ -126,7 +128,7 @@ enum DatabaseURL: Sendable {
     }
 }
 
-/// Reads a file that an option names.
+/// Reads a file that an option specifies.
 enum InputBytes {
     /// The bytes of the file or pipe at `path`, at most `limit`.
     static func of(_ path: String, limit: Int) throws -> SecretBytes {
@@ -170,7 +172,7 @@ protocol ServedDatabase: VerificationStore {
 
     /// Registers the keys under their numbers.
     ///
-    /// - Returns: the numbers under which other machines have different keys.
+    /// - Returns: the numbers under which other machines have registered different keys.
     func claim(_ keys: KeyRing, _ places: ServerPaths) throws -> Set<KeyID>
 }
 
@@ -181,8 +183,8 @@ extension SQLiteVerificationStore: ServedDatabase {
 
     /// Does nothing: a file does not lose confirmed events by itself.
     ///
-    /// An older file can replace it only while the server is stopped, and the server records the
-    /// end when it stops.
+    /// An older file can replace the database only while the server is stopped, and the server
+    /// records the end when it stops.
     func onCheckpointChange(by events: Int, _ tell: @escaping @Sendable () -> Void) {}
 
     /// A failing checkpoint.

@@ -6,7 +6,7 @@ import WatchwordSystem
 /// Only lines that systemd reads in the same way are accepted (`EnvironmentFile=` in
 /// systemd.exec(5)): no backslash, no single quote, and double quotes only around a whole value.
 struct SettingsFile {
-    /// What a line contains.
+    /// The content of a line.
     private enum Line {
         /// A comment, or nothing.
         case comment
@@ -46,7 +46,7 @@ struct SettingsFile {
         self.lines = lines
     }
 
-    /// The settings; of several with the same name, the last one counts.
+    /// The settings; if several have the same name, the last one counts.
     var settings: [(name: String, value: String)] {
         var settings: [(name: String, value: String)] = []
         for case .setting(let name, let value)? in lines.map(Self.line) {
@@ -56,14 +56,14 @@ struct SettingsFile {
         return settings
     }
 
-    /// Whether a setting can have this value.
+    /// Whether a line can hold this value.
     static func canHold(_ value: String) -> Bool {
         guard case .setting(_, let read)? = line("NAME=" + value) else { return false }
         return read == value
     }
 
-    /// Changes a setting, which can have this value: in its own line or, if it has none, below the
-    /// comment `#NAME=…`, or at the end.
+    /// Changes a setting to a value that a line can hold: in its own line or, without one, below
+    /// the comment `#NAME=…`, or at the end.
     mutating func set(_ name: String, to value: String) {
         let line = "\(name)=\(value)"
         let own = lines.lastIndex { line in
@@ -93,7 +93,7 @@ struct SettingsFile {
         guard !text.utf8.contains(where: { $0 < 0x20 && $0 != tab }) else { return nil }
         let text = trimmed(text.utf8[...])
         guard let first = text.first, !Array("#;".utf8).contains(first) else {
-            // Some versions of systemd continue a comment in the next line.
+            // Some versions of systemd continue a comment on the next line.
             return text.last == UInt8(ascii: "\\") ? nil : .comment
         }
         guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else { return nil }
@@ -129,10 +129,10 @@ struct SettingsFile {
 }
 
 extension SettingsFile {
-    /// Why the file cannot be used.
+    /// The reason why the file cannot be used.
     enum Fault: Hashable, Sendable {
         case notUTF8
-        /// This line, beginning with 1, is malformed.
+        /// This line is malformed; the first line is 1.
         case malformed(line: Int)
         case notReplaced(FileError)
     }

@@ -59,7 +59,7 @@ enum AuditVerifyCommand {
 
 /// The checkpoints in the output of an earlier `audit verify`.
 private enum Checkpoints {
-    /// Far more than an audit prints.
+    /// Far more than the output of an audit.
     private static let limit = 1 << 20
 
     /// Reads the lines that are checkpoints, and skips the others.
@@ -86,7 +86,7 @@ enum AuditEndedCommand {
     /// Enough for two million ids, more than are revoked between two backups.
     private static let limit = 64 << 20
 
-    /// The ids in the file that `--ended` names; `nil` without the option.
+    /// The ids in the file of `--ended`; `nil` without the option.
     static func named(
         by arguments: ServerArguments
     ) throws -> Set<CredentialID>? {
@@ -110,10 +110,10 @@ enum AuditEndedCommand {
         return found
     }
 
-    /// Prints the credentials that ended.
+    /// Prints the ids of the ended credentials.
     static func write(_ session: ServerSession) throws -> ExitCode {
         let places = try ServerPaths(session.arguments)
-        // A lost file may lie where only root can read it.
+        // A file from a lost database may be in a folder that only root can read.
         if session.arguments.given(.store) == nil || !places.database.isFile {
             try SystemInstallation.becomeServer()
         }

@@ -4,9 +4,9 @@ import WatchwordSystem
 
 /// `audit follow`: passes each event on once, as it happens.
 ///
-/// It does not survive a failure, because the next run continues behind the last event.
+/// The command ends at a failure, because the next run continues after the last event.
 enum AuditFollowCommand {
-    /// How often the database is asked for new events.
+    /// The interval between queries for new events.
     private static let interval = Duration.seconds(1)
     /// The number of events after which the place is recorded.
     private static let batch = 500
@@ -14,14 +14,14 @@ enum AuditFollowCommand {
 
     /// Runs on the main thread, so that signals wait until a batch is complete.
     ///
-    /// It never gives up the thread, on which Swift would then unblock the signals.
+    /// The function never suspends, because Swift would then unblock the signals on this thread.
     @MainActor static func run(_ session: ServerSession) throws -> ExitCode {
         let arguments = session.arguments
         try arguments.forbid(.journal, .output)
         let signals = try SignalQueue([.terminate, .interrupt, .hangUp])
         let context = try ServerContext.open(ServerPaths(arguments), making: false)
         defer { context.close() }
-        // Only now, because root has become the server's user, to whom these files belong.
+        // Open the files only here, because root has become the server's user, who owns them.
         let record = try PositionFile(session.operand)
         let file = try arguments[.output].map(EventFile.init)
         let sink: EventSink =
@@ -51,7 +51,8 @@ enum AuditFollowCommand {
             }
             var last: ChainedEvent?
             let passing = Result { try sink.pass(events, noting: &last) }
-            // Also after a failure: the next run must not pass these events on again.
+            // Record the position after a failure, too: the next run must not pass these events on
+            // again.
             if let last {
                 try record.keep(PositionFile.Place(last))
                 position = last.position
@@ -65,7 +66,8 @@ enum AuditFollowCommand {
         }
     }
 
-    /// Requires that an event that was passed on can be the one at its position in this database.
+    /// Requires that the event that was last passed on matches the event at its position in this
+    /// database.
     private static func check(
         _ position: UInt64, of path: String, in verifier: Verifier,
         _ matches: (ChainedEvent) -> Bool
@@ -75,7 +77,7 @@ enum AuditFollowCommand {
         let next = try waitForTask {
             try await verifier.events(after: position - 1, limit: 1).first
         }
-        // The event itself may have been deleted since.
+        // The event itself may have been deleted in the meantime.
         guard let next, next.position == position else { return }
         guard matches(next) else { throw ServerFailure.otherEvents(path) }
     }

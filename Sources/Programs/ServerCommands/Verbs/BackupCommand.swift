@@ -47,7 +47,7 @@ enum BackupCommand {
             SQLiteVerificationStore.restore(
                 from: copy, to: path, key: keys.ring().auditKey, options)
         ) { error in
-            // This error concerns the database, not the copy.
+            // This error concerns the database instead of the copy.
             .database(error == .exists ? places.database : .sqlite(path: copy), error)
         }
         try print(report, session)
@@ -68,7 +68,7 @@ enum BackupCommand {
         return .done
     }
 
-    /// Makes a PostgreSQL database that was rolled back to an earlier state usable again.
+    /// Makes a PostgreSQL database usable again after it was rolled back to an earlier state.
     private static func settle(
         _ address: PostgreSQLAddress, _ places: ServerPaths, _ session: ServerSession
     ) throws -> ExitCode {
@@ -92,13 +92,14 @@ enum BackupCommand {
         return .done
     }
 
-    /// The keys, and what the options decide about a restore.
+    /// The keys, and the restore options from the arguments.
     private static func decide(
         _ places: ServerPaths, _ session: ServerSession
     ) throws -> (keys: KeyFile, options: RestoreOptions) {
         let arguments = session.arguments
         let clock = try RestoreClock(arguments)
-        // This file may be root's, so it is read before root becomes the server's user.
+        // Only root may be able to read this file, so it is read before root becomes the server's
+        // user.
         let ended = try AuditEndedCommand.named(by: arguments)
         return (
             try KeyFile.opening(places, making: false),
@@ -114,7 +115,7 @@ enum BackupCommand {
                 + "API keys revoked: \(report.clientsRevoked).")
     }
 
-    /// Whether revoked credentials may be valid again.
+    /// Whether credentials that were revoked may be valid again.
     private static func needsWarning(_ report: RestoreReport, _ session: ServerSession) -> Bool {
         report.kept > 0 && !session.arguments.has(.ended)
     }
@@ -160,7 +161,6 @@ struct RestoreClock {
 }
 
 extension ClockState {
-    /// The current state according to the kernel.
     @Sendable static func current() -> ClockState {
         switch SystemClock.isSynchronized() {
         case true?: .synchronized(maximumError: SystemClock.maximumError() ?? .max)

@@ -17,7 +17,7 @@ enum ClientCommand {
 
     /// Adds a client and prints its API key.
     ///
-    /// - Returns: `false` if another client has the name.
+    /// - Returns: `false` if a different client has the name.
     static func add(
         _ client: NewClient, _ context: ServerContext, _ session: ServerSession
     ) async throws -> Bool {
@@ -111,14 +111,13 @@ enum ClientCommand {
     }
 }
 
-/// A client that is to be added.
 struct NewClient {
     let name: String
     let scopes: [Scope]
     /// The only subjects that it may use; `nil` for all.
     let subjects: SubjectPrefix?
 
-    /// Reads the options about it.
+    /// Reads the options for a client.
     ///
     /// - Parameter standard: the scopes without `--scope`; empty if the option is required.
     init(

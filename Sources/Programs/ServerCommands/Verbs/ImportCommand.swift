@@ -7,7 +7,6 @@ import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
 
-/// `import`.
 enum ImportCommand {
     static func run(_ session: ServerSession) async throws -> ExitCode {
         let arguments = session.arguments
@@ -41,7 +40,6 @@ struct RowReport {
 
     private var isRehearsal: Bool { session.arguments.has(.dryRun) }
 
-    /// Prints the result of a row.
     func print(_ row: ImportRow, _ result: ImportRow.Result) throws {
         if session.wantsJSON {
             try session.printer.line(.object(facts(row, result)))
@@ -53,7 +51,7 @@ struct RowReport {
         }
     }
 
-    /// Prints that a file of the system could not be read.
+    /// Prints the reason why a file of the system could not be read.
     func print(_ unread: UnreadFile) throws {
         if session.wantsJSON {
             try session.printer.line(
@@ -118,7 +116,7 @@ struct RowReport {
         if !row.subject.isEmpty { facts.append(("subject", .text(row.subject))) }
         switch result {
         case .imported(let id):
-            // A rehearsal's id is not the one that the credential will have.
+            // The id in a dry run differs from the id of the later credential.
             if !isRehearsal { facts.append(("credential", .text(id.text))) }
             if row.hasShortKey { facts.append(("short_key", .flag(true))) }
         case .present(let id): facts.append(("credential", .text(id.text)))
@@ -132,30 +130,28 @@ struct RowReport {
     }
 }
 
-/// A row of another server's file, checked for the import.
+/// A row of a different server's file, checked for the import.
 struct ImportRow: Sendable {
     /// The file, if several are imported at once.
     var file: String?
-    /// Counted from one.
+    /// The row's number; the first row is 1.
     let number: Int
     /// The subject, which is the user's name or made from it; empty if the row names no user.
     let subject: String
     var content: Content
 
-    /// What is imported.
     enum Content: Sendable {
         case key(OneTimePasswordImport, Subject)
         case refused(Refusal)
     }
 
-    /// The result of importing the row.
     enum Result: Sendable {
         case imported(CredentialID)
         case present(CredentialID)
         case refused(Refusal)
     }
 
-    /// Why a row is refused; the raw value is its name in JSON.
+    /// The reason why a row is refused; the raw value is its name in JSON.
     enum Refusal: String, CaseIterable {
         case noKey = "no-key"
         case badKey = "bad-key"
@@ -180,7 +176,7 @@ struct ImportRow: Sendable {
         if case .key(let given, _) = content { given.hasShortKey } else { false }
     }
 
-    /// Whether the results depend on which of the two rows is imported first.
+    /// Whether the results of the two rows depend on their order.
     func competes(with other: ImportRow) -> Bool {
         guard case .key(let given, let subject) = content,
             case .key(let otherGiven, let otherSubject) = other.content
@@ -252,7 +248,7 @@ extension ImportRow.Result {
             case .refused(.keyInUse): .refused(.keyInUse)
             case .refused(.tooMany): .refused(.tooManyCredentials)
             case .refused(.usedInFuture): .refused(.usedInFuture)
-            // An import has no audience, and replaces nothing.
+            // An import has no audience, and replaces no credential.
             case .refused(.unknownClient), .refused(.unknownCredential),
                 .refused(.pendingCredential), .refused(.foreignCredential):
                 .refused(.malformed)

@@ -33,8 +33,8 @@ enum InitCommand {
     private static func writeSettings(_ arguments: ServerArguments) throws -> String? {
         let given = arguments.given.filter { ServerVerb.serving.contains($0.option) }
         guard let path = SystemInstallation.settings(for: arguments) else {
-            // Each command takes the places of the database and the keys, but `serve` alone cannot
-            // know the other settings.
+            // Each command accepts the locations of the database and the keys, but without a
+            // settings file, the other options would be lost.
             if let lost = given.first(where: { ![.store, .keys].contains($0.option) }) {
                 throw UsageError.needs(lost.option.name, with: Option.settings.name)
             }
@@ -50,7 +50,8 @@ enum InitCommand {
         return path
     }
 
-    /// Checks that a service can use this value: it does not run in the folder of this command.
+    /// Checks that a service can use this value, because it runs in a different folder than this
+    /// command.
     private static func check(_ given: GivenOption) throws(UsageError) {
         let isAbsolute =
             switch given.option {
@@ -67,7 +68,7 @@ enum InitCommand {
         }
     }
 
-    /// Prints where everything is, and what to do next.
+    /// Prints the locations of the files, and the next steps.
     private static func report(
         _ places: ServerPaths, _ settings: String?, _ session: ServerSession
     ) throws {
@@ -81,7 +82,7 @@ enum InitCommand {
                 ]))
             return
         }
-        // The API key is the only data.
+        // The API key is the only line on standard output.
         try session.printer.flush()
         session.printer.note("Keys: \(places.keyFile)".visibleOnTerminal)
         session.printer.note("Database: \(places.database.shown)".visibleOnTerminal)
@@ -93,11 +94,10 @@ enum InitCommand {
     }
 }
 
-// The questions.
 extension InitCommand {
     /// The maximum length of an answer: the kernel's limit for a line.
     private static let limit = 4_096
-    /// How often a question is asked.
+    /// The maximum number of times that a question is asked.
     private static let attempts = 3
 
     private static func asksQuestions(_ session: ServerSession) -> Bool {

@@ -4,17 +4,17 @@ import Verification
 struct KeyImporter {
     let verifier: Verifier
     let origin: Origin
-    /// Whether to change nothing, and to tell what would happen.
+    /// Whether to report the results without changing anything.
     let isRehearsal: Bool
 
-    /// The number of rows that are imported at once, so that the store writes their commits to the
-    /// disk together.
+    /// The number of rows that are imported at once, so that the store writes their commits to disk
+    /// together.
     private static let batchSize = 64
 
     /// Imports the rows in batches.
     ///
-    /// - Parameter finished: called with the result of each row, in their order; if a row of a batch
-    ///   causes an error, also with those of the other rows that were imported.
+    /// - Parameter finished: called with the result of each row, in their order; if a row causes an
+    ///   error, also with the results of the rows in the same batch that were imported.
     func run(
         _ rows: [ImportRow], _ finished: (ImportRow, ImportRow.Result) throws -> Void
     ) async throws -> [ImportRow.Result] {
@@ -40,7 +40,7 @@ struct KeyImporter {
         return results
     }
 
-    /// Imports the rows at once; a row waits only for earlier ones that compete with it.
+    /// Imports the rows concurrently; a row waits only for earlier rows that compete with it.
     private func importTogether(
         _ rows: ArraySlice<ImportRow>
     ) async -> [Result<ImportRow.Result, any Error>] {

@@ -67,7 +67,8 @@ enum KeysCommand {
         }
     }
 
-    /// The kind's name; “key” is the number of the server's own key.
+    /// The name of the kind; “key” would be ambiguous, because it is the number of the server's own
+    /// key.
     private static func label(_ kind: CredentialKind) -> String {
         kind == .key ? "device_key" : kind.rawValue
     }
@@ -120,7 +121,7 @@ enum KeysCommand {
         return .done
     }
 
-    /// Adds a new key to the file, unless it already has one that nothing uses yet.
+    /// Adds a new key to the file, unless the file already has an unused new key.
     ///
     /// - Returns: whether a key was added.
     private static func stage(

@@ -5,8 +5,8 @@ import Verification
 import WatchwordCryptography
 import WatchwordSystem
 
-/// `import --pam`: imports the keys of all users of this system whom the PAM modules of
-/// google-authenticator and oath-toolkit know.
+/// `import --pam`: imports the keys of all users of this system for whom the PAM modules of
+/// google-authenticator and oath-toolkit have keys.
 enum PAMImport {
     static func run(_ session: ServerSession) async throws -> ExitCode {
         let arguments = session.arguments
@@ -40,7 +40,7 @@ enum PAMImport {
     }
 
     /// Refuses the rows that would add to a user's second factors and that any program of the user
-    /// could have written: that needs a code (N-33).
+    /// could have written: such an addition needs a code (N-33).
     private static func withoutAdditions(
         _ rows: [ImportRow], _ verifier: Verifier
     ) async throws -> [ImportRow] {
@@ -59,10 +59,10 @@ enum PAMImport {
     }
 }
 
-/// A file that exists, but was not read.
+/// A file that exists but was not read.
 struct UnreadFile: Hashable, Sendable {
     let path: String
-    /// The file and the reason.
+    /// The message, with the path and the reason.
     let sentence: String
 }
 
@@ -75,21 +75,21 @@ struct PAMFiles: Sendable {
     /// The number of files that exist.
     private(set) var count = 0
 
-    /// Where google-authenticator keeps a user's key, in the user's home folder.
+    /// The path of a user's google-authenticator key in the home folder.
     private static let nameInHome = ".google_authenticator"
-    /// Where oath-toolkit keeps the keys of all users.
+    /// The path of oath-toolkit's file with the keys of all users.
     static let usersFile = "/etc/users.oath"
     /// The largest file of one user, in bytes, which is also the module's limit.
     private static let largestUserFile = 64 << 10
     /// The largest file of all users, in bytes.
     private static let largestUsersFile = 64 << 20
-    /// How long opening and reading a file may take.
+    /// The time limit for opening and reading a file.
     private static let timeout = Duration.seconds(20)
 
     /// Reads the files of these users, each with its owner's rights, and the file of all users.
     ///
-    /// What a file in a home folder contains is its user's business, so it is only a key of that
-    /// user, whatever it says.
+    /// A user can write anything to a file in the home folder, so the file can only contain a key
+    /// for that user.
     init(of accounts: [UserAccount], realm: Realm, allowsShortKeys: Bool) throws {
         for account in accounts {
             try read(
@@ -125,8 +125,8 @@ struct PAMFiles: Sendable {
                 return row
             }
         } catch let failure as ServerFailure {
-            // The thread that waits for the file would keep the process from giving up root's
-            // rights.
+            // The thread that still waits for the file would prevent the process from giving up
+            // root's rights.
             if case .slowFile = failure { throw failure }
             unread.append(
                 UnreadFile(path: path, sentence: ServerMessages.sentence(for: failure)))

@@ -3,7 +3,7 @@ import Exports
 import LocalSockets
 import WatchwordCryptography
 
-/// Another server's file of keys, read in the confined reader.
+/// A different server's file of keys, read in the confined reader.
 struct ServerExport: Sendable {
     /// The name in messages.
     let name: String
@@ -60,7 +60,7 @@ struct ServerExport: Sendable {
         of user: String?, in realm: Realm?, allowsShortKeys: Bool
     ) throws -> [ImportRow] {
         if user == nil, export.format == .googlePAM { throw ServerFailure.needsSubject(name) }
-        // One user's name for several rows would give that user the keys of all of them.
+        // With one user's name, that user would get the keys of all rows.
         if user != nil, export.entries.count > 1 { throw ServerFailure.severalSubjects(name) }
         let refused = Set(export.refusals.map(\.row))
         var rows = export.refusals.map { ImportRow($0.row, refusedFor: $0.reason) }

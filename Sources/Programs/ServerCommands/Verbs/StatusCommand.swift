@@ -5,7 +5,7 @@ import VerificationService
 import WatchwordCoding
 import WatchwordSystem
 
-/// `status`: says in one line whether the server is ready, and if not, why not.
+/// `status`: prints one line: the server is ready, or the reason why not.
 enum StatusCommand {
     static func run(_ session: ServerSession) throws -> ExitCode {
         let address = try ServingSettings.operations(session.arguments)
@@ -32,9 +32,9 @@ enum StatusCommand {
         }
     }
 
-    /// What would keep a server from becoming ready; `nil` if nothing was found.
+    /// The problem that would prevent a server from becoming ready; `nil` if none was found.
     private static func obstacle(_ arguments: ServerArguments) -> String? {
-        // The files of an installed server are not readable by others.
+        // Only root can read the files of an installed server.
         guard SystemInstallation.isMeant || !SystemInstallation.isMeantForRoot else {
             return ServerMessages.statusNeedsRoot
         }
@@ -60,16 +60,18 @@ enum StatusCommand {
 enum ServerStatus: Hashable {
     case ready
     case notReady(cause: String, advice: String)
-    /// Nobody listens; what would keep a server from becoming ready, if anything was found.
+    /// No process listens; the associated value is the problem that would prevent a server from
+    /// becoming ready, if one was found.
     case stopped(String?)
-    /// Something listens, but does not answer as a server does.
+    /// A process listens, but does not answer as a server does.
     case unclear
 
-    /// A server answers within some seconds, even if its database does not.
+    /// A server answers within a few seconds, even if its database does not.
     private static let timeout = Duration.seconds(15)
     private static let limit = 4_096
 
-    /// Asks the server that listens at `address` for health checks; `nil` if nobody listens there.
+    /// Asks the server that listens at `address` for health checks; `nil` if no process listens
+    /// there.
     ///
     /// A connection to 0.0.0.0 or :: leads to this machine.
     static func asking(_ address: ListenAddress) throws -> ServerStatus? {
@@ -89,7 +91,7 @@ enum ServerStatus: Hashable {
         case .unreachable(let failure) where failure.isNobodyListening: return nil
         case .unreachable(let failure): throw failure
         case .failed(let failure): throw failure
-        // An address is given, and every address is allowed.
+        // These cases cannot occur, because the host is an address and every address is allowed.
         case .unknownHost: return .unclear
         case .notLoopback: return .unclear
         case .timedOut: return .unclear

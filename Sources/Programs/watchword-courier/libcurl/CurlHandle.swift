@@ -4,14 +4,14 @@ internal import WatchwordSystem
 
 /// Sends one request over an existing connection (libcurl).
 ///
-/// It does not look up hosts, open connections or open files, so that it works in a confined
-/// process; see ``ProcessConfinement/Confinement``. It does not follow redirects, ignores proxy
-/// settings in the environment, and stores nothing (cookies, passwords, sessions).
+/// The handle does not look up hosts, open connections or open files, so that it works in a
+/// confined process; see ``ProcessConfinement/Confinement``. It does not follow redirects, ignores
+/// proxy settings in the environment, and stores nothing (cookies, passwords, sessions).
 @safe struct CurlHandle: ~Copyable {
     private let multi: UnsafeMutableRawPointer
     private let easy: UnsafeMutableRawPointer
 
-    /// Loads what libcurl and its TLS library need from the system; must be called before
+    /// Loads the system files that libcurl and its TLS library need; must be called before
     /// confinement.
     init() throws(HTTPHelperFailure) {
         let started = curl_global_init(curl_global_everything)
@@ -34,7 +34,7 @@ internal import WatchwordSystem
     /// Sends `request` over `connection`, which must be connected to the request's host, and waits
     /// for the response.
     ///
-    /// `connection` stays open, but cannot be used for another request.
+    /// `connection` stays open, but cannot be used for a second request.
     ///
     /// - Parameter authorities: the trusted certificates, in PEM.
     consuming func send(
@@ -47,7 +47,7 @@ internal import WatchwordSystem
         // Send the body at once, without waiting for "100 Continue".
         try lines.append("Expect:")
         let places = HeaderLines()
-        // libcurl does not look up a host for which it has an address. The address is never used:
+        // libcurl does not look up a host for which it has an address. The address is never used;
         // see `Receiver.provideSocket`.
         try places.append("\(request.server.bracketedHost):\(request.server.port):127.0.0.1")
         // libcurl keeps pointers to all three.
@@ -181,17 +181,15 @@ extension CurlHandle {
 
 /// One request to one server.
 ///
-/// The strings must be valid in a URL or in a header field, respectively; they are not checked
-/// here.
+/// The strings must be valid in a URL or in a header field, respectively; this type does not check
+/// them.
 struct CurlRequest {
-    /// The HTTP method.
     let method: String
     /// The server; with plain HTTP, the caller must ensure that nobody can intercept the
     /// connection.
     let server: ServerAddress
     /// The path after the address, including the leading slash.
     let path: String
-    /// Additional header fields.
     let headers: [(name: String, value: String)]
     /// The body in JSON; `nil` if there is none.
     let body: [UInt8]?
@@ -204,20 +202,17 @@ struct CurlRequest {
 
 /// A response to a request.
 struct CurlResponse {
-    /// The status code.
     let status: Int
     /// The media type with its parameters, if the server sent one.
     let contentType: String?
-    /// The number of seconds before a retry, as requested by the server; 0 if it did not specify
-    /// one.
+    /// The number of seconds before a retry, as requested by the server; 0 if unspecified.
     let retryAfter: Int
-    /// The body.
     let body: [UInt8]
 }
 
 /// Limits for a response.
 struct HTTPLimits {
-    /// How long the whole exchange may take, from the first byte sent to the last one received.
+    /// The time limit for the whole exchange, from the first byte sent to the last one received.
     let timeout: Duration
     /// The maximum length of all header lines in bytes.
     let headerBytes: Int

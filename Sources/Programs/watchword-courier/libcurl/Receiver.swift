@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Courier
 
-/// Receives libcurl's data within the limits, and provides it with the connection.
+/// Receives libcurl's data within the limits, and supplies the connection to libcurl.
 final class Receiver {
     private let socket: Int32
     private let limits: HTTPLimits
@@ -24,7 +24,7 @@ final class Receiver {
     static let takeBody: curl_write_callback = { bytes, size, count, data in
         guard let receiver = unsafe Receiver.of(data), let bytes = unsafe bytes else { return 0 }
         let part = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-        // Accepting less than was offered ends the transfer.
+        // Accepting fewer bytes than offered ends the transfer.
         guard part.count <= receiver.limits.bodyBytes - receiver.body.count else { return 0 }
         unsafe receiver.body.append(contentsOf: part)
         return part.count

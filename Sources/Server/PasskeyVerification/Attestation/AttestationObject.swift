@@ -2,9 +2,9 @@ public import Verification
 public import WatchwordCryptography
 internal import WatchwordSystem
 
-/// What a browser returns for a new credential (WebAuthn Level 3, section 6.5.4).
+/// The object that a browser returns for a new credential (WebAuthn Level 3, section 6.5.4).
 public struct AttestationObject: Sendable {
-    /// The authenticator data.
+    /// The authenticator data with the new credential.
     public let registration: RegistrationData
     /// The format of the statement, such as `packed`.
     public let format: String
@@ -12,7 +12,7 @@ public struct AttestationObject: Sendable {
 
     /// Reads an object, which has exactly three members, in any order.
     ///
-    /// - Throws: ``DenialReason/attestationObject``, or what ``RegistrationData/init(_:)`` throws.
+    /// - Throws: ``DenialReason/attestationObject``, or an error of ``RegistrationData/init(_:)``.
     public init(_ encoded: [UInt8]) throws(DenialReason) {
         let item = try replacingErrors(
             of: readCBOR(encoded, keyOrder: .any), with: DenialReason.attestationObject)
@@ -55,24 +55,24 @@ public struct AttestationObject: Sendable {
 
 /// The result of the verification of an attestation statement.
 public enum AttestationOutcome: Sendable {
-    /// The statement is valid.
+    /// The statement is valid; the verdict states the signer.
     case verified(AttestationVerdict)
-    /// The statement is not valid.
+    /// The statement is invalid.
     case denied(DenialReason)
 }
 
-/// What a valid attestation statement says.
+/// The signer of a valid attestation statement.
 public enum AttestationVerdict: Sendable {
-    /// Nothing.
+    /// The statement is empty (the format `none`).
     case none
     /// The credential's own key signed it.
     case selfAttested
     /// The owner of a certificate signed it.
     case certified(AttestationCertificates)
-    /// The owner of a certificate signed it with SHA-1, so that the maker cannot be trusted.
-    /// Everything else about it is valid. If OpenSSL refuses SHA-1, the signature is not checked.
+    /// The owner of a certificate signed it with SHA-1, so the maker cannot be trusted. Everything
+    /// else about the statement is valid. If OpenSSL refuses SHA-1, the signature is not checked.
     case weaklyCertified(AttestationCertificates)
-    /// It is in a format that is unknown here, and was not verified.
+    /// The statement's format is unknown here, and the statement was not verified.
     case unknownFormat
 }
 
@@ -80,10 +80,10 @@ public enum AttestationVerdict: Sendable {
 public struct AttestationCertificates: Sendable {
     /// The certificates, leaf first: at most eight.
     public let chain: [Certificate]
-    /// The AAGUID that the statement covers; zeros if it covers none.
+    /// The AAGUID that the statement covers; zeros if the statement covers none.
     public let model: [UInt8]
-    /// Whether the statement says that the key was generated, and may sign, in secure hardware.
+    /// Whether the statement shows that the key was generated, and may sign, in secure hardware.
     ///
-    /// It is false only for Android keys that are not managed in hardware.
+    /// The value is false only for Android keys that are not managed in hardware.
     public let isKeyInHardware: Bool
 }

@@ -136,7 +136,8 @@ extension AttestationStatement {
         by leaf: Certificate, over message: [UInt8]
     ) throws {
         let signature = try bytes("sig")
-        // Without OpenSSL's help it stays unchecked: the passkey is not trusted in any case.
+        // If OpenSSL refuses SHA-1, the signature stays unchecked: the passkey is not trusted in
+        // any case.
         let isValid = try key(of: leaf, .rs256).isValidWithSHA1(signature.span, of: message.span)
         guard isValid != false else { throw DenialReason.attestation }
     }
@@ -191,9 +192,9 @@ extension AttestationStatement {
 /// The content of the extension that describes a key in Android's keystore.
 private struct AndroidKeyDescription {
     let challenge: [UInt8]
-    /// What software enforces.
+    /// The authorizations that software enforces.
     let software: AndroidAuthorizations
-    /// What the trusted execution environment, or a secure element, enforces.
+    /// The authorizations that the trusted execution environment, or a secure element, enforces.
     let hardware: AndroidAuthorizations
 
     init(_ encoded: [UInt8]) throws(CryptographyError) {
@@ -218,7 +219,7 @@ private struct AndroidKeyDescription {
     }
 }
 
-/// A list of authorizations; each has a tag of its own.
+/// A list of authorizations; each has its own tag.
 private struct AndroidAuthorizations {
     /// `KM_ORIGIN_GENERATED`.
     static let generated: Int64 = 0
@@ -246,7 +247,7 @@ private struct AndroidAuthorizations {
         }
     }
 
-    /// Whether this list alone says that the key was generated in the keystore and may sign.
+    /// Whether this list alone states that the key was generated in the keystore and may sign.
     var isGeneratedForSigning: Bool { origin == Self.generated && purposes.contains(Self.sign) }
 
     private static func inner(_ tagged: DERElement) throws(CryptographyError) -> DERElement {

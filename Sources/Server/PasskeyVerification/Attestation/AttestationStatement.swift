@@ -1,7 +1,7 @@
 internal import Verification
 internal import WatchwordCryptography
 
-/// What an attestation statement is about.
+/// The registration that an attestation statement is about.
 struct AttestedData {
     let registration: RegistrationData
     let clientDataHash: [UInt8]
@@ -17,7 +17,7 @@ struct AttestedData {
 
 /// An attestation statement (WebAuthn Level 3, section 8).
 ///
-/// Whatever its methods throw means that the statement is not valid, except for a
+/// Any error that its methods throw means that the statement is invalid, except for a
 /// `CryptographyFailure`.
 struct AttestationStatement {
     let members: CBORMap
@@ -52,14 +52,13 @@ struct AttestationStatement {
         return (chain[0], chain)
     }
 
-    /// Requires that the owner of `leaf` signed `message`; the signature is the member `sig`.
+    /// Requires that the owner of `leaf` signed `message`; the member `sig` is the signature.
     func requireSignature(
         by leaf: Certificate, _ algorithm: SignatureAlgorithm, over message: [UInt8]
     ) throws {
         try requireSignature(by: try key(of: leaf, algorithm), over: message)
     }
 
-    /// The certificate's key.
     func key(
         of leaf: Certificate, _ algorithm: SignatureAlgorithm
     ) throws -> VerificationKey {
@@ -67,7 +66,7 @@ struct AttestationStatement {
         return try VerificationKey(publicKey, algorithm: algorithm)
     }
 
-    /// Requires that the owner of `key` signed `message`; the signature is the member `sig`.
+    /// Requires that the owner of `key` signed `message`; the member `sig` is the signature.
     func requireSignature(
         by key: VerificationKey, over message: [UInt8]
     ) throws {
@@ -85,8 +84,8 @@ struct AttestationStatement {
 }
 
 extension Certificate {
-    /// Requires that the certificate is for an authenticator of this model, if it names one
-    /// (section 8.2.1).
+    /// Requires that the certificate is for an authenticator of this model, if the certificate
+    /// specifies one (section 8.2.1).
     func requireModel(_ model: [UInt8]) throws {
         guard let found = self.extension("1.3.6.1.4.1.45724.1.1.4") else { return }
         guard !found.isCritical else { throw DenialReason.attestation }

@@ -2,13 +2,13 @@ public import Verification
 public import WatchwordCryptography
 internal import WatchwordSystem
 
-/// What an authenticator states in a ceremony (WebAuthn Level 3, section 6.1).
+/// The data that an authenticator signs in a ceremony (WebAuthn Level 3, section 6.1).
 public struct AuthenticatorData: Sendable {
-    /// The signed bytes.
+    /// The encoded data, which the signature covers.
     public let encoded: [UInt8]
     /// The SHA-256 digest of the relying party's ID.
     public let relyingPartyHash: [UInt8]
-    /// The flags.
+    /// The flags (WebAuthn Level 3, section 6.1).
     public let flags: AuthenticatorFlags
     /// The signature counter; 0 if the authenticator has none.
     public let signatureCount: UInt32
@@ -69,7 +69,8 @@ public struct AuthenticatorData: Sendable {
         return nil
     }
 
-    /// Whether the owner of `key` signed this data and the client data with `clientDataHash`.
+    /// Whether the owner of `key` signed this data and the client data with the digest
+    /// `clientDataHash`.
     public func isSigned(
         _ signature: [UInt8], by key: VerificationKey, clientDataHash: [UInt8]
     ) throws(CryptographyFailure) -> Bool {
@@ -78,17 +79,18 @@ public struct AuthenticatorData: Sendable {
     }
 }
 
-/// What an authenticator states when it registers a credential.
+/// The data with which an authenticator registers a credential.
 public struct RegistrationData: Sendable {
-    /// The fields that each ceremony has.
+    /// The fields that authentications have too.
     public let data: AuthenticatorData
-    /// The AAGUID, the model's identifier; without a certificate, it is only a claim.
+    /// The AAGUID, which identifies the authenticator's model; without a certificate, the AAGUID is
+    /// only a claim.
     public let model: [UInt8]
     /// The credential's id: 1 to 1,023 bytes.
     public let credentialID: [UInt8]
-    /// The credential's key.
+    /// The credential's public key.
     public let key: VerificationKey
-    /// The key's encoding in COSE.
+    /// The public key, encoded as a COSE key.
     public let encodedKey: [UInt8]
 
     /// Reads the data, which has an attested credential.
@@ -128,7 +130,7 @@ public struct AuthenticatorFlags: Hashable, Sendable {
     /// The data has extension outputs (ED).
     public let hasExtensions: Bool
 
-    /// Creates the flags from their byte in the authenticator data.
+    /// Reads the flags from their byte in the authenticator data.
     public init(_ byte: UInt8) {
         isUserPresent = byte & 0x01 != 0
         isUserVerified = byte & 0x04 != 0
@@ -141,7 +143,7 @@ public struct AuthenticatorFlags: Hashable, Sendable {
 
 /// A credential's public key in the form of COSE (RFC 9053; WebAuthn Level 3, section 5.8.5).
 public enum COSEKey {
-    /// Reads the encoding of a key, and checks the key.
+    /// Reads an encoded key, and checks the key.
     ///
     /// - Throws: ``DenialReason/authenticatorData``, ``DenialReason/algorithm`` or
     ///   ``DenialReason/publicKey``.
@@ -149,9 +151,9 @@ public enum COSEKey {
         try read(item(encoded))
     }
 
-    /// Reads the encoding of a key that was checked before, and that nobody could change since.
+    /// Reads an encoded key that was checked before and cannot have changed since.
     ///
-    /// - Throws: as ``read(_:)``.
+    /// - Throws: the errors of ``read(_:)``.
     public static func read(
         alreadyChecked encoded: [UInt8]
     ) throws(DenialReason) -> VerificationKey {
@@ -161,7 +163,7 @@ public enum COSEKey {
             with: DenialReason.publicKey)
     }
 
-    /// Reads a key, which must have exactly the parameters of its type, and checks it.
+    /// Reads a key, which must have exactly the parameters of its type, and checks the key.
     static func read(_ item: CBORValue) throws(DenialReason) -> VerificationKey {
         let (publicKey, algorithm) = try values(item)
         return try replacingErrors(

@@ -3,24 +3,24 @@ internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
 
-/// What a browser states about a ceremony; the authenticator signs it (WebAuthn Level 3, section
-/// 5.8.1).
+/// The client data: a browser's description of a ceremony, which the authenticator signs (WebAuthn
+/// Level 3, section 5.8.1).
 public struct ClientData: Hashable, Sendable {
-    /// `webauthn.create` or `webauthn.get`.
+    /// The type of the ceremony: `webauthn.create` or `webauthn.get`.
     public let type: String
-    /// The challenge in base64url.
+    /// The challenge, encoded in base64url.
     public let challenge: String
     /// The origin of the page.
     public let origin: String
-    /// Whether the page is in a frame of a page of another origin.
+    /// Whether the page is in a frame of a page with a different origin.
     public let isCrossOrigin: Bool
-    /// The origin of that other page.
+    /// The origin of the page that contains the frame.
     public let topOrigin: String?
     /// SHA-256 of the bytes that the browser sent.
     public let digest: [UInt8]
 
-    /// Why the data is not for this ceremony; `nil` if it is (section 7.1, steps 7 to 11; section
-    /// 7.2, steps 10 to 14).
+    /// Why the data is not for this ceremony; `nil` if the data is for it (section 7.1, steps 7 to
+    /// 11; section 7.2, steps 10 to 14).
     func denial(
         type expected: String, challenge bytes: [UInt8], at relyingParty: RelyingParty
     ) -> DenialReason? {
@@ -30,14 +30,15 @@ public struct ClientData: Hashable, Sendable {
         guard relyingParty.origins.contains(exactly: origin) else { return .origin }
         guard isCrossOrigin else { return topOrigin == nil ? nil : .topOrigin }
         guard !relyingParty.topOrigins.isEmpty else { return .crossOrigin }
-        // Some browsers do not say which page contains the frame (Level 3, section 5.8.1).
+        // Some browsers do not state which page contains the frame (Level 3, section 5.8.1).
         guard let topOrigin else { return nil }
         return relyingParty.topOrigins.contains(exactly: topOrigin) ? nil : .topOrigin
     }
 }
 
 extension Set<String> {
-    /// Whether a member has the same bytes; two strings with different bytes may be equal.
+    /// Whether a member has the same bytes; Swift treats some strings with different bytes as
+    /// equal.
     fileprivate func contains(exactly text: String) -> Bool {
         contains { $0.utf8.elementsEqual(text.utf8) }
     }
@@ -79,7 +80,7 @@ extension ClientData {
             topOrigin: topOrigin, digest: sha256(bytes.span))
     }
 
-    /// A Boolean, which is false if it is absent.
+    /// A Boolean; false if the member is absent.
     private static func flag(_ value: JSONValue?) -> Bool? {
         guard let value else { return false }
         return value.truth

@@ -2,19 +2,19 @@ public import Verification
 public import WatchwordCoding
 public import WatchwordCryptography
 
-/// What a page passes to the browser to create a passkey.
+/// The options that a page passes to the browser to create a passkey.
 public struct CreationOptions: Sendable {
-    /// The relying party's ID and name.
+    /// The relying party's ID and its name.
     public let relyingParty: (id: String, name: String)
-    /// The user handle, which names the subject to authenticators; it reveals nothing.
+    /// The user handle, which identifies the subject to authenticators and reveals nothing.
     public let userHandle: [UInt8]
     /// The random bytes to be signed.
     public let challenge: [UInt8]
     /// The permitted algorithms, the preferred one first.
     public let algorithms: [SignatureAlgorithm]
-    /// The subject's passkeys, which their authenticators must not replace.
+    /// The subject's passkeys, which an authenticator must not replace.
     public let excluded: [PasskeyDescriptor]
-    /// What the registration requires.
+    /// The policy that the registration must satisfy.
     public let policy: PasskeyPolicy
     /// The browser's timeout in milliseconds: shorter than the server's.
     public let timeout: Int64
@@ -24,9 +24,9 @@ public struct CreationOptions: Sendable {
 public struct PasskeyGrant: Sendable {
     /// The id of the pending credential.
     public let credential: CredentialID
-    /// What the page passes to the browser.
+    /// The options that the page passes to the browser.
     public let options: CreationOptions
-    /// The deadline.
+    /// The time from which the registration is refused.
     public let expiresAt: UnixTime
 }
 
@@ -34,31 +34,31 @@ public struct PasskeyGrant: Sendable {
 public struct PasskeyTicket: Sendable {
     /// The id of the pending credential.
     public let credential: CredentialID
-    /// The ticket, which is only for the person who creates the passkey.
+    /// The ticket, which is a secret of the person who creates the passkey.
     public let ticket: Token
-    /// The deadline.
+    /// The time from which the ticket is refused.
     public let expiresAt: UnixTime
 }
 
-/// What a page passes to the browser after it presented a ticket.
+/// The options that a page gets for its ticket.
 public struct PasskeyInvitation: Sendable {
     /// The options, with a challenge for one attempt.
     public let options: CreationOptions
-    /// The account's names.
+    /// The names of the account, for the authenticator.
     public let account: PasskeyAccount
-    /// The deadline.
+    /// The time from which the attempt is refused.
     public let expiresAt: UnixTime
 }
 
-/// What a page passes to the browser to sign in.
+/// The options that a page passes to the browser to sign in.
 public struct RequestOptions: Sendable {
-    /// The relying party's ID.
+    /// The ID of the relying party that the passkey is for.
     public let relyingPartyID: String
     /// The random bytes to be signed.
     public let challenge: [UInt8]
     /// The passkeys that may sign; empty if any may.
     public let allowed: [PasskeyDescriptor]
-    /// Whether the user has to be verified.
+    /// Whether the authenticator must verify the user.
     public let userVerification: PasskeyPolicy.UserVerification
     /// The browser's timeout in milliseconds: shorter than the server's.
     public let timeout: Int64
@@ -66,11 +66,11 @@ public struct RequestOptions: Sendable {
 
 /// An open ceremony in which a passkey signs in.
 public struct PasskeyCeremony: Sendable {
-    /// Names the ceremony; the application keeps it in its session.
+    /// The token that identifies the ceremony; the application keeps it in its session.
     public let token: Token
-    /// What the page passes to the browser.
+    /// The options that the page passes to the browser.
     public let options: RequestOptions
-    /// The deadline.
+    /// The time from which an answer is refused.
     public let expiresAt: UnixTime
 }
 
@@ -78,9 +78,9 @@ extension CreationOptions {
     /// The options for `PublicKeyCredential.parseCreationOptionsFromJSON`.
     ///
     /// - Parameters:
-    ///   - userName: the name by which the user recognises the account, which the authenticator
-    ///     stores.
-    ///   - displayName: a friendlier form of it.
+    ///   - userName: the name by which the user recognises the account; the authenticator stores
+    ///     this name.
+    ///   - displayName: a friendlier form of the user name.
     public func json(userName: String, displayName: String) -> JSONValue {
         .object([
             (
@@ -126,7 +126,7 @@ extension CreationOptions {
 }
 
 extension RequestOptions {
-    /// The options for `PublicKeyCredential.parseRequestOptionsFromJSON`.
+    /// The options as JSON, for `PublicKeyCredential.parseRequestOptionsFromJSON`.
     public var json: JSONValue {
         .object([
             ("challenge", .encoded(challenge)), ("rpId", .text(relyingPartyID)),
@@ -168,12 +168,12 @@ extension PasskeyDescriptor {
 }
 
 extension JSONValue {
-    /// The value as JSON in a text; it contains no secret.
+    /// The value as JSON text; the text contains no secret.
     fileprivate var renderedText: String {
         rendered().withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) }
     }
 
-    /// Bytes in base64url.
+    /// The bytes as a JSON string in base64url.
     fileprivate static func encoded(_ bytes: [UInt8]) -> JSONValue {
         .text(Base64URL.encode(bytes.span))
     }

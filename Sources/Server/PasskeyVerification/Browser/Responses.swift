@@ -4,18 +4,18 @@ public import WatchwordCoding
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// What a browser returns after it created a passkey.
+/// The browser's response after it created a passkey.
 public struct RegistrationResponse: Sendable {
     /// The passkey's id: 1 to 1,023 bytes.
     public let credentialID: [UInt8]
-    /// What the browser states; `nil` if its JSON is malformed.
+    /// The client data; `nil` if its JSON is malformed.
     public let clientData: ClientData?
-    /// The attestation object.
+    /// The attestation object, encoded in CBOR.
     public let attestationObject: [UInt8]
-    /// How the browser reaches the authenticator, in its own words.
+    /// The transports by which the browser reaches the authenticator, as the browser names them.
     public let transports: [String]
 
-    /// Creates the value from the members of the browser's JSON.
+    /// Takes decoded members of the browser's JSON.
     public init(
         credentialID: [UInt8], clientData: ClientData?, attestationObject: [UInt8],
         transports: [String]
@@ -27,20 +27,20 @@ public struct RegistrationResponse: Sendable {
     }
 }
 
-/// What a browser returns after a passkey signed.
+/// The browser's response after a passkey signed.
 public struct AssertionResponse: Sendable {
     /// The passkey's id: 1 to 1,023 bytes.
     public let credentialID: [UInt8]
-    /// What the browser states; `nil` if its JSON is malformed.
+    /// The client data; `nil` if its JSON is malformed.
     public let clientData: ClientData?
-    /// The authenticator data.
+    /// The authenticator data, which the signature covers.
     public let authenticatorData: [UInt8]
-    /// The signature.
+    /// The signature, in the form of the key's algorithm.
     public let signature: [UInt8]
     /// The user handle that the authenticator stored; `nil` if it stored none.
     public let userHandle: [UInt8]?
 
-    /// Creates the value from the members of the browser's JSON.
+    /// Takes decoded members of the browser's JSON.
     public init(
         credentialID: [UInt8], clientData: ClientData?, authenticatorData: [UInt8],
         signature: [UInt8], userHandle: [UInt8]?
@@ -53,13 +53,14 @@ public struct AssertionResponse: Sendable {
     }
 }
 
-/// The form of the object that `PublicKeyCredential.toJSON()` returns (WebAuthn Level 3, section
+/// The structure of the object that `PublicKeyCredential.toJSON()` returns (WebAuthn Level 3,
+/// section
 /// 5.1); unknown members are accepted, because browsers add some.
 private enum BrowserResponse {
-    /// The longest value: a statement with a chain of certificates.
+    /// The size of the longest value: an attestation statement with a chain of certificates.
     static let maximumCount = 48 << 10
 
-    /// The inner object and the credential's id, which the browser states twice.
+    /// The inner object and the credential's id, which the browser sends twice.
     static func read(
         _ value: JSONValue
     ) throws(PasskeyError) -> (id: [UInt8], response: JSONValue) {
@@ -89,26 +90,26 @@ private enum BrowserResponse {
 }
 
 extension JSONLimits {
-    /// The limits for an object from a browser, which may be nested deeper than a message.
+    /// The limits for an object from a browser, which may be nested more deeply than a message.
     package static let browser = JSONLimits(bytes: 64 << 10, depth: 16, values: 1_024)
 }
 
 extension RegistrationResponse {
-    /// Reads the text of what `toJSON()` returned after `navigator.credentials.create` (WebAuthn
-    /// Level 3, section 5.1).
+    /// Reads the text that `toJSON()` returned after `navigator.credentials.create` (WebAuthn Level
+    /// 3, section 5.1).
     ///
     /// The text has at most 64 KiB and 1,024 values. Each binary member is base64url without
     /// padding, of at most 48 KiB; duplicate names and anything after the object are refused.
     /// Unknown members are ignored, because browsers add some. Malformed client data is not an
     /// error: it denies the registration.
     ///
-    /// - Throws: ``PasskeyError/json`` or ``PasskeyError/member(_:)``. Both mean that the page, or
-    ///   what is between it and the application, has a bug.
+    /// - Throws: ``PasskeyError/json`` or ``PasskeyError/member(_:)``. Both indicate a bug in the
+    ///   page, or in the code between the page and the application.
     public init(json text: String) throws(PasskeyError) {
         self = try Self.read(BrowserResponse.value(text)).response()
     }
 
-    /// Reads what the browser returned after `navigator.credentials.create`.
+    /// Reads the JSON that the browser returned after `navigator.credentials.create`.
     ///
     /// Malformed client data is not an error: it denies the registration.
     public static func read(
@@ -130,14 +131,14 @@ extension RegistrationResponse {
             attestationObject: object, transports: transports)
     }
 
-    /// The members of the browser's object, with the client data still in JSON.
+    /// The members of the browser's object; the client data is still JSON.
     public struct Parsed: Hashable, Sendable {
         let credentialID: [UInt8]
         let clientData: [UInt8]
         let attestationObject: [UInt8]
         let transports: [String]
 
-        /// Reads the client data.
+        /// Decodes the client data; malformed client data becomes `nil`.
         public func response() -> RegistrationResponse {
             RegistrationResponse(
                 credentialID: credentialID, clientData: ClientData.read(clientData),
@@ -147,21 +148,21 @@ extension RegistrationResponse {
 }
 
 extension AssertionResponse {
-    /// Reads the text of what `toJSON()` returned after `navigator.credentials.get` (WebAuthn
-    /// Level 3, section 5.1).
+    /// Reads the text that `toJSON()` returned after `navigator.credentials.get` (WebAuthn Level 3,
+    /// section 5.1).
     ///
     /// The text has at most 64 KiB and 1,024 values. Each binary member is base64url without
     /// padding, of at most 48 KiB; duplicate names and anything after the object are refused.
     /// Unknown members are ignored, because browsers add some. Malformed client data is not an
     /// error: it denies the authentication.
     ///
-    /// - Throws: ``PasskeyError/json`` or ``PasskeyError/member(_:)``. Both mean that the page, or
-    ///   what is between it and the application, has a bug.
+    /// - Throws: ``PasskeyError/json`` or ``PasskeyError/member(_:)``. Both indicate a bug in the
+    ///   page, or in the code between the page and the application.
     public init(json text: String) throws(PasskeyError) {
         self = try Self.read(BrowserResponse.value(text)).response()
     }
 
-    /// Reads what the browser returned after `navigator.credentials.get`.
+    /// Reads the JSON that the browser returned after `navigator.credentials.get`.
     ///
     /// Malformed client data is not an error: it denies the authentication.
     public static func read(
@@ -170,7 +171,7 @@ extension AssertionResponse {
         let (id, response) = try BrowserResponse.read(value)
         let counts = 0...BrowserResponse.maximumCount
         var userHandle: [UInt8]?
-        // The browser's own object has a null here if there is no user handle.
+        // Browsers send null here if there is no user handle.
         if let member = response["userHandle"], !member.isNull {
             userHandle = try response.decoded("userHandle", in: "response.", counts: 0...64)
         }
@@ -182,7 +183,7 @@ extension AssertionResponse {
             userHandle: userHandle)
     }
 
-    /// The members of the browser's object, with the client data still in JSON.
+    /// The members of the browser's object; the client data is still JSON.
     public struct Parsed: Hashable, Sendable {
         let credentialID: [UInt8]
         let clientData: [UInt8]
@@ -190,7 +191,7 @@ extension AssertionResponse {
         let signature: [UInt8]
         let userHandle: [UInt8]?
 
-        /// Reads the client data.
+        /// Decodes the client data; malformed client data becomes `nil`.
         public func response() -> AssertionResponse {
             AssertionResponse(
                 credentialID: credentialID, clientData: ClientData.read(clientData),
@@ -205,7 +206,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// A text in base64url that decodes to a permitted number of bytes.
+    /// A base64url text that decodes to a permitted number of bytes.
     func decoded(
         _ name: String, in object: String = "", counts: ClosedRange<Int>
     ) throws(PasskeyError) -> [UInt8] {

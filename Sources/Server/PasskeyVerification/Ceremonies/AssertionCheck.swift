@@ -2,14 +2,15 @@ internal import Verification
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// A response to an authentication, and what it has to match: WebAuthn Level 3, section 7.2.
+/// A response to an authentication, and the values that it must match (WebAuthn Level 3, section
+/// 7.2).
 struct AssertionCheck {
     let response: AssertionResponse
     /// The challenge's random bytes, relying party and policy.
     let challenge: (bytes: [UInt8], relyingParty: String, policy: PasskeyPolicy)
     let relyingParty: RelyingParty
     let meter: WorkMeter?
-    /// The key, in COSE, with which the signature of an unknown passkey is checked.
+    /// The key, in COSE, that checks the signature of an unknown passkey.
     let dummyKey: [UInt8]
 
     /// A response whose signature is valid.
@@ -18,10 +19,10 @@ struct AssertionCheck {
         let count: UInt32
     }
 
-    /// Checks everything but what depends on the passkey's state.
+    /// Checks everything that does not depend on the passkey's state.
     ///
-    /// - Parameter publicKey: the passkey's key in COSE; `nil` if there is no such passkey. A
-    ///   signature is then checked with a dummy key, so that the timing is the same.
+    /// - Parameter publicKey: the passkey's key in COSE; `nil` if there is no such passkey. A dummy
+    ///   key then checks the signature, so that the timing is the same.
     func verdict(
         by publicKey: [UInt8]?
     ) throws(VerifierError) -> Result<Signed, DenialReason> {
@@ -53,33 +54,33 @@ struct AssertionCheck {
         return .success(Signed(flags: PasskeyFlags(data.flags), count: data.signatureCount))
     }
 
-    /// The key, with the algorithm that was stored with it; it was checked at the registration.
+    /// The key, with the algorithm that was stored with the key and checked at the registration.
     private static func key(_ stored: [UInt8]) throws(VerifierError) -> VerificationKey {
         try replacingErrors(
             of: COSEKey.read(alreadyChecked: stored), with: VerifierError.damagedRow)
     }
 }
 
-/// The public keys with which the signatures of passkeys that do not exist are checked, in COSE.
+/// The public keys that check the signatures of passkeys that do not exist, in COSE.
 ///
-/// With one key for all of them, the time of the check would reveal a passkey with another
-/// algorithm.
+/// With a single key, the time of the check would reveal a passkey with a different algorithm.
 enum DummyPasskeyKey {
-    /// The algorithm of a passkey that does not exist: mostly ES256, like those that do.
+    /// The algorithm of a passkey that does not exist: mostly ES256, as for real passkeys.
     ///
-    /// - Parameter choice: always the same for one id (``LookupKey/dummyChoice(of:)``).
+    /// - Parameter choice: a number that is always the same for an id
+    ///   (``LookupKey/dummyChoice(of:)``).
     static func algorithm(
         for choice: UInt8, among offered: [SignatureAlgorithm]
     ) -> SignatureAlgorithm {
         let others = offered.filter { $0 != .es256 }
         guard !others.isEmpty else { return .es256 }
         guard offered.contains(.es256) else { return others[Int(choice) % others.count] }
-        // Each of the others, of which there are at most four, gets one id in sixteen.
+        // Each of the other algorithms, at most four, gets one id in sixteen.
         let index = Int(choice) / 16
         return index < others.count ? others[index] : .es256
     }
 
-    /// A key of this algorithm.
+    /// A dummy key for this algorithm.
     static func encoded(_ algorithm: SignatureAlgorithm) -> [UInt8] {
         switch algorithm {
         case .es256: DummyPublicKeys.nobody
@@ -124,17 +125,17 @@ enum DummyPasskeyKey {
     ]
 }
 
-/// What a signature counter shows.
+/// The result of comparing a signature counter with the stored one.
 public enum CounterFinding: String, CaseIterable, Hashable, Sendable {
     /// The authenticator does not count.
     case none
-    /// It increased.
+    /// The counter increased.
     case ok
-    /// It did not increase: there may be a copy of the passkey.
+    /// The counter did not increase: there may be a copy of the passkey.
     case rollback
 }
 
-/// What a correct signature means under the ceremony's policy.
+/// The facts that decide on a correct signature under the ceremony's policy.
 struct AssertionPolicy: Hashable, Sendable {
     let policy: PasskeyPolicy
     /// Whether the passkey could be copied when it was registered, or in an accepted ceremony
@@ -153,20 +154,18 @@ struct AssertionPolicy: Hashable, Sendable {
     /// Whether the passkey was accepted in this browser before.
     let isKnownDevice: Bool
 
-    /// The result.
     enum Verdict: Hashable, Sendable {
         /// The signature is accepted, unless it needs a second proof.
         case accepted(stepUp: [StepUpReason])
         case denied(DenialReason)
     }
 
-    /// What the counter shows.
     var counter: CounterFinding {
         if storedCount == 0, count == 0 { return .none }
         return count > storedCount ? .ok : .rollback
     }
 
-    /// Whether the passkey's backup flags are not those of the last accepted ceremony.
+    /// Whether the passkey's backup flags differ from those of the last accepted ceremony.
     var hasBackupChanged: Bool {
         stored.isBackupEligible != flags.isBackupEligible || stored.isBackedUp != flags.isBackedUp
     }

@@ -9,13 +9,14 @@ public struct CeremonyRequest: Sendable {
     let isConditional: Bool
     let client: ClientID?
 
-    /// Creates a request.
+    /// Sets the subject, the policy and the client of the ceremony.
     ///
     /// - Parameters:
-    ///   - subject: whose passkey has to sign; `nil` if the passkey identifies the subject. An
-    ///     unknown subject gets options like a known one, the same each time.
+    ///   - subject: the owner of the passkey that must sign; `nil` if the passkey identifies the
+    ///     subject. An unknown subject always gets the same options, which look like those of a
+    ///     known subject.
     ///   - relyingPartyID: one of the relying party's IDs, which is the page's host or a parent
-    ///     domain of it; `nil` for the first one.
+    ///     domain of the host; `nil` for the first ID.
     ///   - isConditional: whether the page waits until somebody signs in (conditional mediation).
     ///   - client: the only client that may finish the ceremony; `nil` for a browser.
     public init(
@@ -58,7 +59,7 @@ extension Passkeys {
         }
     }
 
-    /// The passkeys of a subject; for one without any, a dummy that is always the same.
+    /// The passkeys of a subject; for a subject without passkeys, a dummy that is always the same.
     private func allowed(
         for subject: Subject?, at id: String, _ context: DecisionContext
     ) async throws(VerifierError) -> [PasskeyDescriptor] {
@@ -75,7 +76,7 @@ public struct SentAssertion: Sendable {
     let response: AssertionResponse
     let device: Token?
 
-    /// Takes the parts of a request.
+    /// Takes the browser's response and the ceremony that it answers.
     ///
     /// - Parameters:
     ///   - device: the token of a browser in which the passkey was used before, from an earlier
@@ -92,7 +93,7 @@ extension Passkeys {
     ///
     /// - Parameters:
     ///   - client: the client that began the ceremony.
-    ///   - issuesLogin: whether a valid signature gets a ticket with which the application learns
+    ///   - issuesLogin: whether a valid signature gets a ticket, with which the application learns
     ///     who signed in.
     public func finishAuthentication(
         _ sent: SentAssertion, by client: ClientID? = nil,
@@ -122,14 +123,14 @@ extension Passkeys {
             if stranger == nil, let record, case .passkey(let state) = record.material {
                 known = (record, state)
             }
-            // Also chosen for a known passkey, so that the timing is the same.
+            // Chosen even for a known passkey, so that the timing is the same.
             let choice = context.keys.lookup.dummyChoice(of: response.credentialID)
             let dummy = DummyPasskeyKey.algorithm(
                 for: choice, among: relyingParty.algorithms)
             let check = AssertionCheck(
                 response: response, challenge: (bytes, id, policy), relyingParty: relyingParty,
                 meter: context.meter, dummyKey: DummyPasskeyKey.encoded(dummy))
-            // The whole check also runs for an unknown passkey, so that the timing is the same.
+            // The whole check runs even for an unknown passkey, so that the timing is the same.
             let passkey = try known.map { known throws(VerifierError) in
                 context.meter?.count(.openings)
                 return try known.state.open(
@@ -165,9 +166,9 @@ extension Passkeys {
 
     /// Whether the browser should no longer offer a passkey with this id.
     ///
-    /// A made-up id is treated as that of a passkey that exists, so that nobody can find out
-    /// whether a subject does. So is every unknown id if the client is limited to some subjects: it
-    /// may be that of another subject.
+    /// A made-up id is treated like that of a real passkey, so that the response does not reveal
+    /// whether a subject exists. If the client is limited to some subjects, every unknown id is
+    /// treated in this way, because the id may belong to another subject.
     private func isForgotten(
         _ record: CredentialRecord?, _ id: [UInt8], _ context: DecisionContext
     ) -> Bool {
@@ -176,7 +177,7 @@ extension Passkeys {
         return record.kind == .passkey && record.state == .revoked
     }
 
-    /// Why a credential may not answer the challenge, whatever it signed.
+    /// Why a credential may not answer the challenge, regardless of its signature.
     private func denial(
         of record: CredentialRecord?, for challenge: Challenge, _ response: AssertionResponse,
         _ context: DecisionContext
@@ -186,7 +187,7 @@ extension Passkeys {
             return record.state == .revoked ? .revoked : .unknown
         }
         // A passkey that was registered after the ceremony began cannot take part in it. The clocks
-        // of two nodes may differ a little, and a time in the future was written by a wrong clock.
+        // of two nodes may differ a little, and only a wrong clock writes a time in the future.
         guard let confirmedAt = record.confirmedAt,
             confirmedAt <= challenge.createdAt.adding(milliseconds: Policy.clockSkew)
                 || confirmedAt > context.now,
@@ -198,7 +199,7 @@ extension Passkeys {
         return isEqualInConstantTime(sent.span, handle.span) ? nil : .userHandle
     }
 
-    /// A valid signature, and what it answers.
+    /// A valid signature, and the challenge and passkey that it belongs to.
     private struct SignedAssertion {
         let challenge: Challenge
         let policy: PasskeyPolicy
@@ -311,7 +312,7 @@ extension Passkeys {
 }
 
 extension AssertionPolicy {
-    /// The events about what the signature reveals; they are reported at once.
+    /// The events for the findings of a valid signature; they are reported at once.
     fileprivate func events(
         of record: CredentialRecord, _ context: DecisionContext
     ) -> [StoreChange] {

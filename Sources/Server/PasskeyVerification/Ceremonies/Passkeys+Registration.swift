@@ -5,14 +5,14 @@ internal import WatchwordCryptography
 public struct PasskeyEnrolment: Sendable {
     /// The owner of the passkey.
     public let subject: Subject
-    /// The credential's name in lists.
+    /// The credential's name in lists of credentials.
     public let name: String
     /// The requirements for the passkey.
     public let policy: PasskeyPolicy
-    /// A credential of the subject to be revoked when the passkey is accepted.
+    /// A credential of the subject that is revoked when the passkey is accepted.
     public let replaces: CredentialID?
 
-    /// Creates an enrolment.
+    /// Sets the subject, the name, the policy and the credential to replace.
     public init(
         for subject: Subject, name: String = "", policy: PasskeyPolicy = .standard,
         replacing replaces: CredentialID? = nil
@@ -25,7 +25,7 @@ public struct PasskeyEnrolment: Sendable {
 }
 
 extension Passkeys {
-    /// Begins a registration, which has to be finished within ten minutes.
+    /// Begins a registration, which must be finished within ten minutes.
     ///
     /// - Parameter canManage: whether the client may also replace another client's credential.
     public func beginRegistration(
@@ -54,7 +54,7 @@ extension Passkeys {
         _ enrolment: PasskeyEnrolment, among records: [CredentialRecord], _ canManage: Bool,
         _ context: DecisionContext
     ) -> EnrolmentRefusal? {
-        // Each unfinished registration can end, or give its row to this one.
+        // Each unfinished registration can end, or give its row to the new registration.
         let finished = records.count { $0.state != .pending }
         guard finished < context.policy.maximumCredentials else { return .tooMany }
         return verifier.refusal(
@@ -72,8 +72,9 @@ extension Passkeys {
 
     /// A registration of the subject that was not finished in time.
     ///
-    /// It counts towards the subject's credentials until it is pruned, so that nobody can fill the
-    /// list. The next registration takes its row, so that cancelled ones do not block the subject.
+    /// The registration counts towards the subject's credentials until it is pruned, so that the
+    /// list cannot be filled. The next registration takes its row, so that cancelled registrations
+    /// do not block the subject.
     private func expired(
         _ records: [CredentialRecord], _ context: DecisionContext
     ) -> CredentialRecord? {
@@ -126,8 +127,8 @@ extension Passkeys {
     ///
     /// - Parameters:
     ///   - name: replaces the name given at the beginning; `nil` keeps it.
-    ///   - origin: where the request came from, with the browser's user agent, which is stored.
-    /// - Returns: `nil` if there is no such credential, or if it is not a passkey.
+    ///   - origin: the origin of the request, with the browser's user agent; both are stored.
+    /// - Returns: `nil` if there is no such credential, or if the credential is not a passkey.
     public func finishRegistration(
         of credential: CredentialID, with response: RegistrationResponse, name: String? = nil,
         origin: Origin = .unknown, recorder: Recorder<RegistrationOutcome?>? = nil
@@ -159,7 +160,7 @@ extension Passkeys {
         }
     }
 
-    /// What an accepted registration changes.
+    /// The changes that an accepted registration makes.
     struct Accepted {
         let facts: RegistrationOutcome.Acceptance
         let changes: [StoreChange]
@@ -177,7 +178,8 @@ extension Passkeys {
         case .accepted(let passkey, let count, let isWeaklyAttested):
             let fingerprint = context.keys.lookup.fingerprint(
                 ofPasskey: passkey.credentialID, for: passkey.relyingParty)
-            // Made-up ids are refused like known ones, so that nobody can distinguish them.
+            // A made-up id is refused like a real one, so that the response does not distinguish
+            // them.
             let isMadeUp = context.keys.lookup.isMadeUp(passkey.credentialID)
             let known = try await verifier.record(fingerprint: fingerprint)
             guard known == nil, !isMadeUp else { return .failure(.credentialKnown) }
@@ -229,7 +231,7 @@ extension Passkeys {
         return relyingParty.ids.contains(passkey.relyingParty)
     }
 
-    /// Ends the registration.
+    /// Ends a registration that was denied.
     private func denied(
         _ record: CredentialRecord, _ reason: DenialReason, _ context: DecisionContext
     ) -> Decision<RegistrationOutcome?> {

@@ -1,6 +1,6 @@
 public import Verification
 
-// Registration on a page that knows only a ticket.
+// Registration on a page that has only a ticket.
 extension Passkeys {
     /// Issues a ticket with which a page can register a passkey once, within ten minutes.
     ///
@@ -30,7 +30,7 @@ extension Passkeys {
 
     /// Begins an attempt to register a passkey with a ticket.
     ///
-    /// Each attempt has a new challenge; the one before is no longer accepted.
+    /// Each attempt has a new challenge; the previous challenge is no longer accepted.
     public func beginRegistration(
         with ticket: Token, origin: Origin = .unknown,
         recorder: Recorder<RedemptionOutcome<PasskeyInvitation>>? = nil
@@ -59,7 +59,7 @@ extension Passkeys {
     ///
     /// - Parameters:
     ///   - name: replaces the name given at the beginning; `nil` keeps it.
-    ///   - origin: where the request came from, with the browser's user agent, which is stored.
+    ///   - origin: the origin of the request, with the browser's user agent; both are stored.
     public func finishRegistration(
         with ticket: Token, response: RegistrationResponse, name: String? = nil,
         origin: Origin = .unknown,
@@ -91,7 +91,7 @@ extension Passkeys {
         }
     }
 
-    /// The registration that a ticket opens.
+    /// The registration that belongs to a ticket.
     private func open(
         _ row: TicketRow?, _ context: DecisionContext
     ) async throws(VerifierError) -> (CredentialRecord, PendingPasskey)? {

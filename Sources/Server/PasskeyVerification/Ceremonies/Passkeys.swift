@@ -4,13 +4,13 @@ internal import WatchwordCryptography
 /// Registers passkeys and verifies their signatures: the server's part of Web Authentication
 /// (Level 3).
 ///
-/// Each decision is one commit, as for ``Verifier``. It spends the ceremony's challenge, whatever
-/// its result.
+/// Each decision is one commit, as for ``Verifier``. Every decision spends the ceremony's
+/// challenge, whatever the result.
 public struct Passkeys: Sendable {
     let verifier: Verifier
     let relyingParty: RelyingParty
 
-    /// How much shorter the browser's timeout is than the server's, in milliseconds.
+    /// The milliseconds by which the browser's timeout is shorter than the server's.
     static let grace: Int64 = 30_000
 
     /// Registers and verifies passkeys for a relying party.
@@ -19,7 +19,7 @@ public struct Passkeys: Sendable {
         self.relyingParty = relyingParty
     }
 
-    /// The same for a client that is limited to these subjects.
+    /// The same instance for a client that is limited to these subjects.
     package func limited(to subjects: SubjectPrefix) -> Passkeys {
         Passkeys(verifier.limited(to: subjects), for: relyingParty)
     }
@@ -68,8 +68,9 @@ extension Passkeys {
 
     /// Records that the application obtained the second proof that an assertion needed.
     ///
-    /// It works once, for the credential's last assertion, within ten minutes. What that assertion
-    /// left open is then recorded: the device, the backup flags, and that the user was verified.
+    /// This works once, for the credential's last assertion, within ten minutes. The changes that
+    /// the assertion left open are then made: the device, the backup flags, and that the user was
+    /// verified.
     public func completeStepUp(
         of credential: CredentialID, for verification: VerificationID, origin: Origin = .unknown,
         recorder: Recorder<ChangeOutcome>? = nil
@@ -106,23 +107,22 @@ extension Passkeys {
 
 /// The outcome of a registration.
 public enum RegistrationOutcome: Hashable, Sendable {
-    /// The passkey is active.
+    /// The passkey was registered, and is active.
     case accepted(Acceptance)
-    /// The passkey was denied, and the registration has to begin again.
+    /// The passkey was denied, and the registration must begin again.
     case denied(DenialReason)
 
-    /// What is known about a new passkey.
+    /// The facts about a new passkey.
     public struct Acceptance: Hashable, Sendable {
-        /// Whether it cannot be copied to other devices, as its authenticator says.
+        /// Whether the passkey cannot be copied to other devices, according to its authenticator.
         public let isDeviceBound: Bool
-        /// Whether it is backed up.
+        /// Whether the passkey is backed up.
         public let isBackedUp: Bool
-        /// Whether its user was verified.
+        /// Whether the authenticator verified the user.
         public let isUserVerified: Bool
-        /// What is known about its authenticator's maker: `none`, `self`, `unverified` or
-        /// `trusted`.
+        /// The trust in the authenticator's maker: `none`, `self`, `unverified` or `trusted`.
         public let attestation: String
-        /// Its authenticator's model (AAGUID): 16 bytes; `nil` if unknown.
+        /// The authenticator's model (AAGUID): 16 bytes; `nil` if unknown.
         public let model: [UInt8]?
         /// Whether the subject has no other active credential, recovery codes aside.
         public let isOnlyCredential: Bool
@@ -146,34 +146,34 @@ public struct AssertionOutcome: Sendable {
     public enum Result: Sendable {
         /// The signature is valid; a second proof is needed unless `stepUp` is empty.
         case signed(Signer, stepUp: [StepUpReason])
-        /// The passkey was denied; the ceremony has to begin again.
+        /// The passkey was denied; the ceremony must begin again.
         case denied(DenialReason)
     }
 
-    /// Who signed, and how.
+    /// The owner of an accepted passkey, and the facts about the signature.
     public struct Signer: Sendable {
-        /// The credential.
+        /// The id of the passkey's credential.
         public let credential: CredentialID
-        /// Its owner.
+        /// The subject that owns the credential.
         public let subject: Subject
         /// Whether the user was verified.
         public let isUserVerified: Bool
-        /// Whether the passkey cannot be copied to other devices, and never could, as its
-        /// authenticator says.
+        /// Whether the passkey cannot be copied to other devices, and never could, according to its
+        /// authenticator.
         public let isDeviceBound: Bool
         /// Whether the passkey is backed up.
         public let isBackedUp: Bool
-        /// What the signature counter shows.
+        /// The result of checking the signature counter.
         public let counter: CounterFinding
         /// A token to keep in a browser in which the passkey is used for the first time; `nil`
-        /// unless the policy needs one.
+        /// unless the policy needs a token.
         public let device: Token?
     }
 }
 
 /// The ids of a subject's passkeys, for WebAuthn's signal methods.
 public enum PasskeySignal: Hashable, Sendable {
-    /// All ids that are accepted.
+    /// All accepted ids.
     case accepted(relyingPartyID: String, userHandle: [UInt8], ids: [[UInt8]])
     /// A registration is pending. Authenticators hide passkeys whose ids are not listed, so nothing
     /// may be signalled now.

@@ -1,18 +1,17 @@
 internal import Verification
 internal import WatchwordCryptography
 
-/// A response to a registration, and what it has to match: WebAuthn Level 3, section 7.1.
+/// A response to a registration, and the values that it must match (WebAuthn Level 3, section 7.1).
 struct RegistrationCheck {
     let response: RegistrationResponse
     let pending: PendingPasskey
     let relyingParty: RelyingParty
     let now: UnixTime
 
-    /// The result.
     enum Verdict {
         /// The passkey to store, with its first signature counter.
         ///
-        /// `isWeaklyAttested`: the attestation was not trusted because it is signed with SHA-1.
+        /// `isWeaklyAttested`: the attestation was not trusted, because its signature uses SHA-1.
         case accepted(RegisteredPasskey, count: UInt32, isWeaklyAttested: Bool)
         case denied(DenialReason)
     }
@@ -65,7 +64,7 @@ struct RegistrationCheck {
             isWeaklyAttested: attestation.isWeak)
     }
 
-    /// What an attestation statement says.
+    /// The result of verifying an attestation statement.
     private struct Attested {
         var kind: RegisteredPasskey.Attestation
         /// The authenticator's model, which some statements do not sign.
@@ -75,7 +74,7 @@ struct RegistrationCheck {
         var isWeak = false
     }
 
-    /// Verifies the attestation statement, and decides by the policy (steps 21 to 24).
+    /// Verifies the attestation statement, and applies the policy (steps 21 to 24).
     private func attestation(
         of object: AttestationObject, _ clientDataHash: [UInt8]
     ) throws(VerifierError) -> Result<Attested, DenialReason> {
@@ -113,7 +112,9 @@ struct RegistrationCheck {
 }
 
 extension RegistrationResponse {
-    /// The first few transports of ordinary length; they only help browsers.
+    /// The first few transports of ordinary length.
+    ///
+    /// Transports only help browsers.
     fileprivate var keptTransports: [String] {
         Array(
             transports.filter { $0.utf8.count <= RegisteredPasskey.maximumTransportCount }

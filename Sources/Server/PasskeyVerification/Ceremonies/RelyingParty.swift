@@ -2,26 +2,26 @@ internal import Verification
 public import WatchwordCryptography
 internal import WatchwordSystem
 
-/// The sites on which passkeys are used, and what the server accepts from them.
+/// The sites on which passkeys are used, and the server's requirements for passkeys.
 public struct RelyingParty: Sendable {
-    /// The IDs, which are host names; new passkeys are for the first one.
+    /// The IDs, which are host names; new passkeys are for the first ID.
     public let ids: [String]
     /// The name that authenticators may show.
     public let name: String
-    /// The origins from which a page may use passkeys, compared byte for byte.
+    /// The origins of pages that may use passkeys, compared byte for byte.
     public let origins: Set<String>
     /// The origins of pages that may contain a frame in which passkeys are used.
     public let topOrigins: Set<String>
     /// The algorithms of new passkeys, the preferred one first.
     public let algorithms: [SignatureAlgorithm]
-    /// Decides whether an authenticator's maker is trusted.
+    /// The decision whether an authenticator's maker is trusted.
     public let trust: AttestationTrust
 
     /// Checks the values.
     ///
     /// - Parameters:
-    ///   - origins: origins whose host is an ID or a subdomain of one, and names of Android apps
-    ///     (`android:apk-key-hash:…`).
+    ///   - origins: origins whose host is an ID or a subdomain of one, and the names of Android
+    ///     apps (`android:apk-key-hash:…`).
     ///   - relatedOrigins: other origins that may use the first ID (WebAuthn Level 3, section
     ///     5.11).
     public init(
@@ -65,15 +65,15 @@ extension RelyingParty {
     }
 }
 
-// Checks of single values, so that a program can say which one it refuses.
+// Checks of single values, so that a program can report which value it refuses.
 extension RelyingParty {
-    /// Whether this can be an ID: a host name in lower case.
+    /// Whether the text can be an ID: a host name in lower case.
     public static func isID(_ text: String) -> Bool { WebOrigin.isHost(text) }
 
-    /// Whether this is the origin of a page, as browsers write it.
+    /// Whether the text is the origin of a page, in the form that browsers use.
     public static func isWebOrigin(_ text: String) -> Bool { WebOrigin.host(of: text) != nil }
 
-    /// Whether this is an origin whose host is one of these IDs or a subdomain of one, or an
+    /// Whether the text is an origin whose host is one of these IDs or a subdomain of one, or an
     /// Android app.
     public static func isOrigin(_ text: String, of ids: [String]) -> Bool {
         guard let host = WebOrigin.host(of: text) else { return WebOrigin.isAndroidApp(text) }
@@ -83,14 +83,14 @@ extension RelyingParty {
 
 /// Decides whether the maker of an authenticator is trusted.
 public struct AttestationTrust: Sendable {
-    /// One model of authenticators.
+    /// A model of authenticators, and the anchors that vouch for it.
     public struct Model: Sendable {
-        /// Its AAGUID: 16 bytes.
+        /// The AAGUID: 16 bytes.
         public let id: [UInt8]
-        /// The only anchors that are trusted for it; `nil` for the general ones.
+        /// The only anchors that are trusted for this model; `nil` for the general ones.
         public let anchors: TrustAnchors?
 
-        /// Describes a model.
+        /// Takes the AAGUID and the anchors for this model.
         public init(id: [UInt8], anchors: TrustAnchors? = nil) {
             self.id = id
             self.anchors = anchors
@@ -98,14 +98,14 @@ public struct AttestationTrust: Sendable {
     }
 
     private let anchors: TrustAnchors?
-    /// The accepted models by their ids; `nil` if all of them are.
+    /// The accepted models by their AAGUIDs; `nil` if all models are accepted.
     private let models: [[UInt8]: Model]?
 
-    /// Trusts no authenticator.
+    /// Trusts no maker: every attestation is untrusted.
     public static let none = AttestationTrust(anchors: nil, models: nil)
 
     /// - Parameters:
-    ///   - anchors: the general anchors; without any, only models with anchors of their own are
+    ///   - anchors: the general anchors; without any, only models with their own anchors are
     ///     trusted.
     ///   - models: the only models that are trusted; `nil` if all of them are.
     public init(anchors: TrustAnchors?, models: [Model]?) {

@@ -3,7 +3,8 @@ internal import CCBOR
 /// Reads CBOR items one after another.
 ///
 /// Only one encoding of each value is accepted, except that the order of keys is checked only if
-/// the caller asks for it. Nothing is allocated for members that are only claimed.
+/// the caller asks for it. No memory is allocated for members that a header claims but that are not
+/// present.
 public struct CBORReader: Sendable {
     /// The index of the first byte that was not read.
     public private(set) var position: Int
@@ -109,7 +110,7 @@ public func readCBOR(
     return value
 }
 
-/// The limits for WebAuthn's objects, the largest known of which is 8.6 kB.
+/// The limits for WebAuthn's objects; the largest known object has 8.6 kB.
 private enum CBORLimits {
     /// The maximum length of the input in bytes.
     static let bytes = 16 << 10
@@ -123,7 +124,7 @@ private enum CBORLimits {
 
 /// Whether the order of a map's keys is checked.
 public enum CBORKeyOrder: Hashable, Sendable {
-    /// Any order is accepted.
+    /// The keys may have any order.
     case any
     /// The keys are sorted by their encoding (RFC 8949, section 4.2.1; for the keys that are
     /// accepted here, this is also CTAP2's canonical order).
@@ -143,7 +144,7 @@ enum ItemHead {
     case boolean(Bool)
     case null
 
-    /// The length of the head in its shortest form (RFC 8949, section 4.2.1).
+    /// The length of the shortest encoding of the head (RFC 8949, section 4.2.1).
     fileprivate var shortestCount: Int {
         switch self {
         case .unsigned(let argument), .negative(let argument), .array(let argument),
@@ -175,8 +176,8 @@ enum ItemHead {
 
 /// Decodes the head of the first item, and returns the length of that head.
 ///
-/// libcbor's stream decoder allocates nothing. Its other decoder, `cbor_load`, accepts what must be
-/// refused here, and allocates what an array claims to hold.
+/// libcbor's stream decoder allocates nothing. Its other decoder, `cbor_load`, accepts encodings
+/// that must be refused here, and allocates memory for as many items as an array claims to hold.
 func decodeItemHead(_ bytes: Span<UInt8>) throws(PasskeyError) -> (ItemHead, count: Int) {
     guard !bytes.isEmpty else { throw .truncated }
     var found: Found?
@@ -202,7 +203,7 @@ func decodeItemHead(_ bytes: Span<UInt8>) throws(PasskeyError) -> (ItemHead, cou
     }
 }
 
-/// What a callback was told.
+/// The values that a callback received.
 private enum Found {
     case head(ItemHead)
     case refused(PasskeyError)
@@ -212,7 +213,8 @@ private func report(_ found: Found, to context: UnsafeMutableRawPointer?) {
     unsafe context?.assumingMemoryBound(to: Found?.self).pointee = found
 }
 
-/// The older libcbor's numbers are of type `size_t`, which Swift imports as a signed integer.
+/// In older versions of libcbor, the numbers have the type `size_t`, which Swift imports as a
+/// signed integer.
 private func members(_ count: some BinaryInteger) -> UInt64 { UInt64(truncatingIfNeeded: count) }
 
 /// The functions that the decoder calls.

@@ -1,23 +1,23 @@
 /// A CBOR data item (RFC 8949) of a type that WebAuthn uses.
 public indirect enum CBORValue: Hashable, Sendable {
-    /// An unsigned integer.
+    /// An unsigned integer (major type 0).
     case unsigned(UInt64)
     /// The negative integer −1 − `argument`.
     case negative(argument: UInt64)
-    /// A byte string.
+    /// A byte string (major type 2).
     case bytes([UInt8])
-    /// A text string.
+    /// A text string (major type 3).
     case text(CBORText)
-    /// An array.
+    /// An array (major type 4).
     case array([CBORValue])
-    /// A map.
+    /// A map (major type 5).
     case map(CBORMap)
-    /// A truth value.
+    /// The simple value true or false.
     case boolean(Bool)
-    /// Null.
+    /// The simple value null.
     case null
 
-    /// The integer, if the item is one that fits.
+    /// The integer, if the item is an integer in the range of the type.
     public var integer: Int64? {
         switch self {
         case .unsigned(let value): Int64(exactly: value)
@@ -26,25 +26,25 @@ public indirect enum CBORValue: Hashable, Sendable {
         }
     }
 
-    /// The byte string, if the item is one.
+    /// The bytes, if the item is a byte string.
     public var byteString: [UInt8]? {
         guard case .bytes(let bytes) = self else { return nil }
         return bytes
     }
 
-    /// The text string, if the item is one.
+    /// The text, if the item is a text string.
     public var textString: CBORText? {
         guard case .text(let text) = self else { return nil }
         return text
     }
 
-    /// The items of the array, if the item is one.
+    /// The items, if the item is an array.
     public var items: [CBORValue]? {
         guard case .array(let items) = self else { return nil }
         return items
     }
 
-    /// The map, if the item is one.
+    /// The map, if the item is a map.
     public var members: CBORMap? {
         guard case .map(let map) = self else { return nil }
         return map
@@ -53,18 +53,18 @@ public indirect enum CBORValue: Hashable, Sendable {
 
 /// A text string.
 ///
-/// Two text strings are equal if their bytes are. Swift's `String` also treats canonically
+/// Two text strings are equal if their bytes are equal. Swift's `String` also treats canonically
 /// equivalent values as equal: U+212A (the kelvin sign) equals the letter K.
 public struct CBORText: Hashable, Sendable, ExpressibleByStringLiteral {
-    /// The text in UTF-8.
+    /// The content in UTF-8, which is not normalised.
     public let utf8: [UInt8]
 
-    /// Creates a known text.
+    /// Takes the bytes of a literal, which are UTF-8.
     public init(stringLiteral text: StaticString) {
         utf8 = Array(text.description.utf8)
     }
 
-    /// Checks that the bytes are UTF-8.
+    /// Returns `nil` if the bytes are not UTF-8.
     init?(_ utf8: [UInt8]) {
         guard String(validating: utf8, as: UTF8.self) != nil else { return nil }
         self.utf8 = utf8
@@ -74,7 +74,7 @@ public struct CBORText: Hashable, Sendable, ExpressibleByStringLiteral {
     public var string: String { String(decoding: utf8, as: UTF8.self) }
 }
 
-/// The key of a member of a map.
+/// The key of a map's member.
 public enum CBORKey: Hashable, Sendable {
     /// An unsigned integer.
     case unsigned(UInt64)
@@ -83,7 +83,7 @@ public enum CBORKey: Hashable, Sendable {
     /// A text string.
     case text(CBORText)
 
-    /// A known number.
+    /// The key for an integer of either sign.
     public static func number(_ value: Int64) -> CBORKey {
         value < 0 ? .negative(argument: UInt64(-1 - value)) : .unsigned(UInt64(value))
     }
@@ -99,13 +99,13 @@ public enum CBORKey: Hashable, Sendable {
     }
 }
 
-/// A map, whose keys are all different.
+/// A map whose keys are all different.
 public struct CBORMap: Hashable, Sendable {
     private let values: [CBORKey: CBORValue]
 
     init(_ values: [CBORKey: CBORValue]) { self.values = values }
 
-    /// The number of members.
+    /// The number of members, at most the reader's limit.
     public var count: Int { values.count }
 
     /// The keys, in no particular order.

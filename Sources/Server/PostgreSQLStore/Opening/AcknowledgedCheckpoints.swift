@@ -21,14 +21,15 @@ public struct AcknowledgedCheckpoint: Hashable, Sendable {
 
 /// The ends of the chains that this process appended to, as the database acknowledged them.
 ///
-/// A database that is behind them has lost commits: it was rolled back to an earlier state, or a
-/// standby without the last commits took over. It would accept spent codes again.
+/// A database that is behind these ends has lost commits: the database was rolled back to an
+/// earlier state, or a standby without the last commits took over. Such a database would accept
+/// spent codes again.
 final class AcknowledgedCheckpoints: Sendable {
     private struct Content {
         var ends: [[UInt8]: AcknowledgedCheckpoint] = [:]
         var isBehind = false
-        /// The callback for every `count` acknowledged events, and how many events have been
-        /// acknowledged since its last call.
+        /// The callback for every `count` acknowledged events, and the number of acknowledged
+        /// events since its last call.
         var watch: (count: UInt64, tell: @Sendable () -> Void)?
         var untold: UInt64 = 0
     }
@@ -61,13 +62,13 @@ final class AcknowledgedCheckpoints: Sendable {
     /// The acknowledged checkpoints, by the node of their chain.
     var marks: [[UInt8]: ChainCheckpoint] { content.withLock { $0.ends.mapValues(\.mark) } }
 
-    /// All known ends.
+    /// The acknowledged ends of all chains.
     var ends: [AcknowledgedCheckpoint] { content.withLock { Array($0.ends.values) } }
 
     /// False once the database has been found to be behind.
     var isSound: Bool { content.withLock { !$0.isBehind } }
 
-    /// Checks that the database contains everything that it acknowledged.
+    /// Checks that the database still contains all acknowledged events.
     func compare(with session: PostgreSQLSession) throws(StoreFailure) {
         guard isSound else { throw .behind }
         let known = ends

@@ -4,10 +4,10 @@ internal import WatchwordSystem
 
 /// Compares this machine's clock with the database's, which all servers share.
 ///
-/// A wait that one server imposes must not be over for another one, so a server whose clock differs
-/// does not use the database. Each new connection compares the clocks, and so do reads, at most
-/// once every ``interval``, in the same round trip. A jump of this machine's clock makes the next
-/// read compare them.
+/// A wait that one server imposes must not appear over to a different server, so a server whose
+/// clock differs does not use the database. Each new connection compares the clocks, and so do
+/// reads, at most once every ``interval``, in the same round trip. A jump of this machine's clock
+/// makes the next read compare them.
 final class ClockComparison: Sendable {
     /// The largest permitted difference, in milliseconds.
     ///
@@ -44,7 +44,7 @@ final class ClockComparison: Sendable {
         self.unixMilliseconds = unixMilliseconds
     }
 
-    /// False once a comparison has found a difference, until one finds none.
+    /// False once a comparison has found a difference, until a later comparison finds none.
     var isClose: Bool { content.withLock { $0.isClose } }
 
     func reading() -> Reading {

@@ -52,10 +52,9 @@ extension PostgreSQLConnection {
     }
 }
 
-// Whoever owns the tables can add code that runs inside our statements, or rules that change them.
+// The owner of the tables can add code that runs inside our statements, or rules that change them.
 extension PostgreSQLConnection {
-    /// Refuses tables to which somebody added a trigger, a rule or anything else that acts on our
-    /// statements.
+    /// Refuses tables with an added trigger, rule or other object that acts on our statements.
     ///
     /// Other tables in the schema, and plain indexes, have no effect on a decision and are allowed.
     ///

@@ -4,8 +4,8 @@ internal import WatchwordSystem
 
 // `@unchecked Sendable` is safe: one thread creates a session and hands it over completely; the
 // pools ensure that only one thread uses it at a time.
-/// A connection with our settings and statements, to a database that has lost nothing that it
-/// acknowledged.
+/// A connection with our settings and statements, to a database that has lost no acknowledged
+/// commit.
 final class PostgreSQLSession: @unchecked Sendable {
     let connection: PostgreSQLConnection
     /// How long a statement may take.
@@ -13,7 +13,7 @@ final class PostgreSQLSession: @unchecked Sendable {
     /// Compares the clocks; `nil` for a session that makes no decisions.
     let clock: ClockComparison?
 
-    /// What all sessions of a store have in common.
+    /// The values that all sessions of a store share.
     struct Context: Sendable {
         let address: PostgreSQLAddress
         /// How long a statement may take.
@@ -23,11 +23,11 @@ final class PostgreSQLSession: @unchecked Sendable {
         var clock: ClockComparison?
     }
 
-    /// Connects, sets up the session, and checks that the database still contains everything that
-    /// it acknowledged.
+    /// Connects, sets up the session, and checks that the database still contains every
+    /// acknowledged commit.
     ///
     /// All statements are prepared, which fails if a table, a column or a function is missing. An
-    /// audit prepares only the statements that it uses, at their first use.
+    /// audit prepares each statement at its first use.
     ///
     /// - Parameters:
     ///   - failsFast: whether to fail quickly, because a caller is waiting.
@@ -53,14 +53,13 @@ final class PostgreSQLSession: @unchecked Sendable {
             settings + [.text("SELECT taken FROM steps"), ClockComparison.query],
             preparing: audited == nil ? Self.statements : [], timeout: timeout * 3
         ).results()
-        // Another machine may have migrated the tables to a newer version in the meantime.
+        // A newer version on a different machine may have migrated the tables in the meantime.
         let taken: Int64? = try results[settings.count].first()
         guard taken == Int64(step) else { throw .newer }
         if let clock, let sent { try clock.compare(results[settings.count + 1].rows, since: sent) }
         try context.known.compare(with: self)
     }
 
-    /// All statements of PostgreSQL.
     private static let statements = StoreStatement.allCases.filter {
         $0.sql(in: PostgreSQLDialect()) != nil
     }
@@ -100,7 +99,6 @@ final class PostgreSQLSession: @unchecked Sendable {
         try connection.run(commands, timeout: timeout * 3).results()
     }
 
-    /// Runs one statement.
     func run(
         _ statement: StoreStatement, _ arguments: StatementArguments = StatementArguments()
     ) throws(StoreFailure) -> PostgreSQLResult {

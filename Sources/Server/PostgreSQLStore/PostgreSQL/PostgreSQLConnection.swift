@@ -12,8 +12,8 @@ internal import WatchwordSystem
     private let warnings = Warnings()
     /// Whether the server itself, not a function, issued a warning in the last pipeline.
     ///
-    /// It is not known which command caused it: libpq delivers a warning before the results of
-    /// earlier commands. A warning at the end of a transaction has no context; warnings from
+    /// The command that caused the warning is unknown: libpq delivers a warning before the results
+    /// of earlier commands. A warning at the end of a transaction has no context; warnings from
     /// functions, such as triggers, have one.
     private(set) var hasWarning = false
     let dialect: PostgreSQLDialect
@@ -22,7 +22,7 @@ internal import WatchwordSystem
 
     /// Connects and authenticates with the connection string.
     ///
-    /// - Parameter dialect: writes the statements that the connection prepares.
+    /// - Parameter dialect: provides the text of the statements that the connection prepares.
     /// - Throws: ``SQLStoreError/unreachable(_:)``.
     init(
         _ address: PostgreSQLAddress, _ dialect: PostgreSQLDialect = PostgreSQLDialect()
@@ -247,7 +247,6 @@ private final class Warnings {
 
 /// A command that is sent in a pipeline.
 enum PipelineCommand {
-    /// Runs a prepared statement.
     case run(StoreStatement, StatementArguments = StatementArguments())
     /// Runs a statement without arguments, once.
     case text(String)
@@ -255,11 +254,9 @@ enum PipelineCommand {
 
 /// The result of a command in a pipeline.
 enum PipelineOutcome {
-    /// The command succeeded.
     case done(PostgreSQLResult)
-    /// The command failed.
     case failed(RefusedCommand)
-    /// An earlier command failed.
+    /// The server skipped the command, because an earlier one failed.
     case skipped
 }
 
@@ -289,7 +286,7 @@ extension StatementArguments {
         let lengths = places.map { Int32(truncatingIfNeeded: max($0.count, 0)) }
         let formats = [Int32](repeating: 1, count: places.count)
         return unsafe bytes.withUnsafeBytes { bytes in
-            // Even an empty value needs an address: without one it would be NULL.
+            // Even an empty value needs an address; a null address would mean NULL.
             var nothing: CChar = 0
             return unsafe withUnsafePointer(to: &nothing) { nothing in
                 let values = unsafe places.map { place -> UnsafePointer<CChar>? in

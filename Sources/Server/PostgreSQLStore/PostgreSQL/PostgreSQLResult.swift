@@ -15,7 +15,6 @@ internal import Verification
 
     var status: ExecStatusType { unsafe PQresultStatus(handle) }
 
-    /// The number of rows.
     var count: Int { Int(unsafe PQntuples(handle)) }
 
     /// The number of rows that the command changed.
@@ -79,11 +78,11 @@ extension PostgreSQLResult: QueryResult {
     }
 }
 
-/// Consecutive rows of a result: all those that belong to one of the readers that share the result.
+/// Consecutive rows of a result: all rows of one of the readers that share the result.
 struct PostgreSQLRows {
     private let result: PostgreSQLResult
     private let range: Range<Int>
-    /// The column at which each row's data begins.
+    /// The column where each row's data begins.
     private let firstColumn: Int
 
     fileprivate init(_ result: PostgreSQLResult, _ range: Range<Int>, from firstColumn: Int = 0) {
@@ -163,7 +162,7 @@ extension RowReader {
 struct RefusedCommand {
     /// The server's five-character SQLSTATE, or `connection` if libpq has none.
     let failure: StoreFailure
-    /// Whether the connection is lost, too; it is then unknown whether pending commands took
+    /// Whether the connection is also lost; it is then unknown whether pending commands took
     /// effect.
     let endsConnection: Bool
     /// The table whose constraint was violated.
@@ -214,7 +213,7 @@ extension StoreFailure {
     /// Whether a uniqueness constraint was violated.
     var isUniqueness: Bool { code == "23505" }
 
-    /// Whether a single row may be the cause.
+    /// Whether a single row may have caused the error.
     var isOfOneMember: Bool {
         ["22", "23", "54"].contains { code.hasPrefix($0) } || code == "53100"
     }
@@ -223,7 +222,7 @@ extension StoreFailure {
     static let timedOut = StoreFailure(.unavailable, code: "timeout")
     /// The connection broke or could not be opened.
     static let broken = StoreFailure(.unavailable, code: "connection")
-    /// The command could not be sent, for example because memory ran out.
+    /// The command could not be sent, for example if memory ran out.
     static let notSent = StoreFailure(.unavailable, code: "send")
     /// A row that this program cannot have written.
     static let invalidRow = row
@@ -231,7 +230,7 @@ extension StoreFailure {
     static let outOfRange = StoreFailure(sqlState: "22003")
     /// The tables belong to another version.
     static let newer = StoreFailure(.newer, code: "newer")
-    /// Commits are waiting for a standby that does not answer.
+    /// Commits are waiting for a standby that does not respond.
     static let standby = StoreFailure(.unavailable, code: "standby")
     /// This machine's clock differs from the database's.
     static let clock = StoreFailure(.unavailable, code: "clock-differs")

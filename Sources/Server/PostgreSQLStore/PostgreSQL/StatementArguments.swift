@@ -24,13 +24,10 @@ struct StatementArguments: Sendable {
         }
     }
 
-    /// Creates a list of single values.
     init(_ values: (any ColumnValue)...) { self.init(values.map(\.storedValue)) }
 
-    /// Creates a list of single values.
     init(_ values: [StoredValue]) { for value in values { add(value) } }
 
-    /// Adds a single value.
     mutating func add(_ value: StoredValue) {
         switch value {
         case .null: places.append((bytes.count, -1))
@@ -59,7 +56,7 @@ struct StatementArguments: Sendable {
         }
     }
 
-    /// Adds an array of the members' numbers in the batch.
+    /// Adds an array with the members' numbers in the batch.
     mutating func addMembers<Row>(_ rows: [Row], _ member: (Row) -> Int) {
         array(rows, .integer32) { arguments, row in
             arguments.write(Int32(4))

@@ -23,14 +23,14 @@ final class BatchWriter: @unchecked Sendable {
         lease = try ChainLease(on: session, key: key, known: known)
     }
 
-    /// How an attempt at a transaction ended.
+    /// The result of one attempt at a transaction.
     private enum Ending {
         case done
         /// The conditions of these members do not hold; nothing was committed.
         case conflict(Set<Int>)
-        /// The chain's end is not where this writer left it.
+        /// The stored end of the chain differs from the end that this writer left.
         case leaseLost
-        /// Nothing was committed.
+        /// The transaction failed, and nothing was committed.
         case failed(RefusedCommand)
     }
 

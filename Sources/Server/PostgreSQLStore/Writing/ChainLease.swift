@@ -6,12 +6,12 @@ internal import WatchwordCryptography
 ///
 /// A session lock keeps other writers away, so that each has its own chain. The lock ends with the
 /// session, and the next writer continues the chain. The lock only avoids conflicts; for safety, a
-/// chain's end is moved only if it is where this writer left it.
+/// chain's end is moved only if it is the end that this writer left.
 struct ChainLease {
     let number: Int64
     private(set) var chain: EventChain
 
-    /// Continues a chain that no writer uses, or begins one.
+    /// Continues a chain that no other writer uses, or begins a new chain.
     init(
         on session: PostgreSQLSession, key: AuditKey, known: AcknowledgedCheckpoints
     ) throws(StoreFailure) {
@@ -20,7 +20,7 @@ struct ChainLease {
             // their chains.
             let marks = known.marks
             // Chains that other servers use are also checked: if one was tampered with, starting a
-            // new one would not help.
+            // new chain would not help.
             let open = try Self.open(on: session)
             for (_, head) in open { try known.check(head, against: marks, key: key) }
             for (number, _) in open where try Self.lock(number, on: session) {
@@ -51,7 +51,7 @@ struct ChainLease {
     ///
     /// - Parameters:
     ///   - chain: the current chain; on return, the chain with the new events.
-    ///   - dummies: events to do the work of, but not to append.
+    ///   - dummies: events that cost the same work, but are not appended.
     func append(
         _ events: [RecordedEvent], to chain: inout EventChain, and dummies: [Event] = []
     ) -> PipelineCommand {
@@ -101,7 +101,7 @@ struct ChainLease {
             row throws(StoreFailure) in
             let node = try row.requiredBytes()
             let (head, position) = (try row.mark(of: node), try row.read() as UInt64)
-            // Whether the chain's last event is at the position that the chain's record names.
+            // Whether the chain's last event is at the position in the chain's record.
             guard try row.requiredFlag() else { throw .chain }
             return (head, position)
         }
@@ -123,8 +123,8 @@ struct ChainLease {
 }
 
 extension AcknowledgedCheckpoints {
-    /// Refuses a stored end that is not authentic or is before the acknowledged one: appending to
-    /// it would hide that events were cut off.
+    /// Refuses a stored end that is not authentic or is before the acknowledged end: appending
+    /// there would hide the loss of events.
     ///
     /// - Parameter marks: the checkpoints that were acknowledged before the stored end was read.
     func check(

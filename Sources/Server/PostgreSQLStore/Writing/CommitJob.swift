@@ -25,8 +25,8 @@ struct CommitJob: Sendable {
             keys.count > 2 ? Set(keys).count < keys.count : keys.count == 2 && keys[0] == keys[1]
     }
 
-    /// Removes from the front of `jobs` those that can share a transaction: members without common
-    /// rows.
+    /// Removes from the front of `jobs` the jobs that can share a transaction: members without
+    /// common rows.
     static func take(_ jobs: inout [CommitJob]) -> [CommitJob] {
         guard jobs.count > 1, let first = jobs.first, !first.isOrdered else {
             defer { if !jobs.isEmpty { jobs.removeFirst() } }
@@ -70,7 +70,7 @@ enum RowKey: Hashable, Sendable {
     case clientDigest([UInt8])
     case clientName([UInt8])
 
-    /// Hashes the first bytes only: most keys are random or digests.
+    /// Hashes only the first bytes: most keys are random or digests.
     func hash(into hasher: inout Hasher) {
         let (kind, bytes) =
             switch self {

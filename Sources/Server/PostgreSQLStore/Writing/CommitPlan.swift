@@ -6,7 +6,7 @@ struct CommitPlan {
     private(set) var commands: [PipelineCommand] = []
     /// The events, in the order of the members.
     private(set) var events: [RecordedEvent] = []
-    /// The events to do the work of, but not to append.
+    /// The events that cost the same work, but are not appended.
     private(set) var dummyEvents: [Event] = []
 
     private var limits: [BatchRow<SubjectLimit>] = []
@@ -24,7 +24,7 @@ struct CommitPlan {
     private var clients: [BatchRow<ClientRow>] = []
     private var dummies: [BatchRow<DummyRow>] = []
     private var answerDummies: [BatchRow<[UInt8]>] = []
-    /// The dummy rows of events and answers.
+    /// The dummy rows for events and responses.
     private var otherDummies: [Int: DummyRow] = [:]
 
     /// Builds one statement for each kind of change, for all members together.
@@ -131,7 +131,7 @@ struct BatchRow<Row: Sendable>: Sendable {
     var code: [UInt8] = []
 }
 
-/// The limit on a subject's rows, which must not have been reached when the commit runs.
+/// The limit on a subject's rows, which must not be reached before the commit runs.
 struct SubjectLimit: Sendable {
     let subject: Subject
     let limit: Int

@@ -30,7 +30,7 @@ extension DatabaseLocation {
     /// The temporary location of a new file of this name.
     var aside: DatabaseLocation { DatabaseLocation("\(folder)/\(name).new") }
 
-    /// The names of the database and of all files that SQLite may create beside it.
+    /// The names of the database and of all files that SQLite may create beside the database.
     private var names: [String] { ["", "-wal", "-shm", "-journal"].map { name + $0 } }
 
     /// Creates an empty temporary file, replacing any that an unfinished attempt left behind.
@@ -79,7 +79,7 @@ enum StoreSetting: String, ColumnValue {
 }
 
 extension SQLiteSession {
-    /// Whether the setting exists, authentic or not.
+    /// Whether the setting exists; its authenticity is not checked.
     func has(_ setting: StoreSetting) throws(StoreFailure) -> Bool {
         let value: Int64? = try connection.prepare("SELECT value FROM settings WHERE name = ?1")
             .bind(setting).first()

@@ -4,7 +4,8 @@ internal import WatchwordCryptography
 internal import WatchwordSystem
 
 extension SQLiteVerificationStore {
-    /// Creates a database at `path` from a backup, without anything that may have been spent since.
+    /// Creates a database at `path` from a backup, without the codes and secrets that may have been
+    /// spent since.
     ///
     /// The database refuses every code and secret that could have been accepted before
     /// ``RestoreOptions/now``; ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this for each
@@ -14,10 +15,10 @@ extension SQLiteVerificationStore {
     /// responses are deleted. The events of the backup stay unchanged; new events go into a new
     /// chain.
     ///
-    /// The backup does not show what has been revoked since it was made. All clients are therefore
-    /// revoked, unless the caller keeps them. The caller passes the credentials that
-    /// ``endedCredentials(at:)`` or the exported events list; any other credential that was revoked
-    /// after the backup must be revoked again.
+    /// The backup does not show later revocations. All clients are therefore revoked, unless the
+    /// caller keeps them. The caller passes the credentials that ``endedCredentials(at:)`` or the
+    /// exported events list; any other credential that was revoked after the backup must be revoked
+    /// again.
     ///
     /// - Throws: ``SQLStoreError/clockBehind(_:)`` if the backup or one of its events is newer
     ///   than the clock; ``SQLStoreError/exists`` if there is a database at `path`: stop the
@@ -51,7 +52,8 @@ extension SQLiteVerificationStore {
 }
 
 extension DatabaseLocation {
-    /// Ends everything that may have been spent, in one transaction, and closes the file.
+    /// Invalidates the codes and secrets that may have been spent, in one transaction, and closes
+    /// the file.
     fileprivate func renew(
         key: AuditKey, _ options: RestoreOptions, backedUpAt: UnixTime?
     ) throws(SQLStoreError) -> (RestoreReport, ChainCheckpoint) {
@@ -71,7 +73,7 @@ extension DatabaseLocation {
 }
 
 extension SQLiteSession {
-    /// When the backup was made, if that is recorded, and the newest time that the backup records.
+    /// The recorded time of the backup, if there is one, and the newest time in the backup.
     fileprivate func times(
         _ key: AuditKey
     ) throws(StoreFailure) -> (backedUpAt: UnixTime?, newest: UnixTime) {

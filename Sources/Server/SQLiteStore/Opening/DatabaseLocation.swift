@@ -11,7 +11,7 @@ struct DatabaseLocation: Sendable {
 
     /// The path for SQLite.
     ///
-    /// It always contains a folder, so that SQLite never parses it as a URI.
+    /// The path always contains a folder, so that SQLite never parses it as a URI.
     var path: String { "\(folder)/\(name)" }
     /// The file that stores the checkpoint of the chain's end.
     var checkpointName: String { name + ".mark" }
@@ -78,7 +78,7 @@ extension DatabaseLocation {
         return mark
     }
 
-    /// Stores a checkpoint, unless a later one is already stored.
+    /// Stores a checkpoint, unless a later checkpoint is already stored.
     func keep(_ mark: ChainCheckpoint) throws(SQLStoreError) {
         let folder = try openFolder(making: false)
         try locked(in: folder, timeout: .seconds(1)) { () throws(SQLStoreError) in
@@ -131,8 +131,7 @@ extension SQLiteSession {
         return tail
     }
 
-    /// Whether the stored event is the one that the checkpoint names; true if that event was
-    /// pruned.
+    /// Whether the stored event is the one in the checkpoint; true if that event was pruned.
     private func holds(
         _ mark: ChainCheckpoint, of chain: ChainRecord
     ) throws(SQLStoreError) -> Bool {

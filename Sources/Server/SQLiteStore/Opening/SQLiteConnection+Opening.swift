@@ -9,7 +9,7 @@ enum Schema {
 
     /// The page size of a new file in bytes.
     ///
-    /// It is small because a commit writes whole pages, often for only one or two rows each.
+    /// The size is small because a commit writes whole pages, often for only one or two rows each.
     static let pageSize = 2_048
 
     static let steps = SQLiteDialect.steps
@@ -80,16 +80,16 @@ extension SQLiteConnection {
         return version
     }
 
-    /// Refuses a file that contains other objects than these steps create.
+    /// Refuses a file whose schema differs from the one that these steps create.
     ///
-    /// An index or a constraint that somebody added could make decisions fail. Triggers and views
-    /// are off in any case, also those that are added while the file is open.
+    /// An added index or constraint could make decisions fail. Triggers and views are always off,
+    /// even if they are added while the file is open.
     private func requireSchema(_ steps: ArraySlice<String>) throws(SQLStoreError) {
         let changed = try SQLStoreError.store(in: schemaObjects(unlike: steps))
         if let name = changed.map(\.name).min() { throw .changedSchema(object: name) }
     }
 
-    /// What the file's schema, or the one that these steps create, contains alone.
+    /// The objects that only the file's schema, or only the schema of these steps, contains.
     private func schemaObjects(
         unlike steps: ArraySlice<String>
     ) throws(StoreFailure) -> Set<SchemaObject> {
@@ -98,7 +98,7 @@ extension SQLiteConnection {
         return try schemaObjects().symmetricDifference(expected.schemaObjects())
     }
 
-    /// What the file's schema contains, without the statistics that `ANALYZE` stores.
+    /// The objects of the file's schema, without the statistics that `ANALYZE` stores.
     private func schemaObjects() throws(StoreFailure) -> Set<SchemaObject> {
         Set(
             try prepare(
@@ -120,7 +120,7 @@ extension SQLiteConnection {
             .bind(head.sequence).bind(head.digest).bind(head.authentication).bind(position).run()
     }
 
-    /// Returns the number that a query selects.
+    /// The number that a query selects.
     func number(_ sql: String) throws(StoreFailure) -> Int64 {
         guard let found: Int64 = try prepare(sql).first() else { throw .invalidRow }
         return found
@@ -134,7 +134,7 @@ extension SQLiteConnection {
 
     private func useJournal(_ wanted: String) throws(StoreFailure) {
         let mode: String? = try prepare("PRAGMA journal_mode = \(wanted)").first()
-        // If WAL mode is impossible (a file system without shared memory), SQLite keeps the old
+        // If WAL mode is impossible (the file system has no shared memory), SQLite keeps the old
         // mode.
         guard mode == wanted else { throw .noWriteAheadLog }
     }
@@ -143,6 +143,6 @@ extension SQLiteConnection {
 /// A table, index, trigger or view.
 private struct SchemaObject: Hashable {
     let name: String
-    /// Its type, its table and the statement that creates it.
+    /// The object's type, its table and the statement that creates it.
     let definition: String
 }

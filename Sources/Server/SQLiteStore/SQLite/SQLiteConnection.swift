@@ -36,11 +36,11 @@ internal import WatchwordSystem
         var opened: OpaquePointer?
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let ready = unsafe opened else {
-            // SQLite returns a handle even when it fails.
+            // SQLite returns a handle even if opening fails.
             unsafe sqlite3_close_v2(opened)
             throw StoreFailure(sqlite: code)
         }
-        // Whoever can write the file can add triggers and views; none of ours needs them.
+        // Any writer of the file can add triggers and views; our schema needs none.
         let distrusted = unsafe watchword_distrust(ready)
         guard distrusted == SQLITE_OK else {
             unsafe sqlite3_close_v2(ready)
@@ -105,7 +105,7 @@ internal import WatchwordSystem
         }
     }
 
-    /// - Throws: ``StoreFailure/moved``.
+    /// - Throws: ``StoreFailure/moved`` if the open file was deleted, moved or replaced.
     func expectInPlace() throws(StoreFailure) { if try hasMoved { throw .moved } }
 
     /// Whether a transaction is open.
@@ -143,10 +143,9 @@ extension SQLiteConnection {
     /// The number of pages in the log after its last commit, by any process.
     var logLength: Int32 { unsafe logCount.pointee }
 
-    /// How a checkpoint ended.
     enum CheckpointOutcome {
         case done
-        /// Another connection is running one.
+        /// Another connection is running a checkpoint.
         case busy
         case failed(StoreFailure)
         /// The disk did not confirm a write and may have dropped it.
@@ -223,8 +222,8 @@ extension StoreFailure {
 
     /// A row that this program cannot have written.
     ///
-    /// It equals a call's failure with `SQLITE_CORRUPT`, and operators see the same code. Where it is
-    /// caught, only columns are read, and that throws no failure of a call.
+    /// The value equals the failure of a call that returned `SQLITE_CORRUPT`, and operators see the
+    /// same code. The code that catches it only reads columns, so no call can have failed there.
     static let invalidRow = StoreFailure(sqlite: SQLITE_CORRUPT)
 
     /// The file system does not support shared memory between processes, which WAL mode needs.

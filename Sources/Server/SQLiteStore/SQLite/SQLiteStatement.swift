@@ -3,25 +3,24 @@ internal import Verification
 
 /// A prepared statement that finalises itself; used only on its connection's current thread.
 ///
-/// Arguments are bound in order. SQLite copies bound values into memory that
-/// it does not wipe, so bind only what the database may contain: sealed seeds and keyed digests,
-/// never plaintext secrets.
+/// Arguments are bound in order. SQLite copies bound values into memory that it does not wipe, so
+/// bind only data that the database may contain: sealed seeds and keyed digests, never plaintext
+/// secrets.
 @safe final class SQLiteStatement {
     private let handle: OpaquePointer
     private var argument: Int32 = 0
-    /// The result of binding the arguments: that of the first one that SQLite refused.
+    /// The result of binding the arguments: the first error, if SQLite refused one.
     private var bound = SQLITE_OK
 
     init(owning handle: OpaquePointer) { unsafe self.handle = handle }
 
     deinit { unsafe sqlite3_finalize(handle) }
 
-    /// Binds the next argument.
     @discardableResult func bind<Value: ColumnValue>(_ value: Value) -> Self {
         bind(value.storedValue, as: Value.columnType)
     }
 
-    /// Binds the next arguments, none of which is text.
+    /// Binds the next arguments; none of them is text.
     func bind(_ values: [StoredValue]) -> Self {
         for value in values { bind(value, as: .bytes) }
         return self
@@ -71,7 +70,7 @@ internal import Verification
     /// Runs the statement to completion; returns whether it changed one row.
     ///
     /// A violated uniqueness constraint means that a change's condition does not hold: an update
-    /// can also collide with another row's fingerprint or digest.
+    /// can also collide with the fingerprint or digest of a different row.
     func changesOneRow() throws(StoreFailure) -> Bool {
         defer { reset() }
         var code = step()
@@ -115,7 +114,7 @@ internal import Verification
 
     private func step() -> Int32 { bound == SQLITE_OK ? unsafe sqlite3_step(handle) : bound }
 
-    /// Whether a step with this result found a row.
+    /// Whether a step with this result produced a row.
     private func hasRow(_ code: Int32) throws(StoreFailure) -> Bool {
         switch code {
         case SQLITE_ROW: true

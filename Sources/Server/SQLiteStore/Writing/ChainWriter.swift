@@ -2,7 +2,7 @@ internal import SQLStore
 internal import Verification
 internal import WatchwordCryptography
 
-/// Where an event chain ends, and the position of its last event.
+/// The end of an event chain, and the position of the chain's last event.
 struct ChainTail: Hashable {
     let head: ChainCheckpoint
     let position: UInt64
@@ -20,7 +20,8 @@ struct ChainWriter {
     /// Starts at the stored end.
     ///
     /// - Parameter known: the end that this process last saw. A stored end that does not continue
-    ///   it, or is not authentic, is refused: appending to it would hide that events were cut off.
+    ///   the known end, or is not authentic, is refused: appending there would hide the loss of
+    ///   events.
     init(in session: SQLiteSession, key: AuditKey, known: ChainTail?) throws(StoreFailure) {
         let stored = try session[.lastChain].first { row throws(StoreFailure) in
             let number = try row.requiredInteger()
@@ -54,7 +55,7 @@ struct ChainWriter {
             .bind(tied.behind).bind(tied.time).bind(tied.body).bind(tied.digest).run()
     }
 
-    /// Does the work of ``append(_:to:)``, but leaves the chain as it is.
+    /// Does the work of ``append(_:to:)``, but does not change the chain.
     mutating func appendNothing(
         insteadOf event: Event, to session: SQLiteSession
     ) throws(StoreFailure) {
@@ -76,8 +77,8 @@ struct ChainWriter {
 }
 
 extension SQLiteSession {
-    /// Whether a chain's last event is at the position that the chain's record names; for a chain
-    /// without events, whether that is the position of its start.
+    /// Whether a chain's last event is at the position in the chain's record; for a chain without
+    /// events, whether this is the position of the chain's start.
     func holds(_ tail: ChainTail) throws(StoreFailure) -> Bool {
         guard let start = try chains().first(where: { $0.head.node == tail.head.node })?.start
         else {

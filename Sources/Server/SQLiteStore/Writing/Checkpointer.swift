@@ -53,7 +53,7 @@ final class Checkpointer: Sendable {
         return true
     }
 
-    /// Waits for a running checkpoint and prevents new ones.
+    /// Waits for a running checkpoint to end, and prevents new ones.
     func stop() {
         let ending = state.withLock { state in
             defer { state.thread = nil }
@@ -98,9 +98,9 @@ final class Checkpointer: Sendable {
     }
 
     private func open() throws(StoreFailure) -> SQLiteSession {
-        // The writer has opened the file, so opening it again writes nothing that the disk would have
-        // to confirm. No lock timeout: another process that holds the lock is running a checkpoint
-        // itself.
+        // The writer has opened the file, so opening it again writes nothing that the disk would
+        // have to confirm. The lock has no timeout: a process that holds the lock is running a
+        // checkpoint itself.
         let connection = try SQLiteConnection(path: path, .readWrite, timeout: .zero)
         try connection.execute("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;")
         return SQLiteSession(connection)

@@ -9,7 +9,7 @@ final class DatabaseWriter: @unchecked Sendable {
 
     let session: SQLiteSession
     let key: AuditKey
-    /// The chain's end, as it was last written or checked.
+    /// The chain's end when it was last written or checked.
     private(set) var known: ChainTail?
     private let location: DatabaseLocation
     /// `nil` if the writer has exclusive use of the file and is about to leave WAL mode.
@@ -30,7 +30,7 @@ final class DatabaseWriter: @unchecked Sendable {
     /// Closes the connection; the writer cannot be used afterwards.
     func close() {
         log?.close(session.connection)
-        // If this fails, the stored checkpoint is still valid, only older.
+        // If this fails, the stored checkpoint is still valid, although it is older.
         do { if let known { try location.keep(known.head) } } catch _ {}
     }
 
@@ -196,8 +196,8 @@ extension DatabaseWriter {
         try session[statement].bind(time).bind(limit).run()
     }
 
-    /// The events to delete: from the oldest up to, but not including, the first one that is recent
-    /// enough to keep.
+    /// The events to delete: from the oldest up to, but not including, the first event that is
+    /// recent enough to keep.
     private func oldEvents(_ pruning: Pruning) throws(StoreFailure) -> ExpiredEvents {
         let limit = pruning.eventsBefore == nil ? 0 : pruning.limit
         let first = try session.events(after: 0, limit: limit)

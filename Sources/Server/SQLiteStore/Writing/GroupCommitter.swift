@@ -15,7 +15,7 @@ final class GroupCommitter: Sendable {
 
     private enum Job {
         case commit([AuthenticatedChange], CheckedContinuation<Answer, Never>)
-        /// Any other work that writes, or must not run at the same time as a writer.
+        /// Work other than commits that writes, or must not run at the same time as a writer.
         case work(@Sendable (DatabaseWriter) -> Void)
     }
 
@@ -24,7 +24,7 @@ final class GroupCommitter: Sendable {
         var isClosed = false
         /// The writer, while it is idle.
         var idle: DatabaseWriter?
-        /// How many consecutive jobs ran while no other caller was waiting.
+        /// The number of consecutive jobs that ran while no other caller was waiting.
         var alone = GroupCommitter.quietness
 
         var isQuiet: Bool { alone >= GroupCommitter.quietness }
@@ -158,8 +158,8 @@ final class GroupCommitter: Sendable {
             queue.jobs.append(job)
             return (true, queue.jobs.count == 1 && queue.idle != nil)
         }
-        // Only the first job needs to wake the thread: for later ones it is awake or being woken,
-        // and a borrower checks for new jobs when it returns the writer.
+        // Only the first job needs to wake the thread: for later jobs the thread is awake or being
+        // woken, and a borrower checks for new jobs when it returns the writer.
         if isFirst { semaphore.post() }
         return isTaken
     }

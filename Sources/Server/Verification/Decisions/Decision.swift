@@ -13,8 +13,8 @@ package struct Decision<Outcome: Sendable>: Sendable {
     package var secretsOf: CredentialID?
     /// Whether the response is recorded for a repeated request.
     ///
-    /// Denials are not recorded if a repeated request would be denied again anyway, so an attacker
-    /// cannot fill the disk with denials, and no denial outlives its cause.
+    /// Denials are not recorded if a repeated request would be denied again anyway, so that an
+    /// attacker cannot fill the disk with denials, and no denial outlives its cause.
     package var recordsResponse = true
     /// An event that is written only as often as ``DenialCounter`` permits.
     var denial: CountedDenial?
@@ -29,16 +29,16 @@ package struct Decision<Outcome: Sendable>: Sendable {
         self.recordsResponse = recordsResponse
     }
 
-    /// Whether an application's request is denied without a check, and changes nothing.
+    /// Whether an application's request is denied without a check and without a change.
     ///
     /// The response is then not recorded, so that codes made up by strangers do not fill the disk,
-    /// but the same work is done (V-06).
+    /// but the denial costs the same work (V-06).
     var isUnchecked: Bool {
         denial?.sender.isApplication == true && !changes.contains(where: \.hasCondition)
     }
 }
 
-/// Everything that a decision depends on besides the rows.
+/// Everything except the rows that a decision depends on.
 package struct DecisionContext: Sendable {
     package let now: UnixTime
     package let policy: Policy
@@ -48,14 +48,14 @@ package struct DecisionContext: Sendable {
     package let randomness: RandomSource
     package let meter: WorkMeter?
 
-    /// The key version that a row names.
+    /// The key version that a row specifies.
     package func key(_ id: KeyID?) throws(VerifierError) -> KeyVersion {
         guard let id else { throw .damagedRow }
         guard let key = keys.version(id) else { throw .keyMissing(id) }
         return key
     }
 
-    /// Creates the change that records an event of this decision.
+    /// Makes the change that records an event of this decision.
     package func event(
         _ kind: Event.Kind, _ reason: Event.Reason? = nil, subject: Subject?,
         credential: CredentialID? = nil, number: Int64? = nil
@@ -65,7 +65,7 @@ package struct DecisionContext: Sendable {
                 kind, reason, subject: subject, credential: credential, number: number))
     }
 
-    /// Creates an event without a change that records it.
+    /// Makes an event without the change that records it.
     package func unwritten(
         _ kind: Event.Kind, _ reason: Event.Reason?, subject: Subject?,
         credential: CredentialID?, number: Int64? = nil
@@ -84,7 +84,7 @@ package struct DecisionContext: Sendable {
 
     /// The dummy row to write instead of the row that a wrong code would change.
     ///
-    /// - Parameter body: the content of that row; `nil` if it does not matter.
+    /// - Parameter body: the content of that row; `nil` if the content does not matter.
     package func dummy(_ body: [UInt8]? = nil) -> DummyRow {
         let slot = verification.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         return DummyRow(slot: slot, body: body ?? [UInt8](repeating: 0, count: 240))
@@ -104,19 +104,19 @@ package struct DecisionContext: Sendable {
 /// Counts the work of a decision, so that a test can check that an unknown subject costs as much as
 /// a known one.
 package final class WorkMeter: Sendable {
-    /// A kind of work.
     package enum Work: Int, CaseIterable, Sendable {
-        /// Rows of credentials decoded.
+        /// The number of decoded credential rows.
         case rows
-        /// Codes computed and compared.
+        /// The number of codes that were computed and compared.
         case codes
-        /// Sealed boxes opened, or dummy boxes sealed instead.
+        /// The number of sealed boxes that were opened, and of dummy boxes that were sealed
+        /// instead.
         case openings
-        /// Digests and marks of secrets computed and compared.
+        /// The number of digests and marks of secrets that were computed and compared.
         case digests
-        /// Recovery codes hashed.
+        /// The number of recovery codes that were hashed.
         case hashes
-        /// Signatures of passkeys and device keys verified.
+        /// The number of signatures of passkeys and device keys that were verified.
         case signatures
     }
 

@@ -4,21 +4,21 @@ public import WatchwordCryptography
 public struct DeviceKeyGrant: Sendable {
     /// The id of the pending credential.
     public let credential: CredentialID
-    /// The ticket, which is only for the device.
+    /// The ticket, which is a secret of the device.
     public let ticket: Token
-    /// The deadline for using it.
+    /// The time from which the ticket is refused.
     public let expiresAt: UnixTime
 }
 
 /// The outcome of the registration of a device key.
 public enum DeviceKeyRegistration: Hashable, Sendable {
-    /// The key is active.
+    /// The key is active under this credential.
     case accepted(CredentialID, KeyCustody)
     /// The key is valid; it becomes active once the TPM has revealed the secret.
     case pending(CredentialID, KeyActivation, expiresAt: UnixTime)
-    /// The ticket was refused, but the device proved that it has a key that is already active.
+    /// The ticket was refused, but the device proved possession of a key that is already active.
     case repeated(CredentialID, KeyCustody)
-    /// The key was denied, for whatever reason.
+    /// The key was denied for this reason.
     case denied(DenialReason)
 }
 
@@ -26,7 +26,7 @@ public enum DeviceKeyRegistration: Hashable, Sendable {
 public struct DeviceKeyChallenge: Sendable {
     /// The challenge: the device signs its 32 bytes.
     public let token: Token
-    /// When it expires; the device signs the milliseconds.
+    /// The expiry of the challenge; the device signs its milliseconds.
     public let expiresAt: UnixTime
 }
 
@@ -34,17 +34,17 @@ public struct DeviceKeyChallenge: Sendable {
 public struct DeviceKeyEnrolment: Sendable {
     /// The owner of the key.
     public let subject: Subject
-    /// The credential's name in lists.
+    /// The credential's name in lists of credentials.
     public let name: String
     /// The weakest presence check that is accepted.
     public let presence: DeviceKeyTranscript.Presence
-    /// A credential of the subject to be revoked when the key is registered.
+    /// A credential of the subject that is revoked when the key is registered.
     public let replaces: CredentialID?
     /// The clients that may redeem the device's logins; empty if the verifier is used without
     /// clients.
     public var audience: Set<ClientID> = []
 
-    /// Creates an enrolment.
+    /// Sets the subject, the name, the weakest presence check and the credential to replace.
     public init(
         for subject: Subject, name: String = "", presence: DeviceKeyTranscript.Presence = .none,
         replacing replaces: CredentialID? = nil
@@ -58,21 +58,21 @@ public struct DeviceKeyEnrolment: Sendable {
 
 /// A public key that a device sends with its ticket.
 public struct SentDeviceKey: Sendable {
-    /// The public key: 65 bytes.
+    /// The public key: a point on P-256 in its uncompressed form, 65 bytes.
     public let point: [UInt8]
-    /// The signature over the transcript of the enrolment, with the key.
+    /// The signature over the transcript of the enrolment, made with the key.
     public let signature: [UInt8]
-    /// The presence check that the device claims to have made.
+    /// The presence check that the device claims to have passed.
     public let presence: DeviceKeyTranscript.Presence
-    /// Where the device says that it keeps the key; without an attestation, an attested TPM is
+    /// The device's claim about where it keeps the key; without an attestation, an attested TPM is
     /// recorded as any other TPM.
     public let custody: KeyCustody
-    /// What the TPM says about the key.
+    /// The TPM's attestation of the key.
     ///
     /// The registration is then completed by ``DeviceKeys/activate(_:with:origin:recorder:)``.
     public let attestation: KeyAttestation?
 
-    /// Takes the parts of a request.
+    /// Takes the values that the device sent.
     public init(
         point: [UInt8], signature: [UInt8], presence: DeviceKeyTranscript.Presence,
         custody: KeyCustody, attestation: KeyAttestation? = nil
@@ -87,20 +87,20 @@ public struct SentDeviceKey: Sendable {
 
 /// A device's response to a challenge.
 public struct DeviceKeySignature: Sendable {
-    /// The credential.
+    /// The credential of the key that signed.
     public let credential: CredentialID
-    /// The challenge.
+    /// The challenge that was signed.
     public let challenge: Token
-    /// The server's address as the device reached it.
+    /// The server's address that the device used.
     public let audience: String
-    /// What the key is used for.
+    /// The purpose of the signature.
     public let purpose: DeviceKeyPurpose
-    /// The presence check that the device claims to have made.
+    /// The presence check that the device claims to have passed.
     public let presence: DeviceKeyTranscript.Presence
-    /// The signature in DER.
+    /// The ECDSA signature, encoded in DER.
     public let signature: [UInt8]
 
-    /// Takes the parts of a request.
+    /// Takes the values that the device sent.
     public init(
         credential: CredentialID, challenge: Token, audience: String, purpose: DeviceKeyPurpose,
         presence: DeviceKeyTranscript.Presence, signature: [UInt8]
@@ -123,7 +123,7 @@ public struct DeviceKeyOutcome: Sendable {
 
     /// Whether the signature was accepted.
     public enum Result: Sendable {
-        /// The signature was accepted; with the ticket, the application learns who signed.
+        /// The signature was accepted; the ticket tells the application who signed.
         case accepted(login: Token, expiresAt: UnixTime)
         /// The signature was denied.
         ///
@@ -132,14 +132,14 @@ public struct DeviceKeyOutcome: Sendable {
     }
 }
 
-/// What the application learns about a signature by a device key.
+/// The facts about a signature by a device key, for the application.
 public struct DeviceKeyFacts: Hashable, Sendable {
-    /// What the key was used for.
+    /// The purpose of the signature.
     public let purpose: DeviceKeyPurpose
     /// SHA-256 of the text that was confirmed.
     public let textDigest: [UInt8]?
-    /// Where the device keeps the key.
+    /// The place where the device keeps the key.
     public let custody: KeyCustody
-    /// The presence check that the device claims to have made.
+    /// The presence check that the device claims to have passed.
     public let presence: DeviceKeyTranscript.Presence
 }

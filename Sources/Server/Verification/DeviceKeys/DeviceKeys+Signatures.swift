@@ -2,9 +2,9 @@ internal import WatchwordCryptography
 internal import WatchwordSystem
 
 extension DeviceKeys {
-    /// Creates a challenge with which a device signs in.
+    /// Makes a challenge with which a device signs in.
     ///
-    /// A credential that does not exist gets one too, so that the response reveals nothing.
+    /// An unknown credential also gets a challenge, so that the response reveals nothing.
     public func challenge(
         for credential: CredentialID, origin: Origin = .unknown,
         recorder: Recorder<DeviceKeyChallenge>? = nil
@@ -12,7 +12,7 @@ extension DeviceKeys {
         try await begin(.signIn, for: credential, origin, recorder)
     }
 
-    /// Creates a challenge with which a device confirms displayed text.
+    /// Makes a challenge with which a device confirms displayed text.
     public func challenge(
         for credential: CredentialID, confirming text: String, origin: Origin = .unknown,
         recorder: Recorder<DeviceKeyChallenge>? = nil
@@ -26,7 +26,7 @@ extension DeviceKeys {
         _ recorder: Recorder<DeviceKeyChallenge>?
     ) async throws(VerifierError) -> DeviceKeyChallenge {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
-            // The challenge of a limited client is useless to the credentials of other subjects.
+            // The credentials of other subjects cannot use the challenge of a limited client.
             var addressee = credential
             if verifier.isLimited, try await verifier.record(credential) == nil {
                 addressee = .anywhere()
@@ -40,7 +40,7 @@ extension DeviceKeys {
         }
     }
 
-    /// Verifies a device's signature.
+    /// Verifies a device's signature, and spends the challenge.
     public func verify(
         _ sent: DeviceKeySignature, origin: Origin = .unknown,
         recorder: Recorder<DeviceKeyOutcome>? = nil
@@ -66,7 +66,7 @@ extension DeviceKeys {
             guard audiences.contains(where: { $0.utf8.elementsEqual(sent.audience.utf8) }) else {
                 return denied(challenge, known?.record, .audience, context)
             }
-            // For the same timing, the signature is also checked for an unknown credential.
+            // For the same timing, the signature of an unknown credential is also checked.
             let point = try known.map { known throws(VerifierError) in
                 context.meter?.count(.openings)
                 return try known.state.open(
@@ -146,10 +146,10 @@ extension DeviceKeys {
             ], secretsOf: record.id)
     }
 
-    /// The sender that a denial is counted for.
+    /// The sender to which a denial is attributed.
     ///
-    /// The holder of a revoked key must learn of it, however many strangers share the address, so
-    /// the holder's denials are counted separately.
+    /// The holder of a revoked key must learn of the revocation, even if many strangers share the
+    /// address. The holder's denials are therefore counted separately.
     private func sender(
         of revoked: CredentialRecord?, _ context: DecisionContext
     ) -> DenialCounter.Sender? {

@@ -2,34 +2,35 @@ public import WatchwordCryptography
 
 /// Registers the public keys of devices, and verifies their signatures.
 ///
-/// Each decision is one commit, as for ``Verifier``. It spends the challenge, whatever its result.
+/// Each decision is one commit, as for ``Verifier``. Every decision spends the challenge, whatever
+/// the result.
 public struct DeviceKeys: Sendable {
     let verifier: Verifier
-    /// The addresses at which devices reach the server, compared byte for byte.
+    /// The server addresses that devices use, compared byte for byte.
     let audiences: [String]
-    /// The makers of TPMs whose attestations are trusted; `nil` if there are none.
+    /// The certificates of TPM makers whose attestations are trusted; `nil` if no maker is trusted.
     let roots: TrustAnchors?
 
     /// The maximum length of a signature in bytes.
     static let maximumSignatureCount = 72
 
     /// - Parameters:
-    ///   - audiences: the addresses at which devices reach the server: `https://host[:port]`, in
-    ///     lower case and without a final slash.
-    ///   - roots: the certificates of the makers of TPMs whose attestations are trusted.
+    ///   - audiences: the server addresses that devices use: `https://host[:port]`, in lower case
+    ///     and without a final slash.
+    ///   - roots: the certificates of TPM makers whose attestations are trusted.
     public init(_ verifier: Verifier, audiences: [String], trusting roots: TrustAnchors? = nil) {
         self.verifier = verifier
         self.audiences = audiences
         self.roots = roots
     }
 
-    /// The same for a client that is limited to these subjects.
+    /// The same instance for a client that is limited to these subjects.
     package func limited(to subjects: SubjectPrefix) -> DeviceKeys {
         DeviceKeys(verifier.limited(to: subjects), audiences: audiences, trusting: roots)
     }
 
-    /// Whether this is an address as devices sign it: `https://host[:port]` in lower case, without
-    /// the standard port, a final slash or a final dot; `http` only for this machine.
+    /// Whether the text is a server address as devices sign it: `https://host[:port]` in lower
+    /// case, without the standard port, a final slash or a final dot; `http` only for this machine.
     public static func isAudience(_ text: String) -> Bool { WebOrigin.isServer(text) }
 
     /// Issues a ticket with which a device can register its key once, within ten minutes.
@@ -72,8 +73,8 @@ public struct DeviceKeys: Sendable {
 
     /// Registers a device's key with its ticket.
     ///
-    /// A denial does not spend the ticket, which only its holder can present. If the ticket does
-    /// not exist, but the key is already active, the outcome is
+    /// A denial does not spend the ticket, because only its holder can present it. If the ticket
+    /// does not exist, but the key is already active, the outcome is
     /// ``DeviceKeyRegistration/repeated(_:_:)``, so that a device that lost the response to its
     /// registration does not drop the key.
     ///
@@ -121,9 +122,9 @@ public struct DeviceKeys: Sendable {
         let pending: PendingDeviceKey
         /// The ticket to be spent; `nil` if it was spent when the key was sent.
         let ticket: TicketRow?
-        /// Replaces the credential's name; `nil` keeps it.
+        /// Replaces the credential's name; `nil` keeps the name.
         let name: String?
-        /// Where the device sent the key from.
+        /// The origin of the request in which the device sent the key.
         let origin: Origin
 
         /// The change that spends the ticket.
@@ -162,7 +163,7 @@ public struct DeviceKeys: Sendable {
 
     /// Denies a registration.
     ///
-    /// - Parameter cause: tells the enrolling application more than the reason does.
+    /// - Parameter cause: a more specific reason, for the enrolling application.
     func denied(
         subject: Subject?, credential: CredentialID?, _ reason: DenialReason,
         because cause: Event.Reason? = nil, _ context: DecisionContext
@@ -174,7 +175,7 @@ public struct DeviceKeys: Sendable {
     }
 }
 
-// How a device proves that it has the key that it registers.
+// The proof of a device that it has the key that it registers.
 extension DeviceKeys {
     /// The key with this point; `nil` if the point is not valid.
     static func key(_ point: [UInt8]) -> VerificationKey? {
@@ -184,8 +185,8 @@ extension DeviceKeys {
         } catch { return nil }
     }
 
-    /// The enrolment that the device signed, for one of the server's addresses; `nil` if it did
-    /// not.
+    /// The enrolment that the device signed, for one of the server's addresses; `nil` if the
+    /// signature is not valid for any of them.
     func transcript(
         of sent: SentDeviceKey, signedWith key: VerificationKey, _ ticket: Token
     ) throws(VerifierError) -> DeviceKeyTranscript? {
@@ -211,8 +212,8 @@ extension DeviceKeys {
 
     /// The decision on a registration whose ticket does not exist, or no longer exists.
     ///
-    /// Only a device that signed with an active key learns of its credential. For everybody else,
-    /// including the holder of a revoked key, the ticket is simply unknown.
+    /// Only a device that signed with an active key learns of its credential. Anyone else,
+    /// including the holder of a revoked key, learns only that the ticket is unknown.
     func repeated(
         _ sent: SentDeviceKey, _ ticket: Token, _ context: DecisionContext
     ) async throws(VerifierError) -> Decision<DeviceKeyRegistration> {
@@ -233,10 +234,10 @@ extension DeviceKeys {
     }
 }
 
-// Keys in TPMs whose maker the server trusts.
+// Keys in TPMs of trusted makers.
 extension DeviceKeys {
-    /// Completes the registration of a key that was attested: only the TPM that attested it can
-    /// reveal the secret.
+    /// Completes the registration of an attested key: only the TPM that attested the key can reveal
+    /// the secret.
     ///
     /// A denial leaves the credential pending.
     public func activate(
@@ -263,7 +264,7 @@ extension DeviceKeys {
         }
     }
 
-    /// Checks what the TPM says about a key, and spends the ticket if it is valid.
+    /// Verifies the attestation of a key, and spends the ticket if the attestation is valid.
     func attested(
         by evidence: KeyAttestation, _ point: [UInt8], _ transcript: DeviceKeyTranscript,
         _ registration: OpenRegistration, _ context: DecisionContext
@@ -299,7 +300,7 @@ extension DeviceKeys {
             attestationKeyDigest: sha256(evidence.attestationKey.span),
             endorsementKeyDigest: sha256(evidence.endorsementKey.span))
         var record = registration.record
-        // The request that activates the key does not repeat the name and the user agent.
+        // The request that activates the key contains neither the name nor the user agent.
         record.origin = context.origin
         record.name =
             (registration.name ?? record.name).prefix(

@@ -3,19 +3,20 @@ package import WatchwordSystem
 
 /// Counts denials, so that they fill neither the audit log nor the disk.
 ///
-/// Devices have no API key, so anybody can cause any number of denials, and so can the users of an
-/// application whose codes are denied without a check. For each sender, one denial
-/// per minute is written immediately, with its decision. The other denials are counted, and one
-/// event per reason, with the count, is written a minute later. A device with more denials per
-/// minute than ``Policy/maximumDenials`` is told to wait; nothing is written then but what the
-/// denial spends. Accepted requests are not counted, so an attacker cannot lock anybody out.
+/// Devices have no API key, so anyone can cause any number of denials. The users of an application,
+/// whose codes are denied without a check, can do the same. For each sender, one denial per minute
+/// is written immediately, with its decision. The other denials are counted, and one event per
+/// reason, with the count, is written a minute later. A device with more denials per minute than
+/// ``Policy/maximumDenials`` is told to wait; only the changes that spend something, such as a
+/// challenge, are written. Accepted requests are not counted, so an attacker cannot lock anyone
+/// out.
 ///
-/// With many senders, at most ``maximumEvents`` events per minute are written immediately and as
-/// many later; the other counts are added up to one event per reason. Holders of a secret are
-/// exempt.
+/// With many senders, at most ``maximumEvents`` events per minute are written immediately, and at
+/// most the same number later; the other counts are combined into one event per reason. Holders of
+/// a secret are exempt.
 ///
-/// Each process keeps its own counts in memory. They only decide which events are written and which
-/// senders have to wait.
+/// Each process keeps its own counts in memory. The counts decide only which events are written and
+/// which senders must wait.
 package final class DenialCounter: Sendable {
     /// The sender of denied requests.
     package enum Sender: Hashable, Sendable {
@@ -30,22 +31,22 @@ package final class DenialCounter: Sendable {
         case others
     }
 
-    /// What happens to a denial.
+    /// How a denial is handled.
     enum Verdict: Hashable, Sendable {
-        /// It is written now, as one event for `count` denials.
+        /// The denial is written now, as one event for `count` denials.
         case written(count: Int)
-        /// It is only counted.
+        /// The denial is counted, and written later.
         case counted
-        /// It is not written; the sender has to wait for this many seconds.
+        /// The denial is not written; the sender must wait for this many seconds.
         case refused(retryAfter: Int)
     }
 
-    /// Denials for one reason that have not been written yet.
+    /// The unwritten denials for one reason.
     struct Line: Sendable {
         var last: Event
         var count: Int
 
-        /// One event for all of them.
+        /// One event for all denials of the line.
         func event(at now: UnixTime) -> Event {
             Event(
                 last.kind, reason: last.reason, time: now, subject: last.subject,
@@ -62,7 +63,7 @@ package final class DenialCounter: Sendable {
         var lines: [Event.Reason: Line] = [:]
     }
 
-    /// The maximum number of events that are written immediately, and of those that are written
+    /// The maximum number of events that are written immediately, and of events that are written
     /// later for one sender, in a minute.
     static let maximumEvents = 32
 
@@ -173,7 +174,7 @@ package final class DenialCounter: Sendable {
 }
 
 extension DenialCounter.Sender {
-    /// Whether the sender is a holder.
+    /// Whether the sender holds a secret.
     ///
     /// Senders without a valid secret cannot increase the number of holders.
     fileprivate var isHolder: Bool { if case .holder = self { true } else { false } }
@@ -187,10 +188,12 @@ extension DenialCounter.Sender {
 }
 
 extension DenialCounter.Sender {
-    /// The application that a denial is counted for; `nil` if something was checked, or if the
-    /// event is no denial, so that it is always written.
+    /// The application to which a denial is attributed; `nil` if a code or secret was checked, or
+    /// if the event is not a denial.
     ///
-    /// Anybody can make up unknown subjects and tickets, so those have one sender for each
+    /// Such an event is always written.
+    ///
+    /// Anyone can make up unknown subjects and tickets, so all of them share one sender for each
     /// application.
     init?(uncheckedIn event: Event) {
         guard event.kind == .denied, let reason = event.reason else { return nil }
@@ -208,13 +211,13 @@ extension DenialCounter.Sender {
 extension Event {
     /// The event as a summary of several denials, without the facts in which they differ.
     ///
-    /// - Parameter earlier: the summary of the earlier ones.
+    /// - Parameter earlier: the summary of the earlier denials.
     fileprivate func summed(with earlier: Event?, of sender: DenialCounter.Sender) -> Event {
         let earlier = earlier ?? self
         let isMixed = earlier.subject != subject || earlier.credential != credential
         var origin = sender == .others ? Origin.unknown : origin
         if sender.isApplication, earlier.origin != origin {
-            // The addresses of the application's users.
+            // The requests came from several of the application's users.
             origin = Origin(address: "", client: origin.client)
         }
         return Event(
@@ -240,7 +243,8 @@ struct CountedDenial: Sendable {
 extension Decision {
     /// The decision with an event that is written as often as ``DenialCounter`` permits.
     ///
-    /// If `sender` is `nil`, the event is always written, unless it denies what was not checked.
+    /// If `sender` is `nil`, the event is always written, unless it denies a request without a
+    /// check.
     package func counting(
         _ event: Event, _ others: [Event] = [], by sender: DenialCounter.Sender?
     ) -> Decision {
@@ -257,9 +261,9 @@ extension Decision {
 extension Decision {
     /// Counts the denial, if there is one, and adds its events if they are due.
     ///
-    /// - Returns: the number of seconds that the sender has to wait. The decision holds
-    ///   nevertheless: a challenge that it spends stays spent. Only the dummy row is left out,
-    ///   because the sender learns no result.
+    /// - Returns: the number of seconds that the sender has to wait. The decision still holds: a
+    ///   challenge that it spends stays spent. Only the dummy row is omitted, because the sender
+    ///   learns no result.
     mutating func enterDenial(at verifier: Verifier) -> Int? {
         guard let denial else { return nil }
         let isApplication = denial.sender.isApplication
@@ -281,9 +285,9 @@ extension Decision {
 extension Verifier {
     /// Writes the denials that were only counted.
     ///
-    /// Call this once a minute and at shutdown.
+    /// Call this method once a minute and at shutdown.
     ///
-    /// - Parameter atEnd: whether to write all of them, because there is no later call.
+    /// - Parameter atEnd: whether to write all denials, because no later call follows.
     public func writeCountedDenials(atEnd: Bool = false) async throws(VerifierError) {
         let now = now
         for counter in [denials, uncheckedDenials] {

@@ -16,16 +16,17 @@ struct LoginAttempt: Sendable {
         case again
         /// The successor, which becomes the current secret.
         case successor
-        /// The current secret with another nonce, or an earlier secret: two holders have it.
+        /// The current secret with a different nonce, or an earlier secret: two holders have the
+        /// secret.
         case reuse
-        /// A secret of a later generation than the row records: the database has lost the commit
-        /// that issued it.
+        /// A secret of a later generation than the row's: the database has lost the commit that
+        /// issued the secret.
         case later
         /// A secret that was never issued for this credential.
         case foreign
     }
 
-    /// Decides on the secret, given the credential's record if there is one.
+    /// Decides on the secret; `record` is the credential's record, if there is one.
     func decide(_ record: CredentialRecord?) throws(VerifierError) -> Decision<LoginOutcome> {
         let derivation = SecretDerivation(
             credential: credential, lookup: context.keys.lookup, meter: context.meter)
@@ -39,8 +40,8 @@ struct LoginAttempt: Sendable {
         let finding = chain.finding(digest, nonceDigest: nonceDigest, handedOutAs: generation)
         switch finding {
         // Only the clock shows that the secret has expired, and the clock may be wrong, so nothing
-        // is revoked. This also applies to reuse: a device whose new secret is denied falls back to
-        // the previous one.
+        // is revoked. The same applies to reuse: a device whose new secret is denied falls back to
+        // the previous secret.
         case .current, .again, .successor, .reuse:
             if let reason = chain.expiry(at: context.now, policy: context.policy) {
                 return deny(record, because: reason, to: sender(isHolder: wasIssued))
@@ -55,7 +56,7 @@ struct LoginAttempt: Sendable {
             next.generation += 1
             return accept(record, next, derivation)
         case .reuse: return revoke(record, because: .reuseDetected, wipe: .reuseDetected)
-        // The missing commits may yet be restored, and only a holder has such a secret.
+        // The missing commits may still be restored, and only a holder has such a secret.
         case .later:
             return deny(record, because: .wrong, to: sender(isHolder: wasIssued))
         case .foreign:
@@ -68,7 +69,7 @@ struct LoginAttempt: Sendable {
     private func accept(
         _ record: CredentialRecord, _ chain: SecretChain, _ derivation: SecretDerivation
     ) -> Decision<LoginOutcome> {
-        // From here on, use only the current key: this is how digests move to a new key.
+        // The following code uses only the current key: this is how digests move to a new key.
         let key = context.keys.current
         let generation = chain.generation + 1
         let next = derivation.secret(generation: generation, nonceDigest: nonceDigest, under: key)
@@ -126,7 +127,7 @@ struct LoginAttempt: Sendable {
             outcome: LoginOutcome(
                 verification: handedOut.verification, result: .accepted(acceptance)),
             // Nothing is written to the row, so that repetitions do not conflict with each other.
-            // If the credential is revoked in the meantime, so is what the response contains.
+            // If the credential is revoked in the meantime, so are the secrets in the response.
             changes: [context.event(.repeated, of: record)], secretsOf: record.id)
     }
 
@@ -135,7 +136,7 @@ struct LoginAttempt: Sendable {
     }
 }
 
-// Denials, and what they change.
+// The denials, and the changes that they make.
 extension LoginAttempt {
     /// Denies a request for a credential that is not active.
     ///
@@ -144,8 +145,8 @@ extension LoginAttempt {
         _ record: CredentialRecord?, _ derivation: SecretDerivation
     ) -> Decision<LoginOutcome> {
         let wasIssued = derivation.wasIssued(secret)
-        // Does the work of checking a wrong secret, so that the response time does not reveal that
-        // the credential is unknown.
+        // Does the work of checking a wrong secret, so that the response time does not reveal an
+        // unknown credential.
         _ = derivation.digest(of: secret, under: context.keys.current)
         var wipe: WipeReason?
         if wasIssued, let record, record.state == .revoked {
@@ -166,7 +167,7 @@ extension LoginAttempt {
         ).counting(event, others, by: sender(isHolder: wasIssued))
     }
 
-    /// The sender that a denial is counted for.
+    /// The sender to which a denial is attributed.
     func sender(isHolder: Bool) -> DenialCounter.Sender? {
         guard let stranger = DenialCounter.Sender(strangerAt: context.origin) else { return nil }
         return isHolder ? .holder(credential) : stranger
@@ -224,14 +225,14 @@ extension LoginAttempt {
 
 /// The outcome of a login with an enrolled secret.
 public struct LoginOutcome: Sendable {
-    /// The id of the decision; a repeated response has the same one.
+    /// The id of the decision; a repeated response has the same id.
     public let verification: VerificationID
     /// Whether the secret was accepted.
     public let result: Result
 
     /// Whether the secret was accepted.
     public enum Result: Sendable {
-        /// The secret was correct.
+        /// The secret was correct, and is spent.
         case accepted(Acceptance)
         /// The secret was denied.
         ///
@@ -252,29 +253,29 @@ public struct LoginOutcome: Sendable {
     }
 }
 
-/// Why a device is told to delete its secret.
+/// The reason for which a device must delete its secret.
 ///
 /// A device ignores any other reason.
 public enum WipeReason: String, CaseIterable, Hashable, Sendable {
     /// The credential was revoked.
     case revoked
-    /// Two holders have the secret.
+    /// Reuse was detected: two holders have the secret.
     case reuseDetected = "reuse-detected"
-    /// Three consecutive attempts were wrong.
+    /// Three consecutive attempts presented a wrong secret.
     case tooManyFailures = "too-many-failures"
-    /// The account is closed.
+    /// The subject's account is closed.
     case accountClosed = "account-closed"
 }
 
 /// The 16 fresh random bytes that a device stores before it presents a secret.
 ///
-/// The next secret is derived from them, so that only the device that sent a request can get its
+/// The next secret is derived from the nonce, so that only the device that sent a request can get a
 /// lost response again.
 public struct RotationNonce: Hashable, Sendable {
-    /// Exactly 16 bytes.
+    /// The 16 bytes of the nonce.
     public let bytes: [UInt8]
 
-    /// The number of bytes.
+    /// The number of bytes in a nonce.
     public static let count = 16
 
     /// Accepts exactly 16 bytes, and returns `nil` for any other number.

@@ -1,11 +1,11 @@
 internal import WatchwordCryptography
 
-/// What keeps the key without which nobody can use a device's copy of an enrolled secret, as the
-/// device says; no policy relies on it.
+/// The holder of the key that unlocks a device's copy of an enrolled secret, as the device states;
+/// no policy relies on this.
 public enum SecretCustody: String, CaseIterable, Hashable, Sendable {
     /// A TPM of the device.
     case tpm
-    /// A process of another user of the device.
+    /// A process of a different user of the device.
     case agent
     /// A file of the device's user.
     case file
@@ -17,7 +17,7 @@ public enum SecretCustody: String, CaseIterable, Hashable, Sendable {
 package struct SecretChain: Hashable, Sendable {
     /// The generation of the current secret.
     var generation: UInt64
-    /// The digest of the current secret under the row's pepper.
+    /// The digest of the current secret, with the row's pepper.
     var digest: [UInt8]
     /// When the first secret was issued.
     let enrolledAt: UnixTime
@@ -29,10 +29,10 @@ package struct SecretChain: Hashable, Sendable {
     var handedOut: Issued?
     /// The logins whose tickets have not been redeemed yet, oldest first.
     ///
-    /// A ticket's own row does not prove that the login is open: an attacker with write access to
-    /// the database could put a deleted row back.
+    /// A ticket's own row does not prove that the login is still open: an attacker with write
+    /// access to the database could put a deleted row back.
     var openLogins: [VerificationID] = []
-    /// What binds the secret to its device; `nil` if the device reported nothing.
+    /// The binding of the secret to its device; `nil` if the device reported none.
     let custody: SecretCustody?
 
     /// The maximum number of open logins.
@@ -42,7 +42,7 @@ package struct SecretChain: Hashable, Sendable {
 
     /// The response that issued the successor of the current secret.
     struct Issued: Hashable, Sendable {
-        /// The digest of the successor under the row's pepper.
+        /// The digest of the successor, with the row's pepper.
         let digest: [UInt8]
         /// SHA-256 of the rotation nonce.
         let nonceDigest: [UInt8]
@@ -52,7 +52,6 @@ package struct SecretChain: Hashable, Sendable {
         let time: UnixTime
     }
 
-    /// Creates a chain at its first secret.
     init(digest: [UInt8], at now: UnixTime, custody: SecretCustody? = nil) {
         generation = 0
         self.digest = digest
@@ -136,7 +135,7 @@ extension SecretChain {
         return presentedGeneration > newest ? .later : .reuse
     }
 
-    /// The reason why the chain has expired; `nil` if it has not.
+    /// The reason why the chain has expired; `nil` if the chain has not expired.
     func expiry(at now: UnixTime, policy: Policy) -> Event.Reason? {
         if now.milliseconds(since: enrolledAt) >= policy.absoluteLifetime { return .tooOld }
         if now.milliseconds(since: usedAt) >= policy.idleLifetime { return .idle }
@@ -146,9 +145,9 @@ extension SecretChain {
 
 /// The parts of an enrolled secret: 32 bytes that only its holder knows, its generation and a mark.
 ///
-/// The server computes the mark with its own key. The mark lets it recognise every secret that it
-/// ever issued without storing any of them, so it can tell even a very old secret from a guess, and
-/// the row does not grow.
+/// The server computes the mark with its own key. With the mark, the server recognises every secret
+/// that it ever issued without storing the secrets. It can distinguish even a very old secret from
+/// a guess, and the row does not grow.
 struct SecretParts: Sendable {
     /// The 32 bytes that only the holder knows.
     let secret: SecretBytes
@@ -192,7 +191,7 @@ struct SecretParts: Sendable {
         return isEqualInConstantTime(mark.span, full.span.extracting(..<Self.markCount))
     }
 
-    /// All parts as a token.
+    /// All three parts, as a token.
     var token: Token {
         Token(
             .secret,
@@ -226,7 +225,7 @@ struct SecretDerivation: Sendable {
         return secret.wasIssued(for: credential, marking: lookup)
     }
 
-    /// Creates the first secret.
+    /// The secret of generation 0, made from these random bytes.
     func first(_ random: SecretBytes) -> SecretParts {
         SecretParts(random, credential: credential, generation: 0, marking: lookup)
     }

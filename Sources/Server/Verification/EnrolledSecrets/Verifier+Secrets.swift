@@ -33,8 +33,9 @@ extension Verifier {
     /// Issues a device's first secret for its ticket, once.
     ///
     /// - Parameters:
-    ///   - name: replaces the name given at enrolment; `nil` keeps it.
-    ///   - custody: what binds the secret to the device, as the device says; `nil` if nothing does.
+    ///   - name: replaces the name given at enrolment; `nil` keeps the name.
+    ///   - custody: the binding of the secret to the device, as the device states; `nil` if there
+    ///     is none.
     public func redeemEnrolment(
         _ ticket: Token, name: String? = nil, custody: SecretCustody? = nil,
         origin: Origin = .unknown,
@@ -78,7 +79,7 @@ extension Verifier {
         recorder: Recorder<LoginOutcome>? = nil
     ) async throws(VerifierError) -> LoginOutcome {
         let presented = SecretParts(secret)
-        // A login is decided again after the credential has ended, because a device that lost a
+        // After the credential has ended, a login is decided again, because a device that lost a
         // response must learn of the revocation.
         return try await decide(
             origin, recorder: recorder, answeringUntil: .end, decidingAfterEnd: true
@@ -95,9 +96,9 @@ extension Verifier {
     ///
     /// Revoking the credential deletes its tickets in the same commit.
     ///
-    /// - Parameter client: the client that sends the request. If it is not in the credential's
-    ///   audience, or limited to other subjects, the outcome is that of an unknown ticket, and the
-    ///   ticket is not spent.
+    /// - Parameter client: the client that sends the request. If the client is not in the
+    ///   credential's audience, or is limited to other subjects, the outcome is the same as for an
+    ///   unknown ticket, and the ticket is not spent.
     public func redeemLogin(
         _ ticket: Token, by client: ClientID? = nil, origin: Origin = .unknown,
         recorder: Recorder<RedemptionOutcome<SignedIn>>? = nil
@@ -108,7 +109,7 @@ extension Verifier {
             guard includes(row.subject) else {
                 return denied(row, context, because: .otherAudience)
             }
-            // A credential's tickets are deleted when it ends, so somebody has put this one back.
+            // A credential's tickets are deleted when it ends, so this row was put back.
             guard var record = try await record(row.credential), record.state == .active else {
                 return denied(row, context, because: .revoked)
             }
@@ -158,7 +159,7 @@ extension Verifier {
         }
     }
 
-    /// Whether these clients exist, are not revoked, and are not too many for an audience.
+    /// Whether these clients exist, are not revoked, and are no more than an audience may have.
     func areClients(_ ids: Set<ClientID>) async throws(VerifierError) -> Bool {
         guard !ids.isEmpty else { return true }
         guard ids.count <= Policy.maximumAudience else { return false }
@@ -166,7 +167,7 @@ extension Verifier {
         return ids.allSatisfy { known.contains($0.bytes) }
     }
 
-    /// Refuses a ticket that only an application or a user of this machine can present.
+    /// Denies a ticket that only an application or a user of this machine can present.
     func denied<Value>(
         _ row: TicketRow?, _ context: DecisionContext, because reason: Event.Reason = .expired
     ) -> Decision<RedemptionOutcome<Value>> {
@@ -187,7 +188,7 @@ extension CredentialRecord {
 
 // The tickets of enrolments and logins.
 extension Verifier {
-    /// Creates the ticket with which a device completes an enrolment, and the row to insert.
+    /// Makes the ticket with which a device completes an enrolment, and the row to insert.
     package func newEnrolmentTicket(
         for record: CredentialRecord, _ context: DecisionContext
     ) -> (ticket: Token, row: TicketRow) {
@@ -195,7 +196,7 @@ extension Verifier {
             .enrolmentTicket, .enrolment, for: record, lifetime: Policy.enrolmentLifetime, context)
     }
 
-    /// Creates the ticket of an accepted login, and the row to insert.
+    /// Makes the ticket of an accepted login, and the row to insert.
     package func newLoginTicket(
         for record: CredentialRecord, _ context: DecisionContext
     ) -> (ticket: LoginTicket, row: TicketRow) {
@@ -221,7 +222,7 @@ extension Verifier {
         context.keys.lookup.digest(of: token.bytes, as: token.kind)
     }
 
-    /// The row of a ticket that was issued for this purpose.
+    /// The row of a ticket, if the ticket was issued for this purpose.
     package func ticket(
         _ token: Token, _ purpose: TicketRow.Purpose, _ context: DecisionContext
     ) async throws(VerifierError) -> TicketRow? {
@@ -230,7 +231,7 @@ extension Verifier {
         return row.flatMap { $0.purpose == purpose ? $0 : nil }
     }
 
-    /// Refuses an enrolment ticket, and counts the denial, because anybody can present one.
+    /// Denies an enrolment ticket, and counts the denial, because anyone can present a ticket.
     package func refusing<Value>(
         _ row: TicketRow?, _ context: DecisionContext
     ) -> Decision<RedemptionOutcome<Value>> {
@@ -246,8 +247,8 @@ extension Verifier {
 
 /// A ticket with which the application learns who signed in, once.
 public struct LoginTicket: Sendable {
-    /// The ticket.
+    /// The ticket, which is a secret.
     public let token: Token
-    /// The end of its lifetime.
+    /// The time from which the ticket is refused.
     public let expiresAt: UnixTime
 }

@@ -7,7 +7,7 @@ internal import WatchwordCryptography
 /// the record were rolled back together. Checkpoints that were kept elsewhere reveal both; see
 /// ``init(chains:checkpoints:key:)``.
 public struct AuditTrail: Sendable {
-    /// A fault and its place.
+    /// A fault in a chain, and its place.
     public enum Finding: Hashable, Sendable {
         /// A node's record is not authentic.
         case forgedRecord(node: [UInt8])
@@ -15,7 +15,7 @@ public struct AuditTrail: Sendable {
         case unknownNode([UInt8])
         /// Events of this node are missing, duplicated or out of order at this number.
         case gap(node: [UInt8], sequence: UInt64)
-        /// This event or an earlier one is not what was written.
+        /// This event or an earlier event differs from the written one.
         case altered(node: [UInt8], sequence: UInt64)
         /// The end of the chain is missing: all events after this number.
         case truncated(node: [UInt8], behind: UInt64)
@@ -82,14 +82,14 @@ public struct AuditTrail: Sendable {
         return key.isAuthentic(start)
     }
 
-    /// Checks the next event.
+    /// Checks the next event, in order of position.
     public mutating func check(_ event: ChainedEvent) {
         guard var progress = nodes[event.node] else {
             if !found.contains(.unknownNode(event.node)) { found.append(.unknownNode(event.node)) }
             return
         }
         // One fault per event is enough. The check then continues from this event, so that later
-        // events are reported only for independent faults.
+        // events are reported only if they have independent faults.
         let expected = key.tying(event, behind: progress.digest).digest
         if event.sequence != progress.sequence + 1 {
             found.append(.gap(node: event.node, sequence: event.sequence))
@@ -130,7 +130,7 @@ public struct AuditTrail: Sendable {
         return (isNext || event.sequence == 1) && (isFirst || continuesChain)
     }
 
-    /// All findings, after all events have been checked.
+    /// All findings, in order; called after all events have been checked.
     public func findings() -> [Finding] {
         var all = found
         for (node, progress) in nodes where progress.sequence < progress.head.sequence {
@@ -152,20 +152,21 @@ public struct AuditTrail: Sendable {
     }
 }
 
-/// Compares the stored rows with the events, and finds rows that differ from what was written last.
+/// Compares the stored rows with the events, and finds rows that differ from their last written
+/// version.
 ///
 /// Pass every event in order of position to ``take(_:)``, then every row to ``check(_:)``, then
 /// call ``findings()``. A row whose events are all pruned cannot be compared.
 public struct RowAudit: Sendable {
-    /// A fault and its place.
+    /// A fault in a row, and its place.
     public enum Finding: Hashable, Sendable {
-        /// A row that this program did not write, by table and stored key.
+        /// A row that this program did not write, identified by its table and stored key.
         case damaged(table: String, key: [UInt8])
         /// An older version of the row is stored, or was stored at some point.
         case rolledBack(RowMark.Owner)
         /// No event records this version of the row.
         case unrecorded(RowMark.Owner)
-        /// The row is missing.
+        /// The row's last event exists, but the row is missing.
         case missing(RowMark.Owner)
     }
 
@@ -175,13 +176,13 @@ public struct RowAudit: Sendable {
     private var last: [RowMark.Owner: RowMark] = [:]
     private var found: Set<Finding> = []
 
-    /// Starts without any events.
+    /// Takes the chains' records, which show whether events were pruned.
     public init(chains: [ChainRecord], key: AuditKey) {
         self.key = key
         hasAllEvents = chains.allSatisfy { $0.start.pruning == nil }
     }
 
-    /// Adds the next event.
+    /// Takes the next event, in order of position.
     public mutating func take(_ event: ChainedEvent) {
         for row in event.recorded?.rows ?? [] {
             if let earlier = last[row.owner], earlier.version >= row.version {
@@ -201,7 +202,8 @@ public struct RowAudit: Sendable {
         }
     }
 
-    /// The mark that the row's last event must contain; `nil` if events do not record such rows.
+    /// The mark of the row that the last event must contain; `nil` if events do not record such
+    /// rows.
     private func mark(of row: some StoredRow) -> RowMark? {
         switch row {
         case let row as CredentialRow: RowMark(row, code: key.code(of: row))
@@ -232,9 +234,9 @@ public struct RowAudit: Sendable {
         }
     }
 
-    /// All findings, after all events and rows have been checked.
+    /// All findings, in order; called after all events and rows have been checked.
     public func findings() -> [Finding] {
-        // An expired pending row, or an ended one that proves nothing, is pruned without an event.
+        // An expired pending row, or an ended row that proves nothing, is pruned without an event.
         let missing = last.values.filter { !$0.isPending }.map { Finding.missing($0.owner) }
         return found.union(missing).sorted { $0.order < $1.order }
     }
@@ -242,9 +244,9 @@ public struct RowAudit: Sendable {
 
 /// A row as an audit reads it.
 public enum AuditedRow<Row: StoredRow>: Sendable {
-    /// An authentic row.
+    /// A row whose authentication code is correct.
     case whole(Row)
-    /// A row that is not authentic, by its stored key.
+    /// A row that is not authentic, identified by its stored key.
     case damaged(key: [UInt8])
 
     /// The primary key as stored.
@@ -283,7 +285,7 @@ public struct AuditReport: Hashable, Sendable {
     public let findings: [AuditTrail.Finding]
     /// Problems in the rows; empty if there are none, or if the database's structure is damaged.
     public let rows: [RowAudit.Finding]
-    /// The number of events.
+    /// The number of events in the database.
     public let events: Int
     /// The end of each chain.
     ///
@@ -295,7 +297,7 @@ public struct AuditReport: Hashable, Sendable {
     /// page.
     public let isSound: Bool
 
-    /// Combines the findings of an audit.
+    /// Combines the findings in chains and rows.
     package init(
         findings: [AuditTrail.Finding], rows: [RowAudit.Finding], events: Int,
         marks: [ChainCheckpoint], isSound: Bool

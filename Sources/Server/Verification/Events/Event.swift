@@ -3,7 +3,7 @@
 /// An event contains no secret: no code, key, ticket or digest. Subject, address and user agent are
 /// untrusted text that may contain line breaks. Escape them for output.
 public struct Event: Hashable, Sendable {
-    /// What happened.
+    /// The kind of event.
     public let kind: Kind
     /// The reason; `nil` if the kind alone explains the event.
     public let reason: Reason?
@@ -20,8 +20,8 @@ public struct Event: Hashable, Sendable {
     /// A number whose meaning depends on ``Kind``.
     public let number: Int64?
 
-    /// Whether the subject should be notified at once (RFC 4226, section 7.2; NIST SP 800-63B-4,
-    /// sections 3.1.4.2, 4.1.2.1, 4.2.3 and 4.6).
+    /// Whether the application should notify the subject at once (RFC 4226, section 7.2; NIST SP
+    /// 800-63B-4, sections 3.1.4.2, 4.1.2.1, 4.2.3 and 4.6).
     public var isNotification: Bool {
         switch kind {
         case .enrolled, .imported, .locked, .guessing, .disabled, .replayed, .resynchronised,
@@ -33,19 +33,20 @@ public struct Event: Hashable, Sendable {
         }
     }
 
-    /// The kinds of events.
+    /// The kinds of events, with their names as raw values.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         /// A key, a set of codes or a ticket was issued.
         case enrolmentStarted
-        /// A credential was activated.
+        /// A credential was confirmed and is active.
         case enrolled
-        /// An existing key was imported, and its first code has to confirm it.
+        /// An existing key was imported; a first code must confirm it.
         case importStarted
         /// An existing key was imported, and its credential is active.
         case imported
         /// A code or secret was accepted.
         ///
-        /// The number is the offset from the expected step, or the number of recovery codes left.
+        /// The event's number is the offset from the expected step, or the number of recovery codes
+        /// left.
         case accepted
         /// A code, secret or ticket was denied.
         ///
@@ -60,7 +61,7 @@ public struct Event: Hashable, Sendable {
         ///
         /// Reported once.
         case locked
-        /// Many wrong codes were checked within a day, whatever successes lie between.
+        /// Many wrong codes were checked within a day, regardless of successes in between.
         ///
         /// Reported once a day. The number is their count.
         case guessing
@@ -76,13 +77,13 @@ public struct Event: Hashable, Sendable {
         case renamed
         /// The credential was revoked, and its secrets were deleted.
         case revoked
-        /// A device was told to delete its secret.
+        /// A device was ordered to delete its secret.
         case wiped
         /// A passkey's signature was valid, but a second proof is needed.
         case stepUpRequired
-        /// The application obtained that second proof.
+        /// The application obtained the second proof after such a signature.
         case stepUpCompleted
-        /// Whether a passkey can be backed up, or is, differs from its last use.
+        /// A passkey's backup flags differ from those of its last use.
         case backupChanged
         /// A passkey's signature counter did not increase, so there may be a copy of the passkey.
         ///
@@ -96,23 +97,24 @@ public struct Event: Hashable, Sendable {
         case keysRotated
         /// The database was restored from a backup.
         ///
-        /// The number is the count of credentials that the restore revoked. If a credential is
-        /// named, it stays active, but refuses all codes from before the restore.
+        /// The number is the count of credentials that the restore revoked. An event with a
+        /// credential means that this credential stays active, but refuses all codes from before
+        /// the restore.
         case restored
-        /// An application was added; ``Origin/client`` names it.
+        /// An application was added; ``Origin/client`` identifies it.
         case clientAdded
-        /// An application received a new API key that replaces the old one; ``Origin/client`` names
-        /// it.
+        /// An application received a new API key, which replaces the old key; ``Origin/client``
+        /// identifies the application.
         case clientRenewed
-        /// An application was revoked; ``Origin/client`` names it.
+        /// An application was revoked; ``Origin/client`` identifies it.
         case clientRevoked
     }
 
     /// The reasons of events.
     ///
-    /// ``ofCeremonies`` lists those for which a ceremony of public-key credentials is denied.
+    /// ``ofCeremonies`` lists the reasons for denying a ceremony of public-key credentials.
     public enum Reason: String, CaseIterable, Error, Hashable, Sendable {
-        /// The code or secret matched no expected one.
+        /// The code or secret does not match.
         case wrong
         /// The code or ticket was already spent.
         case spent
@@ -120,17 +122,18 @@ public struct Event: Hashable, Sendable {
         case throttled
         /// The credential is disabled.
         case disabled
-        /// There is no such subject, credential, ticket or open step-up, or not for this ceremony.
+        /// The subject, credential, ticket or open step-up does not exist, or is not for this
+        /// ceremony.
         case unknown
         /// The request came too late, or the challenge has expired.
         case expired
-        /// The login ticket is for other clients.
+        /// The login ticket is for different clients.
         case otherAudience
         /// The credential was revoked.
         case revoked
         /// An earlier secret was used, or two holders used the current one.
         ///
-        /// Nobody can tell which of them is the thief (RFC 6819, section 5.2.2.3).
+        /// The server cannot determine which holder is the thief (RFC 6819, section 5.2.2.3).
         case reuseDetected
         /// There were too many consecutive failures.
         case tooManyFailures
@@ -142,11 +145,11 @@ public struct Event: Hashable, Sendable {
         case tooOld
         /// The counter reached its end.
         case counterExhausted
-        /// A new set of recovery codes replaced this one.
+        /// A new set of recovery codes replaced this set.
         case replaced
         /// The enrolment was not confirmed in time.
         case lapsed
-        /// The codes spent after the backup are unknown.
+        /// The codes that were spent after the backup are unknown.
         case restored
         /// The code was a recovery code.
         case recoveryCode
@@ -154,28 +157,28 @@ public struct Event: Hashable, Sendable {
         case shortKey
         /// The client data is not valid JSON with members of the right types.
         case clientData
-        /// The client data is for another type of ceremony.
+        /// The client data is for a different type of ceremony.
         case ceremonyType
-        /// The challenge is unknown, spent, or made for something else.
+        /// The challenge is unknown or spent, or was made for a different purpose.
         case challenge
         /// The page's origin is not configured.
         case origin
-        /// The page was in a frame of another origin, which is not configured.
+        /// The page was in a frame with a different origin, which is not configured.
         case crossOrigin
-        /// The top-level page is not configured.
+        /// The origin of the top-level page is not configured.
         case topOrigin
         /// The attestation object does not consist of format, statement and authenticator data, or
         /// a structure of a device key's TPM is malformed.
         case attestationObject
         /// The authenticator data is malformed.
         case authenticatorData
-        /// The authenticator data is for another relying party.
+        /// The authenticator data is for a different relying party.
         case relyingParty
         /// The authenticator did not check that a user is present.
         case userPresence
         /// The authenticator did not verify the user, although that is required.
         case userVerification
-        /// The passkey is backed up, although it is not eligible for it.
+        /// The passkey is backed up, although it is not eligible for backup.
         case backupFlags
         /// The passkey can be backed up, although it must be bound to a device.
         case notDeviceBound
@@ -191,34 +194,35 @@ public struct Event: Hashable, Sendable {
         case attestationUntrusted
         /// The attestation is signed with SHA-1.
         case attestationWeak
-        /// The certificate is not an endorsement certificate of a TPM, or is for another key.
+        /// The certificate is not an endorsement certificate of a TPM, or is for a different key.
         case endorsementCertificate
-        /// The TPM's attestation key could sign what the TPM did not generate, or can leave it.
+        /// The TPM's attestation key could sign data that the TPM did not generate, or can leave
+        /// the TPM.
         case attestationKey
-        /// The device key can leave the TPM, was not made in it, or is not the one to be
+        /// The device key can leave the TPM, was not generated in the TPM, or is not the key to be
         /// registered.
         case keyAttributes
-        /// The TPM certified another key, or certified it for another enrolment.
+        /// The TPM certified a different key, or certified the key for a different enrolment.
         case certification
-        /// The passkey's id is too long, or is not the one that the browser stated.
+        /// The passkey's id is too long, or differs from the id that the browser stated.
         case credentialID
         /// The passkey is or was registered already.
         case credentialKnown
-        /// The user handle is that of another subject, or is missing.
+        /// The user handle belongs to a different subject, or is missing.
         case userHandle
         /// The signature is not valid.
         case signature
-        /// Whether the passkey can be backed up has changed.
+        /// The passkey's backup eligibility has changed.
         case backupEligibilityChanged
         /// The signature counter did not increase.
         case counter
-        /// The device key signed for another address.
+        /// The device key signed for a different server address.
         case audience
-        /// The device did not check that somebody is present as the policy requires.
+        /// The device's presence check is weaker than the policy requires.
         case presence
     }
 
-    /// Creates an event.
+    /// Takes the fields of an event, without any check.
     public init(
         _ kind: Kind, reason: Reason? = nil, time: UnixTime, subject: Subject? = nil,
         credential: CredentialID? = nil, verification: VerificationID? = nil,

@@ -2,9 +2,9 @@ internal import WatchwordCryptography
 
 /// The end of one node's event chain, in which each event's digest covers the previous one.
 ///
-/// A store has one for each of its writers and updates it together with the rows. If a commit
-/// fails, the store continues with the earlier chain. A node is the only writer of its chain: a
-/// process or a database.
+/// A store has one chain for each of its writers, and updates the chain together with the rows. If
+/// a commit fails, the store continues with the earlier chain. A node is the only writer of its
+/// chain: a process or a database.
 public struct EventChain: Sendable {
     /// The node: 16 random bytes.
     public let node: [UInt8]
@@ -63,7 +63,7 @@ public struct EventChain: Sendable {
         key.mark(node: node, sequence: sequence, digest: digest)
     }
 
-    /// The start of a chain that has no events yet.
+    /// The start of a chain without events.
     public func start() -> ChainStart {
         key.authenticating(
             ChainStart(
@@ -87,7 +87,7 @@ public struct EventChain: Sendable {
 ///
 /// An attacker with write access to the database can change the time column and add rows. An event
 /// is therefore pruned only if it is chained to an authentic start and its time matches its body.
-/// Otherwise the server would erase its own history and authenticate the gap.
+/// Otherwise an attacker could make the server erase its own history and authenticate the gap.
 public struct ExpiredEvents: Hashable, Sendable {
     /// The number of events to prune.
     public let count: Int
@@ -145,7 +145,7 @@ public struct ExpiredEvents: Hashable, Sendable {
     }
 }
 
-/// An event in its place in a node's chain, as stored.
+/// An event with its place in a node's chain, as stored.
 public struct ChainedEvent: Hashable, Sendable {
     /// The store's own number, counted from 1 over all nodes in the order in which events became
     /// visible.
@@ -156,9 +156,9 @@ public struct ChainedEvent: Hashable, Sendable {
     public let node: [UInt8]
     /// The number in the chain, counted from 1 without gaps.
     public let sequence: UInt64
-    /// The position of the chain's last event before the commit that wrote this one.
+    /// The position of the chain's last event before the commit that wrote this event.
     ///
-    /// ``digest`` covers it, so that an event cannot be moved to another position.
+    /// ``digest`` covers this position, so that an event cannot be moved to another position.
     public let behind: UInt64
     /// The event and the rows of its commit, in Verification's own encoding; less than 16 KiB.
     public let body: [UInt8]
@@ -167,14 +167,14 @@ public struct ChainedEvent: Hashable, Sendable {
     /// The time of the event, in its own column for ``Pruning/eventsBefore``.
     public let time: UnixTime
 
-    /// The event; `nil` if the body is damaged or a newer version wrote it.
+    /// The event; `nil` if the body is damaged or was written by a newer version.
     public var event: Event? { recorded?.event }
 
-    /// The event and the rows of its commit; `nil` if the body is damaged or a newer version wrote
-    /// it.
+    /// The event and the rows of its commit; `nil` if the body is damaged or was written by a newer
+    /// version.
     public var recorded: RecordedEvent? { RecordedEvent(decoding: body) }
 
-    /// Creates an event from its stored columns.
+    /// Takes the stored columns.
     public init(
         position: UInt64, node: [UInt8], sequence: UInt64, behind: UInt64, body: [UInt8],
         digest: [UInt8], time: UnixTime
@@ -193,14 +193,14 @@ public struct ChainedEvent: Hashable, Sendable {
 ///
 /// A store has one record per node, and updates it in the commit that changes the chain.
 public struct ChainRecord: Hashable, Sendable {
-    /// The start of the part of the chain that is stored.
+    /// The start of the stored part of the chain.
     public let start: ChainStart
-    /// The chain's last event.
+    /// The checkpoint of the chain's last event.
     public let head: ChainCheckpoint
     /// The position of the head; for a chain without events, the position of its start.
     public let headPosition: UInt64
 
-    /// Creates a record from its stored columns.
+    /// Takes the stored columns.
     public init(start: ChainStart, head: ChainCheckpoint, headPosition: UInt64) {
         self.start = start
         self.head = head
@@ -210,27 +210,27 @@ public struct ChainRecord: Hashable, Sendable {
 
 /// The start of a node's chain, and the reason why it does not start earlier.
 ///
-/// Its authentication code is valid for this purpose only, so nobody can turn a head or an event's
-/// digest into a start without the key.
+/// Its authentication code is valid for this purpose only, so that a head or an event's digest
+/// cannot be turned into a start without the key.
 public struct ChainStart: Hashable, Sendable {
     /// The node that the chain belongs to: 16 bytes.
     public let node: [UInt8]
     /// The number of the last pruned event; 0 if none was pruned.
     public let sequence: UInt64
-    /// The digest of that event; zeros for number 0.
+    /// The digest of the last pruned event; zeros for number 0.
     public let digest: [UInt8]
-    /// The position of that event; for number 0, the position where the chain began.
+    /// The position of the last pruned event; for number 0, the position where the chain began.
     public let position: UInt64
-    /// The ``ChainedEvent/behind`` of that event.
+    /// The ``ChainedEvent/behind`` of the last pruned event.
     public let behind: UInt64
-    /// The rule that events were pruned by; `nil` if none were pruned.
+    /// The rule by which events were pruned; `nil` if none were pruned.
     public let pruning: PrunedEvents?
     /// An HMAC over all other fields: 32 bytes.
     public internal(set) var authentication: [UInt8]
 
-    /// Creates a start from its stored columns.
+    /// Takes the stored columns.
     ///
-    /// ``AuditTrail`` checks whether it is authentic.
+    /// ``AuditTrail`` checks whether the start is authentic.
     public init(
         node: [UInt8], sequence: UInt64, digest: [UInt8], position: UInt64, behind: UInt64,
         pruning: PrunedEvents?, authentication: [UInt8]
@@ -252,13 +252,13 @@ public struct PrunedEvents: Hashable, Sendable {
     /// The time of the pruning (``Pruning/now``).
     public let at: UnixTime?
 
-    /// Creates the value from both times.
+    /// Takes the time limit and the time of the pruning.
     public init(before: UnixTime, at: UnixTime?) {
         self.before = before
         self.at = at
     }
 
-    /// Creates the value from two columns in milliseconds; `nil` if the first one is `nil`.
+    /// Takes two columns in milliseconds; `nil` if the first column is `nil`.
     public init?(before: Int64?, at: Int64?) {
         guard let before else { return nil }
         self.init(
@@ -266,10 +266,10 @@ public struct PrunedEvents: Hashable, Sendable {
     }
 }
 
-/// An authenticated place in a node's chain, so that nobody can move the head without the key.
+/// An authenticated place in a node's chain, so that the head cannot be moved without the key.
 ///
 /// An attacker with write access to the database can still put back an older head together with the
-/// older events. A checkpoint that was kept elsewhere, such as a line in a log, reveals that.
+/// older events. A checkpoint that was kept elsewhere, such as a line in a log, reveals this.
 public struct ChainCheckpoint: Hashable, Sendable {
     /// The node whose chain contains this place: 16 bytes.
     public let node: [UInt8]
@@ -280,9 +280,9 @@ public struct ChainCheckpoint: Hashable, Sendable {
     /// An HMAC over all other fields: 32 bytes.
     public let authentication: [UInt8]
 
-    /// Creates a checkpoint from its stored columns.
+    /// Takes the stored columns.
     ///
-    /// ``AuditTrail`` checks whether it is authentic.
+    /// ``AuditTrail`` checks whether the checkpoint is authentic.
     public init(node: [UInt8], sequence: UInt64, digest: [UInt8], authentication: [UInt8]) {
         self.node = node
         self.sequence = sequence
@@ -304,7 +304,7 @@ extension ChainCheckpoint {
 
     /// Parses the canonical text of a checkpoint.
     ///
-    /// ``AuditTrail`` checks whether it is authentic.
+    /// ``AuditTrail`` checks whether the checkpoint is authentic.
     public init?(text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 5, let sequence = UInt64(words[2]) else { return nil }

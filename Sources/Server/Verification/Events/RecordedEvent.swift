@@ -1,11 +1,11 @@
 /// An event, and the rows of credentials and clients that its commit wrote.
 public struct RecordedEvent: Hashable, Sendable {
-    /// The event.
+    /// The event without its rows.
     public let event: Event
     /// The rows as written by the commit; only in the first event of each commit.
     public let rows: [RowMark]
 
-    /// Creates a recorded event.
+    /// Takes an event, and the rows if it is the first event of its commit.
     public init(_ event: Event, rows: [RowMark] = []) {
         self.event = event
         self.rows = rows
@@ -14,12 +14,12 @@ public struct RecordedEvent: Hashable, Sendable {
 
 /// The version of a row that was written.
 ///
-/// An older row that was put back has a valid authentication code. It is detected because the
-/// events name a later version.
+/// An older row that was put back has a valid authentication code. An audit detects it, because
+/// the events record a later version.
 public struct RowMark: Hashable, Sendable {
     /// The owner of the row.
     public enum Owner: Hashable, Sendable {
-        /// A credential.
+        /// A credential, by its id.
         case credential(CredentialID)
         /// A client, by the primary key of its row.
         case client([UInt8])
@@ -29,13 +29,13 @@ public struct RowMark: Hashable, Sendable {
     public let owner: Owner
     /// The version of the row.
     public let version: UInt64
-    /// Whether the row may be pruned without an event: its credential is still unconfirmed, or has
-    /// ended without leaving a proof.
+    /// Whether the row may be pruned without an event: its credential is unconfirmed, or has ended
+    /// without leaving a proof.
     public let isPending: Bool
     /// The first bytes of the row's authentication code.
     public let code: UInt64
 
-    /// Creates the mark of a credential's row.
+    /// The mark of a credential's row.
     ///
     /// - Parameter code: the row's authentication code.
     public init(_ row: CredentialRow, code: [UInt8]) {
@@ -44,7 +44,7 @@ public struct RowMark: Hashable, Sendable {
             isPending: row.state == .pending || row.lapsesAt != nil, code: code)
     }
 
-    /// Creates the mark of a client's row.
+    /// The mark of a client's row.
     ///
     /// - Parameter code: the row's authentication code.
     public init(_ row: ClientRow, code: [UInt8]) {
@@ -62,7 +62,7 @@ public struct RowMark: Hashable, Sendable {
 extension RecordedEvent {
     private static let format: UInt8 = 1
 
-    /// The encoding that a store keeps.
+    /// The encoding in the database.
     var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)
@@ -72,7 +72,7 @@ extension RecordedEvent {
         return writer.bytes
     }
 
-    /// Decodes a stored event; `nil` if it is malformed or of a newer version.
+    /// Decodes a stored event; `nil` if the event is malformed or of a newer version.
     init?(decoding bytes: [UInt8]) {
         do throws(VerifierError) { try self.init(strictlyDecoding: bytes) } catch { return nil }
     }
@@ -92,7 +92,7 @@ extension RecordedEvent {
 
 extension RowMark {
     private enum OwnerKind: UInt8 {
-        /// The credential that the event names, as in most events.
+        /// The owner is the credential of the event itself, as in most events.
         case eventCredential, credential, client
     }
 

@@ -21,9 +21,8 @@ public struct AuditKey: Sendable {
     }
 }
 
-// Authenticates event chains.
 extension AuditKey {
-    /// The event with the digest that chains it to the event with the digest `previous`.
+    /// The event with its digest, which chains it to the event with the digest `previous`.
     func tying(_ event: ChainedEvent, behind previous: [UInt8]) -> ChainedEvent {
         let digest = authenticate("watchword event") { writer in
             writer.write(previous)
@@ -37,7 +36,7 @@ extension AuditKey {
         return tied
     }
 
-    /// The start with the code that authenticates it.
+    /// The start with its authentication code.
     func authenticating(_ start: ChainStart) -> ChainStart {
         var authenticated = start
         authenticated.authentication = authenticate("watchword chain start") { writer in

@@ -23,26 +23,26 @@ extension KeyRing {
 
     /// Reads the key file at `path`, or creates it if neither it nor the store exists.
     ///
-    /// A store is useless without its keys. If it exists and the file does not, the file is lost or
-    /// the path is wrong, and new keys would make every credential unusable: this throws
-    /// ``Fault/lost``. The new file has mode 0600, is complete from its first moment, and never
-    /// replaces a file. Missing folders are created with mode 0700. If several processes start at
-    /// the same time, all of them get the keys of the one that created the file. `PATH.lock`
-    /// remains beside the file.
+    /// A store is useless without its keys. If the store exists and the file does not, the file is
+    /// lost or the path is wrong, and new keys would make every credential unusable: the
+    /// initialiser then throws ``Fault/lost``. The new file has mode 0600, is complete from its
+    /// first moment, and never replaces a file. Missing folders are created with mode 0700. If
+    /// several processes start at the same time, all of them get the keys of the process that
+    /// created the file. `PATH.lock` remains beside the file.
     ///
     /// - Parameters:
     ///   - path: the file, as for ``init(at:)``; best on a different disk than the database, or at
     ///     least not in its backups.
-    ///   - isStoreKnown: whether the store exists, empty or not. It is called only if the file is
-    ///     missing, because a database may be remote. `SQLiteVerificationStore.exists(_:)` and
-    ///     `PostgreSQLVerificationStore.exists(_:)` answer this.
+    ///   - isStoreKnown: whether the store exists, empty or not. The closure is called only if the
+    ///     file is missing, because a database may be remote. `SQLiteVerificationStore.exists(_:)`
+    ///     and `PostgreSQLVerificationStore.exists(_:)` return this.
     /// - Throws: what `isStoreKnown` throws, or ``VerifierError/keyRing(_:)`` with ``Fault/lost``,
     ///   ``Fault/exposed(_:)``, ``Fault/notWritten(_:)`` or an error of ``init(at:)``.
     public init(at path: String, isStoreKnown: () throws -> Bool) throws {
         self = try Self.opened(at: path, creating: true, isStoreKnown: isStoreKnown).get()
     }
 
-    /// Does the same, and returns errors that are about the file.
+    /// Does the same work, but returns the errors that concern the file.
     ///
     /// - Parameter creating: whether a missing file is created.
     package static func opened(
@@ -69,8 +69,8 @@ extension KeyRing {
 
     /// Changes the keys in the file at `path`, for example with ``adding(makingCurrent:randomness:)``.
     ///
-    /// Two changes at the same time follow one after the other, and readers see the old file or the
-    /// new one. The old file is not kept, because it would still contain retired keys.
+    /// Concurrent changes are made one after the other, and readers see either the old file or the
+    /// new file. The old file is not kept, because it would still contain retired keys.
     ///
     /// - Returns: the new keys.
     /// - Throws: what `change` throws, or ``VerifierError/keyRing(_:)`` as
@@ -86,7 +86,7 @@ extension KeyRing {
         return ring
     }
 
-    /// Creates the file, unless another process has created it in the meantime.
+    /// Creates the file, unless another process has just created it.
     private static func create(_ path: String) throws(VerifierError) {
         let ring = try KeyRing.make()
         try file(

@@ -11,18 +11,18 @@ public import WatchwordSystem
 ///
 /// In addition, there is one lookup key, for everything that must be the same under every version:
 /// the blind index of seeds, the digests of tickets and API keys, the marks of earlier secrets, the
-/// authentication codes of rows and the event chain. It encrypts nothing.
+/// authentication codes of rows and the event chain. The lookup key encrypts nothing.
 public struct KeyRing: Sendable {
-    /// All versions, by number.
+    /// All versions, ordered by number.
     public let versions: [KeyVersion]
     /// The version that new rows use.
     public let current: KeyVersion
     /// The key that authenticates rows and chains events.
     public let auditKey: AuditKey
     package let lookup: LookupKey
-    /// The dummy credential that is checked if there is no real one.
+    /// The dummy credential that is checked if there is no real credential.
     let dummyCredential: DummyCredential
-    /// The public keys that are read if there is no real one.
+    /// The dummy public keys that are read if there is no real key.
     package let dummyPublicKeys: DummyPublicKeys
     /// The lookup key as stored in the file.
     let lookupSecret: SecretBytes
@@ -32,7 +32,7 @@ public struct KeyRing: Sendable {
     /// The number of bytes in each key.
     static let keyCount = 32
 
-    /// Checks and combines the keys.
+    /// Checks and combines the versions and the lookup key.
     init(
         versions: [KeyVersion], current: KeyID, lookup: SecretBytes
     ) throws(VerifierError) {
@@ -54,7 +54,7 @@ public struct KeyRing: Sendable {
             rows: lookup.derived("watchword row key"))
     }
 
-    /// Creates a ring with one version.
+    /// Generates a ring with one version.
     public static func make(
         randomness: RandomSource = .system
     ) throws(VerifierError) -> KeyRing {
@@ -67,8 +67,8 @@ public struct KeyRing: Sendable {
 
     /// The ring with an additional version.
     ///
-    /// Every node must know a version before any node writes with it. Distribute the ring with the
-    /// new version first, and then make that version current.
+    /// Every node must have a version before any node writes with the version. Distribute the ring
+    /// with the new version first, and then make that version current.
     ///
     /// - Throws: ``VerifierError/keyRing(_:)`` with ``Fault/full``.
     public func adding(
@@ -104,9 +104,9 @@ public struct KeyRing: Sendable {
     /// The version with this number.
     func version(_ id: KeyID) -> KeyVersion? { versions.first { $0.id == id } }
 
-    /// Requires the algorithms whose use does not throw.
+    /// Requires the algorithms that later calls use without throwing errors.
     ///
-    /// Whatever reads or makes keys calls this first.
+    /// Everything that reads or makes keys calls this method first.
     static func requireAlgorithms() throws(VerifierError) {
         try VerifierError.cryptography(in: fetchAlgorithms())
     }
@@ -130,7 +130,7 @@ extension KeyRing {
         /// The ring already has the maximum number of versions.
         case full
 
-        // The key file.
+        // Faults of the key file.
 
         /// The store exists, so its key file must also exist.
         case lost
@@ -144,7 +144,7 @@ extension KeyRing {
 }
 
 extension SecretBytes {
-    /// Derives a 32-byte key for another purpose.
+    /// Derives a 32-byte key for a different purpose.
     func derived(_ purpose: String) -> SecretBytes {
         let info = Array(purpose.utf8)
         let salt: [UInt8] = []
@@ -159,11 +159,11 @@ public struct RandomSource: Sendable {
     /// Generates random bytes that are secret.
     public let secret: @Sendable (Int) -> SecretBytes
 
-    /// OpenSSL's generator.
+    /// The generator of OpenSSL.
     public static let system = RandomSource(
         bytes: Randomness.bytes, secret: Randomness.secret)
 
-    /// Creates a source from two closures.
+    /// Takes one closure for each kind of random bytes.
     public init(
         bytes: @escaping @Sendable (Int) -> [UInt8],
         secret: @escaping @Sendable (Int) -> SecretBytes
@@ -177,8 +177,8 @@ public struct RandomSource: Sendable {
 public struct KeyVersion: Sendable {
     /// The version's number, which is stored in every row that uses it.
     public let id: KeyID
-    /// Distinguishes this key from a key with the same number in another ring: 16 bytes that reveal
-    /// nothing about the key.
+    /// Distinguishes this key from a key with the same number in a different ring: 16 bytes that
+    /// reveal nothing about the key.
     public let fingerprint: [UInt8]
     /// The version's key as stored in the file.
     let secret: SecretBytes
@@ -188,7 +188,7 @@ public struct KeyVersion: Sendable {
     let sealing: SealingKey
     /// Keys the digests of enrolled secrets and recovery codes (NIST SP 800-63B-4, 3.1.1.2).
     let digests: HMACKey
-    /// The same key, for dummy codes, which are computed only to take the same time.
+    /// The same key as ``digests``, for dummy codes, which are computed only for the timing.
     let pepper: SecretBytes
     /// Derives the secrets and tickets that a login issues.
     let rotation: SecretBytes
@@ -223,7 +223,7 @@ public struct KeyVersion: Sendable {
 
 /// The number of a key version, counted from 1 in order of creation.
 public struct KeyID: Hashable, Comparable, Sendable {
-    /// 1 to 4,294,967,295.
+    /// The number: 1 to 4,294,967,295.
     public let number: UInt32
 
     /// Accepts numbers from 1; returns `nil` for 0.
@@ -232,7 +232,7 @@ public struct KeyID: Hashable, Comparable, Sendable {
         self.number = number
     }
 
-    /// Compares by creation order.
+    /// Orders versions by their creation.
     public static func < (left: KeyID, right: KeyID) -> Bool { left.number < right.number }
 }
 
@@ -268,7 +268,7 @@ extension KeyRing {
         }
     }
 
-    /// Parses exactly what ``text()`` writes.
+    /// Parses only text in the exact form of ``text()``.
     ///
     /// - Throws: ``VerifierError/keyRing(_:)``.
     public init(parsing text: SecretBytes) throws(VerifierError) {

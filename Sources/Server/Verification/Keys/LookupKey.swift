@@ -1,6 +1,6 @@
 internal import WatchwordCryptography
 
-/// Computes the keyed indexes by which rows are found, without revealing what is indexed.
+/// Computes the keyed indexes by which rows are found, without revealing the indexed values.
 package struct LookupKey: Sendable {
     private let seeds: HMACKey
     private let tokens: HMACKey
@@ -81,10 +81,10 @@ package struct LookupKey: Sendable {
         userHandles.authenticationCode(of: subject.utf8.span)
     }
 
-    /// A passkey that does not exist, for a subject without any: always the same.
+    /// A dummy passkey for a subject without passkeys; the same subject always gets the same one.
     ///
-    /// The second half of its id authenticates the first one, so that ``isMadeUp(_:)`` recognises
-    /// it.
+    /// The second half of the id authenticates the first half, so that ``isMadeUp(_:)`` recognises
+    /// the id.
     package func madeUpPasskey(
         of subject: Subject, for relyingParty: String
     ) -> PasskeyDescriptor {
@@ -106,7 +106,7 @@ package struct LookupKey: Sendable {
         [(32, ["internal"]), (48, ["nfc", "usb"])]
         + [16, 16, 16, 20, 20, 20].map { ($0, ["hybrid", "internal"]) }
 
-    /// Whether ``madeUpPasskey(of:for:)`` made this id.
+    /// Whether ``madeUpPasskey(of:for:)`` generated this id.
     package func isMadeUp(_ id: [UInt8]) -> Bool {
         guard Self.madeUpKinds.contains(where: { $0.count == id.count }) else { return false }
         let half = id.count / 2
@@ -114,12 +114,12 @@ package struct LookupKey: Sendable {
         return isEqualInConstantTime(tail.span, Array(id.suffix(half)).span)
     }
 
-    /// A number that selects the dummy key of an id; it is always the same for one id.
+    /// The number that selects the dummy key for an id; always the same for the same id.
     package func dummyChoice(of id: [UInt8]) -> UInt8 {
         dummyPasskeys.authenticationCode(of: id.span)[0]
     }
 
-    /// As many bytes as there are in the first half of an id.
+    /// The second half of an id, with as many bytes as the first half.
     private func madeUpTail(_ half: [UInt8]) -> [UInt8] {
         Array(madeUpTails.authenticationCode(of: half.span).prefix(half.count))
     }
@@ -137,7 +137,7 @@ package struct LookupKey: Sendable {
     /// without a read.
     static let clientKeyMarkCount = 16
 
-    /// The API key that consists of these random bytes and their mark.
+    /// The API key made from these random bytes, followed by their mark.
     func marking(clientKey secret: SecretBytes) -> SecretBytes {
         let mark = secret.withBytes { secret in
             clientKeyMark(of: secret)

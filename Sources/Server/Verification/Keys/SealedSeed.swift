@@ -2,7 +2,7 @@ internal import WatchwordCryptography
 
 /// The stored form of a one-time-password key: the sealed seed, with its parameters bound to it.
 struct SealedSeed: Hashable, Sendable {
-    /// What the codes of a seed are computed with.
+    /// The parameters for computing the codes of a seed.
     struct Parameters: Hashable, Sendable {
         let algorithm: HashAlgorithm
         let digits: Int
@@ -19,7 +19,7 @@ struct SealedSeed: Hashable, Sendable {
     let parameters: Parameters
     private let box: [UInt8]
 
-    /// The length of the seed in bytes; a box does not hide it.
+    /// The length of the seed in bytes; a sealed box does not hide this length.
     private var count: Int { box.count - SealingKey.overhead }
 
     /// Whether the seed has fewer than 128 bits (RFC 4226, section 4, R6).
@@ -34,7 +34,7 @@ struct SealedSeed: Hashable, Sendable {
         box = key.sealing.seal(seed, associatedData: data.span)
     }
 
-    /// The seed, if this is the row and the key that it was sealed for.
+    /// The seed, if it was sealed for this row under this key.
     func open(for row: SealingContext, under key: KeyVersion) throws(VerifierError) -> SecretBytes {
         let data = Self.associatedData(parameters, row, key.id)
         return try VerifierError.opening(
@@ -74,9 +74,9 @@ struct SealedSeed: Hashable, Sendable {
     }
 }
 
-/// The row that data is sealed for.
+/// The row for which data is sealed.
 ///
-/// The data cannot be opened in any other row.
+/// The data cannot be opened for a different row.
 package struct SealingContext: Sendable {
     let id: CredentialID
     let subject: Subject
@@ -97,14 +97,14 @@ extension CredentialRecord {
     package var place: SealingContext { SealingContext(id: id, subject: subject, kind: kind) }
 }
 
-/// Data of one row that can be made only with the key file, although it is not secret.
+/// Data of one row that is not secret, but can be made only with the key file.
 ///
-/// An attacker who can write to the database can neither put another public key into a row nor copy
-/// it from another row (NIST SP 800-63B-4, section 3.1.6.2).
+/// An attacker who can write to the database can neither put a different public key into a row nor
+/// copy a key from another row (NIST SP 800-63B-4, section 3.1.6.2).
 struct SealedRowData: Hashable, Sendable {
     private let bytes: [UInt8]
 
-    /// - Parameter purpose: names the kind of data, so that it opens as no other kind.
+    /// - Parameter purpose: the kind of data; sealed data opens only for the same purpose.
     init(
         sealing data: [UInt8], as purpose: String, for row: SealingContext, under key: KeyVersion
     ) {
@@ -112,7 +112,7 @@ struct SealedRowData: Hashable, Sendable {
         bytes = key.sealing.seal(data.span, associatedData: associated.span)
     }
 
-    /// The data, if this is the row and the key that it was sealed for.
+    /// The data, if it was sealed for this row under this key.
     func open(
         as purpose: String, for row: SealingContext, under key: KeyVersion
     ) throws(VerifierError) -> [UInt8] {

@@ -4,24 +4,24 @@ public import WatchwordCryptography
 ///
 /// Its text is a prefix for its kind, followed by base64url. The text is a secret.
 public struct Token: Sendable {
-    /// The kind of a token.
+    /// The purpose for which a token was issued.
     public enum Kind: CaseIterable, Hashable, Sendable {
         /// Lets a device fetch its secret.
         case enrolmentTicket
-        /// Tells an application who signed in.
+        /// Reports to an application who signed in.
         case loginTicket
         /// Signs a device in, once.
         case secret
         /// Identifies the application that sends a request.
         case clientKey
-        /// Names a ceremony in which a passkey signs in.
+        /// Identifies a ceremony in which a passkey signs in.
         case ceremony
         /// Is signed by a device key.
         case deviceChallenge
         /// Recognises a browser in which a passkey was used before.
         case knownDevice
 
-        /// The prefix of its text.
+        /// The prefix of the token's text.
         public var prefix: String {
             switch self {
             case .enrolmentTicket: "wwt_"
@@ -52,7 +52,7 @@ public struct Token: Sendable {
         }
     }
 
-    /// The kind of token.
+    /// The purpose of the token, which the prefix encodes.
     public let kind: Kind
     /// The token without its prefix.
     let bytes: SecretBytes
@@ -79,7 +79,7 @@ public struct Token: Sendable {
         } catch { return nil }
     }
 
-    /// The text, which is shown to its owner once.
+    /// The text, which its owner sees once.
     public var text: SecretBytes {
         let rest = Base64URL.encode(bytes)
         return SecretBytes(capacity: kind.prefix.utf8.count + rest.count) { output in

@@ -6,11 +6,11 @@ extension CodeAttempt {
         var right: [(record: CredentialRecord, offset: Int64)] = []
         var spent: [(record: CredentialRecord, isChanged: Bool)] = []
         var wrong: [CredentialRecord] = []
-        /// Credentials whose wait is not over, and the remaining milliseconds.
+        /// Credentials that still have to wait, and the remaining milliseconds.
         var waiting: [(record: CredentialRecord, wait: Int64)] = []
         var disabled: [CredentialRecord] = []
 
-        /// All credentials that the code was tried on.
+        /// All credentials for which the code was checked.
         var checked: [CredentialRecord] { right.map(\.record) + spent.map(\.record) + wrong }
     }
 
@@ -48,15 +48,15 @@ extension CodeAttempt {
         return denied(findings, dummy, subject: subject, credential: credential)
     }
 
-    /// Whether a known device presents the code, and may do so during the wait of strangers.
+    /// Whether a known device presents the code, and may do so while strangers have to wait.
     ///
-    /// Recovery codes have waits of their own, which a device does not end.
+    /// Recovery codes have separate waits, which a known device does not bypass.
     private var isTrusted: Bool {
         code.form == .oneTimePassword
             && device.map { $0.holder.devices.trust($0.digest, at: context.now) } ?? false
     }
 
-    /// Whether the credential has the kind and the state that the code requires.
+    /// Whether the credential has the kind and the state that the attempt requires.
     private func accepts(_ record: CredentialRecord) -> Bool {
         let isOfForm =
             switch code.form {
@@ -77,7 +77,7 @@ extension CodeAttempt {
         _ right: [(record: CredentialRecord, offset: Int64)], listing: CredentialRecord?
     ) -> Decision<VerificationOutcome> {
         var records = right.map(\.record)
-        // The code is also spent on the other credentials, but they do not count as used.
+        // The code is also spent for the other credentials, but they do not count as used.
         use(&records[0])
         let (record, offset) = (records[0], right[0].offset)
         var newDevice: Token?
@@ -116,8 +116,8 @@ extension CodeAttempt {
             changes: changes, secretsOf: holder?.id)
     }
 
-    /// Changes the known devices of a credential, whose record is added if it is not changed
-    /// otherwise.
+    /// Changes the known devices of a credential, whose record is added if the decision does not
+    /// already change it.
     private func change(
         _ holder: CredentialRecord, in records: inout [CredentialRecord],
         _ body: (inout KnownDevices) -> Void
@@ -127,7 +127,7 @@ extension CodeAttempt {
         body(&records[index].devices)
     }
 
-    /// Records the use and its consequences.
+    /// Records the use of the credential, and its consequences.
     private func use(_ record: inout CredentialRecord) {
         record.throttle.succeed(
             at: context.now, limits: limits(of: record), byKnownDevice: isTrusted)
@@ -174,8 +174,8 @@ extension CodeAttempt {
                 credential: credential ?? (tried.count == 1 ? tried[0].id : nil))
         }
         if !findings.spent.isEmpty {
-            // A replay is not a guess, so it is not counted: a form that is submitted twice locks
-            // nobody out.
+            // A replay is not a guess, so it is not counted: a form that is submitted twice does
+            // not lock anyone out.
             denial = .replayed
             let changed = findings.spent.filter(\.isChanged)
             changes = changed.map { .updateCredential($0.record.row) }
@@ -236,7 +236,7 @@ extension CodeAttempt {
         return updates + events
     }
 
-    /// Restarts waits that seem to start in the future because the clock was set back.
+    /// Restarts waits that appear to start in the future because the clock was set back.
     private func restartedWaits(
         _ records: [CredentialRecord], _ dummy: StoreChange
     ) -> [StoreChange] {

@@ -1,29 +1,29 @@
 internal import OneTimePassword
 internal import WatchwordCryptography
 
-/// A code, or two consecutive ones, and the data needed to check them.
+/// One code, or two consecutive codes, and the data needed to check them.
 struct CodeAttempt: Sendable {
-    /// What the code is presented for.
+    /// The purpose for which a code is presented.
     enum Purpose: Sendable {
-        /// To sign in.
+        /// Signing in.
         case verification
-        /// To activate a pending credential.
+        /// Activating a pending credential.
         case confirmation
-        /// To resynchronise the authenticator's counter or clock.
+        /// Resynchronising the authenticator's counter or clock.
         ///
-        /// `next` is the code after this one.
+        /// `next` is the code that follows.
         case resynchronization(next: SecretBytes)
     }
 
     let code: PresentedCode
     let purpose: Purpose
-    /// The counter that the client claims for the code.
+    /// The counter of the code, according to the client.
     let counter: UInt64?
-    /// The code's hash under the salt of each recovery set to try.
+    /// The hashes of the code with the salt of each recovery set to try.
     let hashes: [[UInt8]: SecretBytes]
     /// The known device that presents the code; `nil` if the code comes from a stranger.
     var device: PresentedDevice?
-    /// Whether a device that is not known becomes one if the code is accepted.
+    /// Whether an unknown device becomes a known device if the code is accepted.
     var remembersDevice = false
     let context: DecisionContext
 
@@ -31,7 +31,7 @@ struct CodeAttempt: Sendable {
     struct PresentedDevice: Sendable {
         /// The keyed digest of the token.
         let digest: [UInt8]
-        /// The credential that lists the device.
+        /// The credential that lists the device as known.
         let holder: CredentialRecord
     }
 
@@ -143,7 +143,7 @@ extension CodeAttempt {
         }
     }
 
-    /// Does the rest of the work of the usual check, so that unknown subjects, waits and all kinds
+    /// Does the remaining work of a complete check, so that unknown subjects, waits and all kinds
     /// of one-time passwords take the same time.
     ///
     /// - Returns: the body of the dummy row; `nil` for a recovery code or if a credential was
@@ -184,7 +184,7 @@ extension CodeAttempt {
         }
     }
 
-    /// The counters that are tried for one HOTP code: the look-ahead, and the last spent ones.
+    /// The counters that are tried for one HOTP code: the look-ahead, and the last spent counters.
     private var counterCount: Int { Policy.recognizedCounters + context.policy.lookAhead + 1 }
 
     private var resynchronizationCount: Int {

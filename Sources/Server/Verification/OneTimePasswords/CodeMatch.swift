@@ -5,7 +5,7 @@ internal import WatchwordCryptography
 enum CodeMatch: Hashable, Sendable {
     /// The code matches; `record` has already spent it.
     case right(offset: Int64)
-    /// The code matches but has already been spent.
+    /// The code matches, but has already been spent.
     ///
     /// `further`: whether this attempt spent additional steps.
     case spent(further: Bool)
@@ -14,7 +14,7 @@ enum CodeMatch: Hashable, Sendable {
 }
 
 extension TOTPState {
-    /// Looks for a code in the window around the expected step, and spends it.
+    /// Looks for a code in the window around the expected step, and spends the code.
     ///
     /// The whole window is searched. If several steps have the same code, all of them are spent,
     /// and the code is refused if any of them had already been spent: whether a code can be
@@ -45,15 +45,15 @@ extension TOTPState {
         return .right(offset: first)
     }
 
-    /// Centres the next window on the step that matched, unless that window would exclude the old
-    /// centre: a late code must not exclude the next code that arrives on time.
+    /// Centres the next window on the matching step, unless that window would exclude the old
+    /// centre: after a late code, the next code must still be accepted if it arrives on time.
     private mutating func follow(_ offset: Int64, _ profile: WindowProfile, at now: UnixTime) {
         let reach = offset < 0 ? profile.ahead : profile.behind
         adjustDrift(by: offset.magnitude <= UInt64(reach) ? offset : 0, at: now)
     }
 
-    /// Looks for two consecutive codes, the second one within ±``Policy/maximumDrift`` of the
-    /// server's clock, and spends both (RFC 6238, section 6).
+    /// Looks for two consecutive codes, the second within ±``Policy/maximumDrift`` of the server's
+    /// clock, and spends both codes (RFC 6238, section 6).
     ///
     /// The tracked drift does not move this window, so repeated resynchronisations reach no further
     /// than a single one.
@@ -86,14 +86,14 @@ extension TOTPState {
 }
 
 extension HOTPState {
-    /// Looks for a code within the look-ahead (RFC 4226, section 7.4), and spends it and all
+    /// Looks for a code within the look-ahead (RFC 4226, section 7.4), and spends the code and all
     /// earlier ones.
     ///
     /// A code that also matches one of the last ``Policy/recognizedCounters`` spent counters is
     /// refused as spent. The number of codes is the same for every counter.
     ///
-    /// - Parameter claimed: the counter that the client claims; if given, only this one is checked
-    ///   (appendix E.4).
+    /// - Parameter claimed: the counter that the client claims; if given, only this counter is
+    ///   checked (appendix E.4).
     mutating func take(
         _ code: Span<UInt8>, claiming claimed: UInt64?, from generator: borrowing CodeGenerator,
         lookAhead: Int, meter: WorkMeter?
@@ -117,7 +117,7 @@ extension HOTPState {
     }
 
     /// Looks for two consecutive codes among the next ``Policy/resynchronizationCounters``, and
-    /// spends both.
+    /// spends both codes.
     ///
     /// A pair whose first code is one of the last ``Policy/recognizedCounters`` spent ones is
     /// refused as spent.
@@ -150,7 +150,7 @@ extension HOTPState {
 }
 
 extension UInt64 {
-    /// The sum; `nil` if it is out of range.
+    /// The sum; `nil` if the sum is out of range.
     func advanced(byChecking offset: Int) -> UInt64? {
         let (sum, isOutside) =
             offset < 0
@@ -171,8 +171,8 @@ extension SealedSeed {
 
 /// A dummy credential for attempts on credentials that do not exist.
 ///
-/// It is opened, checked, counted and written like a real one, so that the response time does
-/// not reveal whether a credential exists (V-06).
+/// The dummy is opened, checked, counted and written like a real credential, so that the response
+/// time does not reveal whether a credential exists (V-06).
 struct DummyCredential: Sendable {
     private let record: CredentialRecord
 
@@ -199,7 +199,7 @@ struct DummyCredential: Sendable {
     /// Treats `attempt` as a wrong code, and returns the row that would result.
     func refuse(_ attempt: CodeAttempt) throws(VerifierError) -> CredentialRow {
         var record = record
-        // The result is ignored: nobody has the key, and nothing is accepted.
+        // The result is ignored: no code of the dummy key is ever accepted.
         _ = try attempt.check(&record)
         _ = record.throttle.fail(at: attempt.context.now, limits: attempt.limits(of: record))
         return record.row

@@ -3,10 +3,10 @@ package struct TOTPState: Hashable, Sendable {
     var seed: SealedSeed
     /// The last spent step.
     ///
-    /// This step and all earlier ones are refused permanently.
+    /// Codes of this step and of all earlier steps are refused permanently.
     var spentThrough: UInt64?
-    /// The number of steps by which the authenticator's clock was last seen ahead of the server's
-    /// (RFC 6238, section 6), at most ``Policy/maximumDrift`` in either direction.
+    /// The number of steps by which the authenticator's clock was last observed to be ahead of the
+    /// server's (RFC 6238, section 6), at most ``Policy/maximumDrift`` in either direction.
     private(set) var drift: Int64 = 0
     /// When a login last changed the drift, or when the credential was restored from a backup;
     /// `nil` if neither has happened since enrolment or the last resynchronisation.
@@ -36,8 +36,7 @@ package struct TOTPState: Hashable, Sendable {
     /// Changes the drift by the offset of a login, up to ``Policy/maximumDrift`` and by at most one
     /// step per ``Policy/driftInterval``.
     ///
-    /// Without these limits, an attacker who has collected many codes could use them to move the
-    /// window.
+    /// Without these limits, an attacker who has collected many codes could move the window.
     mutating func adjustDrift(by steps: Int64, at now: UnixTime) {
         let isDue =
             driftAdjustedAt.map { now.milliseconds(since: $0) >= Policy.driftInterval } ?? true
@@ -46,9 +45,9 @@ package struct TOTPState: Hashable, Sendable {
         driftAdjustedAt = now
     }
 
-    /// Sets the drift that two consecutive codes proved.
+    /// Sets the drift that two consecutive codes prove.
     ///
-    /// The next login may change the drift at once.
+    /// The next login may change the drift immediately.
     mutating func setDrift(to steps: Int64) {
         precondition(isPermitted(steps), "a resynchronisation searches only this range")
         drift = steps
@@ -89,10 +88,10 @@ package struct HOTPState: Hashable, Sendable {
     var seed: SealedSeed
     /// The counter of the next code.
     ///
-    /// All earlier counters are spent.
+    /// All lower counters are spent.
     var counter: UInt64
 
-    /// This counter is never accepted: the one before it is the last.
+    /// This counter is never accepted: the preceding counter is the last.
     static let end = UInt64.max
 
     init(seed: SealedSeed, counter: UInt64) {

@@ -12,54 +12,55 @@ public struct Policy: Hashable, Sendable {
     public private(set) var disablingFailures = 100
     /// The maximum time for which an enrolled secret may stay unused, in milliseconds: 90 days.
     ///
-    /// After that it is denied but not revoked, because the clock may be wrong.
+    /// After that, the secret is denied but not revoked, because the clock may be wrong.
     public private(set) var idleLifetime = 90 * day
     /// The maximum age of an enrolled secret, in milliseconds: a year.
     ///
-    /// After that it is denied but not revoked, as for ``idleLifetime``.
+    /// After that, the secret is denied but not revoked, as for ``idleLifetime``.
     public private(set) var absoluteLifetime = 365 * day
     /// The maximum number of a subject's credentials that are not revoked.
     public private(set) var maximumCredentials = 32
     /// Whether a secret that this server never issued counts towards ``secretFailures``.
     ///
-    /// If it does, anybody who knows a credential's id, which is not a secret, can revoke the
-    /// credential. By default such a secret is only denied: a guess would have to match 256 random
-    /// bits.
+    /// If so, anyone who knows a credential's id, which is not a secret, can revoke the credential.
+    /// By default such a secret is only denied: a guess would have to match 256 random bits.
     public private(set) var countsForeignSecrets = false
-    /// The maximum probability with which somebody guesses a code of a credential within a year; by
-    /// default there is none, and a success forgives all failures.
+    /// The maximum probability that a code of a credential is guessed within a year; `nil`, the
+    /// default, sets no bound, and a success forgives all failures.
     public private(set) var guessBound: GuessBound?
 
     /// The wait after ``firstFailureWithWait`` failures, in milliseconds.
     ///
-    /// Each further failure doubles it, but not that of recovery codes.
+    /// Each further failure doubles the wait, except for recovery codes.
     package static let firstWait: Int64 = 30_000
     /// The longest wait without a guessing bound, in milliseconds: an hour.
     package static let longestWait: Int64 = 3_600_000
-    /// The maximum look-ahead.
+    /// The maximum value of ``lookAhead``.
     public static let maximumLookAhead = 50
     /// The maximum tracked drift of an authenticator's clock in either direction, in time steps,
-    /// which is also the range that a resynchronisation searches.
+    /// which is also the search range of a resynchronisation.
     public static let maximumDrift = 20
     /// The minimum time between two changes to the tracked drift by logins, in milliseconds: a day,
     /// in which no working authenticator's clock drifts by a whole step.
     public static let driftInterval: Int64 = 86_400_000
-    /// The number of spent HOTP counters whose codes are recognised as replayed: a form that is
-    /// submitted twice, and codes that were shown but skipped, do not count as failures.
+    /// The number of spent HOTP counters whose codes are recognised as replayed.
+    ///
+    /// A form that is submitted twice, and codes that were displayed but skipped, therefore do not
+    /// count as failures.
     public static let recognizedCounters = 3
     /// The number of counters ahead that a resynchronisation searches.
     public static let resynchronizationCounters = 100
-    /// The time to confirm an enrolment, in milliseconds (NIST SP 800-63B-4, 4.1.2.2).
+    /// The time limit for confirming an enrolment, in milliseconds (NIST SP 800-63B-4, 4.1.2.2).
     public static let enrolmentLifetime: Int64 = 600_000
-    /// The time to redeem a login, in milliseconds.
+    /// The time limit for redeeming a login, in milliseconds.
     public static let loginLifetime: Int64 = 60_000
     /// The maximum number of denied device requests per sender and minute; after that, the sender
     /// is told to wait.
     public static let maximumDenials = 60
     /// The maximum number of clients that may redeem an enrolled secret's logins.
     public static let maximumAudience = 16
-    /// How far the clocks of two nodes may differ, in milliseconds: each of them by ten seconds
-    /// from that of the database.
+    /// The maximum difference between the clocks of two nodes, in milliseconds: each clock may
+    /// differ from the database's by ten seconds.
     package static let clockSkew: Int64 = 20_000
     /// The number of consecutive failures that revoke an enrolled secret.
     public static let secretFailures = 3
@@ -74,14 +75,14 @@ public struct Policy: Hashable, Sendable {
     /// The highest value of ``maximumCredentials``.
     public static let highestMaximumCredentials = 100
 
-    /// The defaults.
+    /// The policy with the default limits.
     public static let standard = Policy()
 
     private static let day: Int64 = 86_400_000
 
     private init() {}
 
-    /// Creates a policy that differs from the defaults.
+    /// Takes the limits that differ from the defaults.
     ///
     /// - Throws: ``VerifierError/outOfRange(_:)`` for the first value that is out of range.
     public init(
@@ -120,10 +121,10 @@ public struct Policy: Hashable, Sendable {
         }
     }
 
-    /// The smallest guessing bound that every kind of credential can keep.
+    /// The smallest guessing bound that every kind of credential can satisfy.
     ///
-    /// Half of the guesses that a bound permits disable a credential, and must be more than those
-    /// that cause a wait.
+    /// A credential is disabled after half of the guesses that a bound permits, and that number
+    /// must exceed the failures that cause a wait.
     package var smallestGuessBound: GuessBound {
         let millionths = GuessLimits.bound(
             permitting: 2 * Int64(firstFailureWithWait + 1),
@@ -135,12 +136,12 @@ public struct Policy: Hashable, Sendable {
     }
 }
 
-/// The maximum probability with which somebody guesses a code of a credential within a year.
+/// The maximum probability that a code of a credential is guessed within a year.
 public struct GuessBound: Hashable, Sendable {
     /// The probability in millionths: 1 to 1,000,000.
     public let millionths: Int64
 
-    /// Creates a bound; `nil` if it is out of range.
+    /// Takes the probability in millionths; `nil` if it is out of range.
     public init?(millionths: Int64) {
         guard (1...1_000_000).contains(millionths) else { return nil }
         self.millionths = millionths
@@ -171,17 +172,18 @@ public struct GuessBound: Hashable, Sendable {
 extension Policy {
     /// A value that is out of range.
     public enum Value: Hashable, Sendable {
-        /// 0 to 50.
+        /// The look-ahead must be 0 to 50.
         case lookAhead
-        /// 1 to 10.
+        /// The first failure with a wait must be 1 to 10.
         case firstFailureWithWait
-        /// More than ``Policy/firstFailureWithWait``, and at most 100.
+        /// The number of disabling failures must exceed ``Policy/firstFailureWithWait`` and be at
+        /// most 100.
         case disablingFailures
-        /// More than 0.
+        /// A lifetime must be more than 0.
         case lifetime
-        /// 1 to 100.
+        /// The number of credentials must be 1 to 100.
         case maximumCredentials
-        /// Large enough for twice as many guesses of every kind of credential as make attempts
+        /// The bound must permit twice as many guesses, for every kind of credential, as cause a
         /// wait.
         case guessBound
     }
@@ -190,18 +192,18 @@ extension Policy {
 /// The number of time steps around the expected one that are accepted (RFC 6238, sections 5.2 and
 /// 6).
 public enum WindowProfile: String, CaseIterable, Hashable, Sendable {
-    /// Only the expected step.
+    /// Accepts only the expected step.
     case strict
-    /// The expected step and one behind it, the most that RFC 6238 recommends for the transmission
-    /// delay.
+    /// Accepts the expected step and the step before it, the maximum that RFC 6238 recommends for
+    /// the transmission delay.
     case rfc
-    /// The expected step, one behind it and one ahead of it.
+    /// Accepts the expected step, the step before it and the step after it.
     case wide
 
-    /// Steps behind the expected one.
+    /// The number of steps before the expected step.
     public var behind: Int { self == .strict ? 0 : 1 }
-    /// Steps ahead of the expected one.
+    /// The number of steps after the expected step.
     public var ahead: Int { self == .wide ? 1 : 0 }
-    /// The number of valid codes at any moment.
+    /// The number of codes that are valid at any moment.
     public var codeCount: Int { behind + 1 + ahead }
 }

@@ -3,19 +3,19 @@
 ///
 /// EnrolledSecrets.md states the rules and proves their bounds.
 struct Throttle: Hashable, Sendable {
-    /// Failures since the last success, and those that it did not forgive.
+    /// Failures since the last success, and earlier failures that the success did not forgive.
     private(set) var failures = 0
-    /// Failures of strangers that determine their wait.
+    /// Failures of strangers, which determine the wait of strangers.
     private(set) var level = 0
-    /// The last failure of a stranger, with which the wait starts; `nil` if it is forgiven.
+    /// The last failure of a stranger, which starts the wait; `nil` if the failure is forgiven.
     private(set) var failedAt: UnixTime?
-    /// The length of the wait of strangers in milliseconds; 0 if there is none.
+    /// The wait of strangers in milliseconds; 0 if there is none.
     private(set) var wait: Int64 = 0
     /// When all failures so far will be forgiven at the rate of ``GuessLimits/interval``.
     private(set) var forgivenAt: UnixTime?
     /// The start of the current day of failures.
     private(set) var dayStart: UnixTime?
-    /// The number of failures in that day, whatever successes lie between.
+    /// The number of failures in that day, regardless of successes in between.
     private(set) var dayFailures = 0
 
     private static let day: Int64 = 86_400_000
@@ -24,11 +24,10 @@ struct Throttle: Hashable, Sendable {
 
     /// The consequence of a failure.
     enum Consequence: Hashable, Sendable {
-        /// None.
         case none
-        /// From now on, attempts have to wait.
+        /// Attempts have to wait for the first time.
         ///
-        /// The subject is notified only now.
+        /// Only this failure notifies the subject.
         case locked
         /// Attempts have to wait longer.
         case waiting
@@ -41,15 +40,15 @@ struct Throttle: Hashable, Sendable {
 
     /// The remaining wait in milliseconds; `nil` if an attempt may be checked.
     ///
-    /// If the clock was set back, the wait restarts once (``isAhead(of:)``). It never becomes
-    /// longer than ``wait``.
+    /// If the clock was set back, the wait restarts once (``isAhead(of:)``). The remaining wait
+    /// never exceeds ``wait``.
     func remainingWait(at now: UnixTime) -> Int64? {
         guard let failedAt else { return nil }
         let elapsed = max(now.milliseconds(since: failedAt), 0)
         return elapsed < wait ? wait - elapsed : nil
     }
 
-    /// Whether the wait started in the future, so that it must restart now.
+    /// Whether the wait starts in the future, so that it must restart now.
     func isAhead(of now: UnixTime) -> Bool { failedAt.map { $0 > now } ?? false }
 
     mutating func restart(at now: UnixTime) {
@@ -80,7 +79,7 @@ struct Throttle: Hashable, Sendable {
         return level == limits.firstFailureWithWait ? .locked : .waiting
     }
 
-    /// The wait of the highest level is longer than any that ``GuessLimits`` permit.
+    /// The highest level; its wait is longer than any wait that ``GuessLimits`` permit.
     private static let highestLevel = 32
 
     private mutating func countInDay(_ now: UnixTime) {
@@ -93,13 +92,13 @@ struct Throttle: Hashable, Sendable {
         }
     }
 
-    /// Adds the time in which one more failure is forgiven.
+    /// Extends ``forgivenAt`` by the time that forgives one failure.
     private mutating func forgiveLater(_ now: UnixTime, _ limits: GuessLimits) {
         guard limits.interval > 0 else {
             forgivenAt = nil
             return
         }
-        // A time that is further away was computed while the clock was ahead.
+        // A later time was computed while the clock was ahead.
         let latest = now.adding(milliseconds: Int64(failures) * limits.interval)
         forgivenAt = min(max(forgivenAt ?? now, now), latest)
             .adding(milliseconds: limits.interval)
@@ -108,8 +107,8 @@ struct Throttle: Hashable, Sendable {
     /// Forgives failures after a success (NIST SP 800-63B-4, section 3.2.2): all of them, or as
     /// many as the guessing bound permits.
     ///
-    /// - Parameter isKnown: whether a known device presented the code. It does not end the wait of
-    ///   strangers, or each login of the owner would give them more guesses.
+    /// - Parameter isKnown: whether a known device presented the code. Such a success does not end
+    ///   the wait of strangers, because each login of the owner would then permit more guesses.
     mutating func succeed(
         at now: UnixTime, limits: GuessLimits, byKnownDevice isKnown: Bool = false
     ) {
@@ -147,7 +146,7 @@ struct Throttle: Hashable, Sendable {
         wait = try reader.read()
     }
 
-    /// Writes the rest, which ends the row of a one-time password.
+    /// Writes the fields at the end of the row of a one-time password.
     func writeRest(into writer: inout ByteWriter) {
         writer.write(UInt8(level))
         writer.writeOptional(forgivenAt) { $0.write($1) }
@@ -164,7 +163,7 @@ struct Throttle: Hashable, Sendable {
     }
 }
 
-/// The limits on guessing the codes of one credential.
+/// The limits on guessing the codes of a credential.
 struct GuessLimits: Hashable, Sendable {
     /// The number of the first consecutive failure after which attempts have to wait.
     let firstFailureWithWait: Int
@@ -190,8 +189,8 @@ struct GuessLimits: Hashable, Sendable {
 
     /// The limits of recovery codes.
     ///
-    /// Nobody can guess one of 80 bits, so wrong ones never disable a set or delay it for long. A
-    /// limit is required below 64 bits (NIST SP 800-63B-4, section 3.1.2.2).
+    /// A code of 80 bits cannot be guessed, so wrong codes never disable a set or delay it for
+    /// long. A limit is required below 64 bits (NIST SP 800-63B-4, section 3.1.2.2).
     init(ofRecoveryCodes policy: Policy) {
         firstFailureWithWait = policy.firstFailureWithWait
         disablingFailures = .max
@@ -199,11 +198,11 @@ struct GuessLimits: Hashable, Sendable {
         longestWait = Policy.firstWait
     }
 
-    /// The limits of a credential whose codes have that many digits, and of which `codes` are valid
+    /// The limits of a credential that has codes with `digits` digits, of which `codes` are valid
     /// at any moment.
     ///
     /// A guessing bound permits a number of guesses a year. The credential is disabled after half
-    /// of them at the latest, and the rest is forgiven in the course of a year.
+    /// of these guesses at the latest; the other half is forgiven in the course of a year.
     init(_ policy: Policy, codes: Int, digits: Int) {
         let most = Int64(policy.disablingFailures)
         let guesses = policy.guessBound.map { Self.guesses($0, codes: codes, digits: digits) }
@@ -214,7 +213,7 @@ struct GuessLimits: Hashable, Sendable {
         longestWait = max(Policy.longestWait, interval)
     }
 
-    /// The number of guesses that together succeed at most with the probability `bound`.
+    /// The number of guesses that succeed with a total probability of at most `bound`.
     static func guesses(_ bound: GuessBound, codes: Int, digits: Int) -> Int64 {
         bound.millionths * allValues / (1_000_000 * values(yielding: codes, digits: digits))
     }
@@ -224,7 +223,7 @@ struct GuessLimits: Hashable, Sendable {
         (guesses * 1_000_000 * values(yielding: codes, digits: digits) - 1) / allValues + 1
     }
 
-    /// A code is computed from one of so many values.
+    /// The number of different values from which a code is computed.
     private static let allValues: Int64 = 1 << 31
 
     /// The largest number of values that yield one of `codes` codes.

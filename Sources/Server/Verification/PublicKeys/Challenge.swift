@@ -2,11 +2,11 @@ internal import WatchwordCryptography
 
 /// An open authentication ceremony: a ``ChallengeRow`` with its body decoded.
 package struct Challenge: Hashable, Sendable {
-    /// What the answer has to match.
+    /// The values that the answer must match.
     package enum Content: Hashable, Sendable {
         /// A passkey signs in.
         ///
-        /// - Parameter bytes: the random bytes that the client data has to contain.
+        /// - Parameter bytes: the random bytes that the client data must contain.
         case assertion(bytes: [UInt8], relyingParty: String, policy: PasskeyPolicy)
         /// A device key signs in; the challenge is the token itself.
         case signIn
@@ -14,27 +14,26 @@ package struct Challenge: Hashable, Sendable {
         case confirmation(textDigest: [UInt8])
     }
 
-    /// The keyed digest of the token that names the ceremony.
+    /// The keyed digest of the token that identifies the ceremony.
     package let digest: [UInt8]
-    /// What the answer has to match.
+    /// The values that the answer must match.
     package let content: Content
-    /// The subject that has to answer; `nil` if the answer names it.
+    /// The subject that must answer; `nil` if the answer identifies the subject.
     package let subject: Subject?
-    /// The credential that has to answer; `nil` if any credential may.
+    /// The credential that must answer; `nil` if any credential may answer.
     let credential: CredentialID?
-    /// The client that began the ceremony, and the only one that may end it; `nil` if a browser or
-    /// a device began it.
+    /// The client that began the ceremony, and the only client that may end it; `nil` if a browser
+    /// or a device began the ceremony.
     let client: ClientID?
-    /// When the ceremony began.
     package let createdAt: UnixTime
-    /// The time from which an answer is too late.
+    /// The time from which an answer is refused.
     package let expiresAt: UnixTime
 
     /// The number of random bytes in a challenge (NIST SP 800-63B-4, section 3.1.6.2, requires 8).
     package static let byteCount = 32
     /// The lifetime of a challenge, in milliseconds: five minutes.
     package static let lifetime: Int64 = 300_000
-    /// The lifetime of a challenge that a page requests before anybody wants to sign in, in
+    /// The lifetime of a challenge that a page requests before a person wants to sign in, in
     /// milliseconds: ten minutes.
     package static let conditionalLifetime: Int64 = 600_000
     private static let format: UInt8 = 1
@@ -43,8 +42,8 @@ package struct Challenge: Hashable, Sendable {
 extension Challenge {
     /// Whether an answer is in time.
     ///
-    /// If the clock was set back, a challenge from its future would be open for longer than its
-    /// lifetime, so it is refused; the clocks of two nodes may differ a little.
+    /// If the clock was set back, a challenge that begins in the future would stay open for longer
+    /// than its lifetime, and is therefore refused; the clocks of two nodes may differ a little.
     func isOpen(at now: UnixTime) -> Bool {
         expiresAt > now && createdAt <= now.adding(milliseconds: Policy.clockSkew)
     }
@@ -57,7 +56,7 @@ extension Challenge {
         }
     }
 
-    /// The row that stores the challenge.
+    /// The row for the challenge in the database.
     package var row: ChallengeRow {
         var writer = ByteWriter()
         writer.write(Self.format)
@@ -106,17 +105,17 @@ extension Challenge {
     }
 }
 
-/// What a token names.
+/// The result of looking up a token.
 package enum ChallengeFinding: Sendable {
-    /// An open challenge, which the decision spends, whatever its result.
+    /// An open challenge, which the decision spends, whatever its outcome.
     case open(Challenge)
     /// An expired challenge, which the decision spends.
     case expired(Challenge)
-    /// Nothing, or nothing for this purpose and this client; the decision spends nothing.
+    /// No challenge, or none for this purpose and this client; the decision spends nothing.
     case unknown
 }
 
-/// Who may answer a challenge; `nil` where anybody may.
+/// The parties that may answer a challenge; `nil` for each value that is not restricted.
 package struct ChallengeAddressee: Sendable {
     let subject: Subject?
     let credential: CredentialID?
@@ -132,9 +131,9 @@ package struct ChallengeAddressee: Sendable {
 }
 
 extension Verifier {
-    /// Creates the challenge of a ceremony that begins now.
+    /// Makes the challenge of a ceremony that begins now.
     ///
-    /// - Returns: the token that names the ceremony, and the row to insert.
+    /// - Returns: the token that identifies the ceremony, and the row to insert.
     package func newChallenge(
         _ kind: Token.Kind, _ content: Challenge.Content, for addressee: ChallengeAddressee,
         lifetime: Int64 = Challenge.lifetime, _ context: DecisionContext
@@ -147,8 +146,8 @@ extension Verifier {
         return (token, challenge)
     }
 
-    /// The challenge that a token names, if this client began the ceremony, and the credential that
-    /// answers it.
+    /// The challenge to which a token belongs, if this client began the ceremony, and the
+    /// credential that answers the challenge.
     package func challenge(
         _ token: Token, for purpose: ChallengeRow.Purpose, by client: ClientID?,
         answeredBy credential: AnsweringCredential, _ context: DecisionContext
@@ -159,8 +158,8 @@ extension Verifier {
         let record = reachable(try decoded(rows.credential))
         guard let row = rows.challenge, row.purpose == purpose else { return (.unknown, record) }
         let challenge = try Challenge(row)
-        // A ceremony that another client began does not exist for this one, which therefore cannot
-        // spend it either.
+        // A ceremony that a different client began does not exist for this client, which therefore
+        // cannot spend its challenge either.
         guard challenge.client == client else { return (.unknown, record) }
         return (
             challenge.isOpen(at: context.now) ? .open(challenge) : .expired(challenge), record

@@ -3,39 +3,39 @@ internal import WatchwordSystem
 
 /// The open challenges that strangers, senders without an API key, began through this process.
 ///
-/// Anybody can begin a ceremony, and each one is a row. The register limits how many of these rows
-/// a sender, a site and all strangers together have. If there are too many of them together, a new
-/// one replaces the oldest one of a site with the most, so that strangers cannot crowd out anybody
-/// who has fewer.
+/// Anyone can begin a ceremony, and each ceremony needs a row. The register limits how many of
+/// these rows a sender, a site and all strangers together have. If all strangers together have too
+/// many, a new challenge replaces the oldest challenge of a site with the most, so that such a site
+/// cannot crowd out senders with fewer challenges.
 ///
 /// The register does not decide whether an answer is accepted: only the row does, and a missing row
 /// leads to a denial. After a restart, the rows of the earlier process stay until they expire.
 final class ChallengeRegister: Sendable {
-    /// An open challenge.
+    /// A challenge that is still open, as the register records it.
     struct Entry: Sendable {
         let digest: [UInt8]
         let sender: NetworkAddress
         let expiresAt: UnixTime
     }
 
-    /// What happens to a new challenge.
+    /// The decision about a new challenge.
     enum Verdict: Sendable {
-        /// It is added; the dropped one, if there is one, is deleted in the same commit.
+        /// The challenge is added; the same commit deletes the dropped challenge, if there is one.
         case added(dropping: Entry?)
-        /// It is refused; the sender has to wait for this many seconds.
+        /// The challenge is refused; the sender must wait for this many seconds.
         case refused(retryAfter: Int)
     }
 
     fileprivate struct Site {
-        /// Oldest first.
+        /// The open challenges of the site, the oldest first.
         var open: [Entry] = []
-        /// The index in its level.
+        /// The site's index in its level.
         var index = 0
     }
 
     fileprivate struct State {
         var sites: [NetworkAddress: Site] = [:]
-        /// The sites with each number of open challenges.
+        /// The sites, grouped by their number of open challenges.
         var levels: [[NetworkAddress]] = []
         var count = 0
         /// The second in which expired entries of all sites were last removed.
@@ -81,7 +81,7 @@ final class ChallengeRegister: Sendable {
             if state.count >= limits.total,
                 let most = state.levels.lastIndex(where: { !$0.isEmpty })
             {
-                // The site would have the most itself.
+                // The site itself would have the most open challenges.
                 guard open.count < most, let victim = state.levels[most].randomElement() else {
                     return Self.refusal(open, now)
                 }
@@ -103,7 +103,7 @@ final class ChallengeRegister: Sendable {
 
     /// Removes a challenge that its sender has answered.
     ///
-    /// One that is answered from another address stays until it expires.
+    /// A challenge that is answered from another address stays until it expires.
     func remove(_ digest: [UInt8], by sender: NetworkAddress) {
         state.withLock { state in
             guard let open = state.sites[sender.site]?.open,
@@ -130,7 +130,7 @@ extension ChallengeRegister.State {
     fileprivate mutating func update<Result>(
         _ address: NetworkAddress, _ body: (inout [ChallengeRegister.Entry]) -> Result
     ) -> Result {
-        // Take the site out, so that its array is changed in place.
+        // The site is taken out, so that its array is changed in place.
         var site = sites.removeValue(forKey: address) ?? ChallengeRegister.Site()
         let before = site.open.count
         let result = body(&site.open)
@@ -196,7 +196,7 @@ extension NetworkAddress {
     /// The sender of a request without an API key; `nil` for an application, or if the verifier is
     /// not given addresses.
     ///
-    /// All texts that are not addresses belong to one sender.
+    /// All texts that are not addresses count as one sender.
     fileprivate init?(strangerAt origin: Origin) {
         guard origin.client == nil, !origin.address.isEmpty else { return nil }
         guard let address = NetworkAddress(origin.address) else {

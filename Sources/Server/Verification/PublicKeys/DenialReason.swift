@@ -22,7 +22,7 @@ extension Event.Reason {
         var name = ""
         var isAfterCapital = false
         for letter in rawValue {
-            // "credentialID" is "credential-id".
+            // The name of "credentialID" is "credential-id".
             if letter.isUppercase, !isAfterCapital { name.append("-") }
             name.append(letter.lowercased())
             isAfterCapital = letter.isUppercase
@@ -30,11 +30,11 @@ extension Event.Reason {
         return name
     }
 
-    /// Whether what the authenticator made was refused in a registration, so that another attempt
-    /// with the same authenticator would be denied again.
+    /// Whether a registration refused the authenticator's data, so that another attempt with the
+    /// same authenticator would also be denied.
     ///
-    /// This is false for a reason that is not listed here: a page then permits another attempt, and
-    /// keeps the passkey.
+    /// False for a reason that is not listed here: a page then permits another attempt, and keeps
+    /// the passkey.
     public var isAboutAuthenticator: Bool {
         switch self {
         case .attestationObject, .authenticatorData, .userPresence, .userVerification,

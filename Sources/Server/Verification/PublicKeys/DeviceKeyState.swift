@@ -2,25 +2,25 @@ internal import WatchwordCryptography
 
 /// Where a device keeps its key.
 ///
-/// None of these proves that a person was present.
+/// No value proves that a person was present.
 public enum KeyCustody: String, CaseIterable, Hashable, Sendable {
-    /// In a vault: as easy to copy as the open vault.
+    /// In a vault: the key can be copied as easily as the open vault.
     case vault
-    /// In a TPM, as the device says; no policy relies on it.
+    /// In a TPM, as the device states; no policy relies on this.
     case tpm
-    /// In a TPM whose maker the server trusts, as the server checked.
+    /// In a TPM of a trusted maker, as the server verified.
     case attestedTPM = "tpm-attested"
 }
 
-/// What a device key is used for.
+/// The purpose of a signature by a device key.
 public enum DeviceKeyPurpose: String, CaseIterable, Hashable, Sendable {
-    /// To sign in.
+    /// Signing in.
     case signIn = "sign-in"
-    /// To confirm displayed text.
+    /// Confirming displayed text.
     case confirm
 }
 
-/// A device's public key, with what is known about where it is kept.
+/// A device's public key, with the facts about its storage.
 struct RegisteredDeviceKey: Hashable, Sendable {
     /// The point on P-256 in its uncompressed form: 65 bytes.
     let point: [UInt8]
@@ -39,28 +39,28 @@ struct RegisteredDeviceKey: Hashable, Sendable {
 package struct PendingDeviceKey: Hashable, Sendable {
     /// The weakest presence check that is accepted.
     let presence: DeviceKeyTranscript.Presence
-    /// The credential to be revoked once the key is registered.
+    /// The credential that is revoked once the key is registered.
     let replaces: CredentialID?
-    /// A key whose TPM still has to reveal a secret; `nil` before a device sends a key.
+    /// A key whose TPM must still reveal a secret; `nil` before a device sends a key.
     let activation: Activation?
 
-    /// What is known about an attested key.
+    /// An attested key that is not active yet.
     struct Activation: Hashable, Sendable {
         let key: RegisteredDeviceKey
-        /// SHA-256 of the secret.
+        /// SHA-256 of the secret that the TPM must reveal.
         let secretDigest: [UInt8]
     }
 }
 
-/// The stored state of a device key, which stays when the credential is revoked, so that only the
-/// key's holder learns of it.
+/// The stored state of a device key; it stays after a revocation, so that only the key's holder
+/// learns of the revocation.
 package struct DeviceKeyState: Hashable, Sendable {
     private var registration: SealedRowData
     /// The weakest presence check that is accepted.
     let presence: DeviceKeyTranscript.Presence
-    /// The uses whose tickets have not been redeemed yet, oldest first; as for enrolled secrets.
+    /// The uses whose tickets have not been redeemed yet, oldest first, as for enrolled secrets.
     var openUses = OpenUses<DeviceKeyUse>()
-    /// The challenges that it answered recently.
+    /// The challenges that the key answered recently.
     var spent = SpentChallenges()
 
     private static let purpose = "watchword device key"
@@ -76,7 +76,7 @@ package struct DeviceKeyState: Hashable, Sendable {
         self.presence = presence
     }
 
-    /// The key, if this is the row and the version that it was sealed for.
+    /// The key, if it was sealed for this row under this version.
     func open(
         for row: SealingContext, under version: KeyVersion
     ) throws(VerifierError) -> RegisteredDeviceKey {
@@ -97,7 +97,7 @@ package struct DeviceKeyState: Hashable, Sendable {
         return state
     }
 
-    /// Closes every use, because some of them may have been redeemed.
+    /// Closes all uses, because some of them may have been redeemed.
     mutating func closeAll() { openUses = OpenUses() }
 }
 
@@ -105,11 +105,11 @@ package struct DeviceKeyState: Hashable, Sendable {
 struct DeviceKeyUse: OpenUse {
     /// The id of the decision.
     let verification: VerificationID
-    /// What the key was used for.
+    /// The purpose of the signature.
     let purpose: DeviceKeyPurpose
     /// SHA-256 of the text that was confirmed.
     let textDigest: [UInt8]?
-    /// The presence check that the device claims to have made.
+    /// The presence check that the device claims to have passed.
     let presence: DeviceKeyTranscript.Presence
 }
 

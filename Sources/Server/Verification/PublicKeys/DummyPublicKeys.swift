@@ -2,8 +2,8 @@ internal import WatchwordCryptography
 
 /// Dummy public keys for signatures by credentials that do not exist.
 ///
-/// They are opened like real ones, so that the response time does not reveal
-/// whether a credential exists (V-06). The signature is then checked with a key that nobody may use
+/// They are opened like real keys, so that the response time does not reveal whether a credential
+/// exists (V-06). The signature is then checked with a key that is never accepted
 /// (``DummyPasskeyKey``).
 package struct DummyPublicKeys: Sendable {
     private let passkey: CredentialRecord
@@ -59,7 +59,8 @@ package struct DummyPublicKeys: Sendable {
         }
     }
 
-    /// The base point of P-256, whose private key is 1: no signature by it is ever accepted.
+    /// The base point of P-256, whose private key is 1: no signature with this key is ever
+    /// accepted.
     package static let nobodysPoint: [UInt8] = [
         0x04,
         0x6b, 0x17, 0xd1, 0xf2, 0xe1, 0x2c, 0x42, 0x47, 0xf8, 0xbc, 0xe6, 0xe5, 0x63, 0xa4, 0x40,

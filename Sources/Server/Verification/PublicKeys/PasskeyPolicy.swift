@@ -1,65 +1,66 @@
-/// What a ceremony with a passkey requires.
+/// The requirements for a ceremony with a passkey.
 ///
-/// The application chooses it when the ceremony begins; nothing that a browser sends changes it.
+/// The application chooses them when the ceremony begins; a browser cannot change them.
 public struct PasskeyPolicy: Hashable, Sendable {
-    /// Whether the authenticator has to verify the user.
+    /// Whether the authenticator must verify the user.
     public enum UserVerification: String, CaseIterable, Hashable, Sendable {
         case required
         case preferred
         case discouraged
     }
 
-    /// How to treat a passkey that may be copied to other devices.
+    /// The treatment of passkeys that may be copied to other devices.
     public enum Backup: String, CaseIterable, Hashable, Sendable {
-        /// Accept it.
+        /// Such passkeys are accepted.
         case any
-        /// Ask for a second proof on each new device.
+        /// Such passkeys need a second proof on each new device.
         case stepUp = "step-up"
-        /// Deny it.
+        /// Such passkeys are denied.
         case deviceBound = "device-bound"
     }
 
-    /// What a registration has to prove about the authenticator.
+    /// The proof of the authenticator that a registration requires.
     public enum Attestation: String, CaseIterable, Hashable, Sendable {
-        /// Nothing; no proof is requested.
+        /// No proof is requested.
         case none
-        /// Nothing, but a proof is requested and recorded.
+        /// A proof is requested and recorded, but not required.
         case any
-        /// That its maker is trusted.
+        /// A proof that the authenticator's maker is trusted is required.
         case trusted
     }
 
-    /// How to treat a signature counter that did not increase.
+    /// The treatment of a signature counter that did not increase.
     public enum Counter: String, CaseIterable, Hashable, Sendable {
-        /// Accept the signature, and report it.
+        /// The signature is accepted, and the counter is reported.
         case signal
-        /// Ask for a second proof.
+        /// The signature needs a second proof.
         case stepUp = "step-up"
-        /// Deny the signature.
+        /// The signature is denied.
         case deny
     }
 
-    /// Whether the authenticator has to store the passkey, so that it can be found without a name.
+    /// Whether the authenticator must store the passkey, so that the passkey can be found without a
+    /// user name.
     public enum Discoverable: String, CaseIterable, Hashable, Sendable {
         case required
         case preferred
     }
 
-    /// Whether the authenticator has to verify the user.
+    /// Whether the authenticator must verify the user.
     public let userVerification: UserVerification
-    /// How to treat a passkey that may be copied to other devices.
+    /// The treatment of passkeys that may be copied to other devices.
     public let backup: Backup
-    /// What a registration has to prove about the authenticator.
+    /// The proof of the authenticator that a registration requires.
     public let attestation: Attestation
-    /// How to treat a signature counter that did not increase.
+    /// The treatment of a signature counter that did not increase.
     public let counter: Counter
-    /// Whether the authenticator has to store the passkey.
+    /// Whether the authenticator must store the passkey.
     public let discoverable: Discoverable
 
-    /// The defaults.
+    /// The policy with the default requirements.
     public static let standard = PasskeyPolicy()
 
-    /// Creates a policy that differs from the defaults.
+    /// Takes the requirements that differ from the defaults.
     public init(
         userVerification: UserVerification = .required, backup: Backup = .any,
         attestation: Attestation = .none, counter: Counter = .signal,

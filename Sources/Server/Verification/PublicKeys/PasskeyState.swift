@@ -1,6 +1,7 @@
 internal import WatchwordCryptography
 
-/// The stored state of a registered passkey: its sealed registration, and what its uses change.
+/// The stored state of a registered passkey: its sealed registration, and the values that its uses
+/// change.
 package struct PasskeyState: Hashable, Sendable {
     private var registration: SealedRowData
     /// The flags of the last accepted ceremony.
@@ -11,15 +12,15 @@ package struct PasskeyState: Hashable, Sendable {
     package var wasUserVerified: Bool
     /// The highest accepted signature counter.
     ///
-    /// It never decreases.
+    /// The value never decreases.
     package private(set) var count: UInt32
-    /// The devices on which the passkey was accepted, the last used one last.
+    /// The devices on which the passkey was accepted, the most recently used device last.
     private(set) var devices: [KnownDevice] = []
-    /// The accepted ceremony that still needs a second proof; `nil` if there is none.
+    /// The accepted ceremony that still needs a second proof; `nil` if no ceremony does.
     package var stepUp: OpenStepUp?
     /// The uses whose login tickets have not been redeemed yet, oldest first.
     var openUses = OpenUses<PasskeyUse>()
-    /// The challenges that it answered recently.
+    /// The challenges that the passkey answered recently.
     var spent = SpentChallenges()
 
     /// The maximum number of known devices.
@@ -27,7 +28,7 @@ package struct PasskeyState: Hashable, Sendable {
     /// A further device replaces the least recently used one.
     static let maximumDevices = 8
 
-    /// A browser, known by a token that the application keeps there.
+    /// A browser, recognised by a token that the application keeps there.
     struct KnownDevice: Hashable, Sendable {
         /// The keyed digest of the token.
         let digest: [UInt8]
@@ -37,7 +38,7 @@ package struct PasskeyState: Hashable, Sendable {
 
     /// A ceremony whose signature was valid, but which needs a second proof.
     ///
-    /// What it would have changed is stored here until the proof is reported.
+    /// Its changes are stored here until the proof is reported.
     package struct OpenStepUp: Hashable, Sendable {
         /// The id of the decision.
         package let verification: VerificationID
@@ -45,9 +46,8 @@ package struct PasskeyState: Hashable, Sendable {
         package let time: UnixTime
         /// The flags of the ceremony.
         let flags: PasskeyFlags
-        /// The ceremony's signature counter.
         let count: UInt32
-        /// The device's digest, if it is to become a known one.
+        /// The device's digest, if the device is to become known.
         let device: [UInt8]?
 
         package init(
@@ -77,7 +77,7 @@ package struct PasskeyState: Hashable, Sendable {
 
     private static let purpose = "watchword passkey"
 
-    /// The registration, if this is the row and the key that it was sealed for.
+    /// The registration, if it was sealed for this row under this key.
     package func open(
         for row: SealingContext, under key: KeyVersion
     ) throws(VerifierError) -> RegisteredPasskey {
@@ -87,7 +87,7 @@ package struct PasskeyState: Hashable, Sendable {
         return passkey
     }
 
-    /// The facts to be listed.
+    /// The facts for the list of credentials.
     func summary(of passkey: RegisteredPasskey) -> PasskeySummary {
         PasskeySummary(
             isDeviceBound: !wasEverBackupEligible(passkey), isBackedUp: flags.isBackedUp,
@@ -119,7 +119,7 @@ package struct PasskeyState: Hashable, Sendable {
         self.flags = flags
     }
 
-    /// Records a signature counter; a lower one than before changes nothing.
+    /// Records a signature counter; a lower counter than before changes nothing.
     mutating func record(count: UInt32) { self.count = max(self.count, count) }
 
     /// Records that the passkey was accepted on a device.
@@ -155,7 +155,7 @@ package struct PasskeyState: Hashable, Sendable {
                 verification: verification, isUserVerified: isUserVerified, stepUp: stepUp))
     }
 
-    /// Whether the passkey answered the challenge, or may have.
+    /// Whether the passkey answered the challenge, or may have answered it.
     package func hasSpent(_ challenge: Challenge, at now: UnixTime) -> Bool {
         spent.contain(challenge, at: now)
     }
@@ -165,7 +165,7 @@ package struct PasskeyState: Hashable, Sendable {
         spent.add(challenge, at: now)
     }
 
-    /// Closes every use and the step-up, because some of them may have been completed.
+    /// Closes all uses and the step-up, because some of them may have been completed.
     mutating func closeAll() {
         openUses = OpenUses()
         stepUp = nil

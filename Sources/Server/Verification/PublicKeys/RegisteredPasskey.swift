@@ -1,8 +1,8 @@
 /// The part of a passkey that never changes after its registration.
 package struct RegisteredPasskey: Hashable, Sendable {
-    /// What is known about the authenticator's maker.
+    /// The facts about the authenticator's maker.
     package enum Attestation: String, Hashable, Sendable {
-        /// There was no statement.
+        /// There was no attestation statement.
         case none
         /// The passkey's own key signed the statement.
         case selfAttested = "self"
@@ -22,17 +22,17 @@ package struct RegisteredPasskey: Hashable, Sendable {
     let model: [UInt8]
     /// The flags at the registration.
     package let flags: PasskeyFlags
-    /// How the browser reaches the authenticator, in the browser's own words.
+    /// The transports by which the browser reaches the authenticator, as the browser names them.
     package var transports: [String]
-    /// What is known about the authenticator's maker.
+    /// The facts about the authenticator's maker.
     package var attestation: Attestation
-    /// SHA-256 of the certificate of the statement's signer, if it has one.
+    /// SHA-256 of the certificate of the statement's signer, if the signer has a certificate.
     package var leafDigest: [UInt8]?
 
-    /// The authenticator's model; `nil` if it is not stated.
+    /// The authenticator's model; `nil` if the model is not stated.
     package var knownModel: [UInt8]? { model.contains { $0 != 0 } ? model : nil }
 
-    /// What a browser needs to find the passkey.
+    /// The id and the transports, with which a browser finds the passkey.
     package var descriptor: PasskeyDescriptor {
         PasskeyDescriptor(id: credentialID, transports: transports)
     }
@@ -85,15 +85,15 @@ package struct RegisteredPasskey: Hashable, Sendable {
     }
 }
 
-/// What a browser needs to find a passkey.
+/// The data with which a browser finds a passkey.
 public struct PasskeyDescriptor: Hashable, Sendable {
-    /// The passkey's id.
+    /// The id that the authenticator chose.
     public let id: [UInt8]
-    /// How the browser reaches its authenticator.
+    /// The transports by which the browser reaches the authenticator.
     public let transports: [String]
 }
 
-/// What an authenticator said about one ceremony.
+/// The flags of one ceremony.
 package struct PasskeyFlags: Hashable, Sendable {
     /// The user was verified (UV).
     package let isUserVerified: Bool
@@ -124,16 +124,15 @@ package struct PasskeyFlags: Hashable, Sendable {
 
 /// The stored state of a passkey that is being registered.
 ///
-/// Its challenge is not in a row of its own: confirming the registration changes this row, so that
-/// it happens once, and closing the account ends it.
+/// The challenge has no separate row: confirming the registration changes this row, so that a
+/// registration is confirmed only once, and closing the account ends the registration.
 package struct PendingPasskey: Hashable, Sendable {
-    /// The random bytes that the client data has to contain: ``Challenge/byteCount``.
+    /// The random bytes that the client data must contain: ``Challenge/byteCount``.
     package var challenge: [UInt8]
     /// The ID of the relying party that the passkey will be for.
     package let relyingParty: String
-    /// What the registration requires.
     package let policy: PasskeyPolicy
-    /// The credential to be revoked once the passkey is confirmed.
+    /// The credential that is revoked once the passkey is confirmed.
     package let replaces: CredentialID?
     /// The account's names; `nil` unless the registration has a ticket, because the server's own
     /// page needs them later.
@@ -177,10 +176,10 @@ package struct PendingPasskey: Hashable, Sendable {
 public struct PasskeyAccount: Hashable, Sendable {
     /// The name by which the user recognises the account.
     public let userName: String
-    /// A friendlier form of it.
+    /// A friendlier form of the user name.
     public let displayName: String
 
-    /// Names an account.
+    /// Takes both names, which are not secret.
     public init(userName: String, displayName: String) {
         self.userName = userName
         self.displayName = displayName

@@ -1,19 +1,19 @@
 /// The challenges that a public key has answered and that could still be open.
 ///
-/// A challenge's row is deleted when the challenge is spent. Somebody who can write to the database
-/// could put the row back, so that a recorded signature counts again. The key's own row therefore
-/// records the challenges. Putting back an earlier version of that row as well is what an audit
-/// detects.
+/// A challenge's row is deleted when the challenge is spent. An attacker who can write to the
+/// database could put the row back, so that a recorded signature would be accepted again. The key's
+/// own row therefore records the challenges. If an earlier version of that row is put back as well,
+/// an audit detects this.
 struct SpentChallenges: Hashable, Sendable {
     /// The recent challenges, by the time at which they were created.
     private var recent: [Spent] = []
-    /// Challenges that were created up to this time count as spent.
+    /// Challenges that were created at this time or earlier count as spent.
     private var floor: UnixTime?
 
     /// The maximum number of recent challenges.
     ///
-    /// A further one raises the floor, so that an answer to an even older challenge is denied,
-    /// which costs its sender another ceremony.
+    /// A further challenge raises the floor, so that an answer to an even older challenge is
+    /// denied, and its sender has to repeat the ceremony.
     static let maximumCount = 16
 
     fileprivate struct Spent: Hashable, Sendable {
@@ -29,9 +29,10 @@ struct SpentChallenges: Hashable, Sendable {
 
     init() {}
 
-    /// Whether the challenge was spent, or is too old for that to be known.
+    /// Whether the challenge was spent, or is too old to be recorded.
     func contain(_ challenge: Challenge, at now: UnixTime) -> Bool {
-        // A floor in the future was set while the clock was wrong. It must not lock anybody out.
+        // A floor in the future was set while the clock was wrong. Such a floor must not lock
+        // anyone out.
         if let floor, floor <= Self.latest(now), challenge.createdAt <= floor { return true }
         return recent.contains { $0.digest == Spent(challenge).digest }
     }
@@ -42,7 +43,7 @@ struct SpentChallenges: Hashable, Sendable {
         if let floor, floor > Self.latest(now) { self.floor = nil }
         recent.append(Spent(challenge))
         recent.sort { $0.createdAt < $1.createdAt }
-        // Every challenge that is as old as the last one that is removed has expired, too.
+        // All challenges that are at most as old as the last removed challenge have expired, too.
         let expired = now.adding(
             milliseconds: -Challenge.conditionalLifetime - Policy.clockSkew)
         while let oldest = recent.first,
@@ -53,7 +54,7 @@ struct SpentChallenges: Hashable, Sendable {
         }
     }
 
-    /// The latest time that a clock that is right may have written.
+    /// The latest time that a correct clock may have written.
     private static func latest(_ now: UnixTime) -> UnixTime {
         now.adding(milliseconds: Policy.clockSkew)
     }
@@ -96,12 +97,12 @@ protocol OpenUse: Hashable, Sendable {
 
 /// The uses of a credential whose login tickets have not been redeemed yet, oldest first.
 ///
-/// The credential's own row records them, so that nobody who can write to the database can open
-/// one.
+/// The credential's own row records the uses, so that an attacker who can write to the database
+/// cannot open one.
 struct OpenUses<Use: OpenUse>: Hashable, Sendable {
     private var uses: [Use] = []
 
-    /// The maximum number of open uses; a further one closes the oldest.
+    /// The maximum number of open uses; a further use closes the oldest.
     private static var limit: Int { SecretChain.maximumOpenLogins }
 
     init() {}
@@ -110,7 +111,7 @@ struct OpenUses<Use: OpenUse>: Hashable, Sendable {
 
     /// Closes a use when its ticket is redeemed.
     ///
-    /// - Returns: the use; `nil` if it is not open.
+    /// - Returns: the use; `nil` if the use is not open.
     mutating func close(_ verification: VerificationID) -> Use? {
         guard let index = uses.firstIndex(where: { $0.verification == verification }) else {
             return nil
@@ -136,7 +137,7 @@ struct PasskeyUse: OpenUse {
     let verification: VerificationID
     /// Whether the user was verified.
     let isUserVerified: Bool
-    /// Why the policy requires a second proof; empty if it does not.
+    /// The reasons for a second proof; empty if the policy requires none.
     let stepUp: [StepUpReason]
 
     func write(into writer: inout ByteWriter) {
@@ -163,7 +164,7 @@ struct PasskeyUse: OpenUse {
 
 /// Why an assertion whose signature is valid needs a second proof.
 public enum StepUpReason: String, CaseIterable, Hashable, Sendable {
-    /// The passkey was not used in this browser before.
+    /// The passkey had not been used in this browser before.
     case newDevice = "new-device"
     /// The passkey was bound to its device, and can now be copied.
     case becameSyncable = "became-syncable"
@@ -175,10 +176,10 @@ public enum StepUpReason: String, CaseIterable, Hashable, Sendable {
     case counter
 }
 
-/// What the application learns about a passkey's signature when it redeems a login ticket.
+/// The facts about a passkey's signature, for the application that redeems a login ticket.
 public struct PasskeyFacts: Hashable, Sendable {
     /// Whether the user was verified.
     public let isUserVerified: Bool
-    /// Why the policy requires a second proof; empty if it does not.
+    /// The reasons for a second proof; empty if the policy requires none.
     public let stepUp: [StepUpReason]
 }

@@ -1,4 +1,4 @@
-/// A credential's row with its body decoded: what decisions read and change.
+/// A credential's row with its body decoded, for decisions.
 package struct CredentialRecord: Sendable {
     package internal(set) var id: CredentialID
     package let subject: Subject
@@ -7,27 +7,29 @@ package struct CredentialRecord: Sendable {
     package var origin: Origin
     /// The stored version.
     ///
-    /// The row made from this record has the next one.
+    /// The row made from this record has the next version.
     package var version: UInt64 = 0
     package var state: CredentialState
     package var keyID: KeyID?
     package var fingerprint: [UInt8]?
     package var lapsesAt: UnixTime?
     package var name: String
-    /// The client that enrolled it; `nil` if there was none, or if an older version wrote the row.
+    /// The client that enrolled the credential; `nil` if there was none, or if an older version
+    /// wrote the row.
     package var enroller: ClientID?
-    /// The clients that may redeem its logins; empty if the verifier is used without clients.
+    /// The clients that may redeem the credential's logins; empty if the verifier is used without
+    /// clients.
     var audience: [ClientID] = []
     package var confirmedAt: UnixTime?
     package var lastUsedAt: UnixTime?
     var endedAt: UnixTime?
     var endReason: Event.Reason?
     var throttle = Throttle()
-    /// The devices from which its codes are not delayed by the failures of strangers.
+    /// The devices whose codes are not delayed by the failures of strangers.
     var devices = KnownDevices()
     package var material: Material
 
-    /// The data that codes and secrets are checked against.
+    /// The data for checking codes, secrets and signatures.
     package enum Material: Sendable {
         case time(TOTPState)
         case counter(HOTPState)
@@ -37,20 +39,20 @@ package struct CredentialRecord: Sendable {
         case passkey(PasskeyState)
         case pendingDeviceKey(PendingDeviceKey)
         case deviceKey(DeviceKeyState)
-        /// Nothing yet, or deleted.
+        /// Not present yet, or deleted.
         case none
     }
 
-    /// Whether it was not confirmed in time.
+    /// Whether the credential was not confirmed in time.
     package func isLapsed(at now: UnixTime) -> Bool {
         state == .pending && lapsesAt.map { $0 <= now } ?? false
     }
 
-    /// Ends the credential and deletes its material, except for a confirmed device key: it is
-    /// public, and its holder uses it to prove that it may learn that the credential has ended.
+    /// Ends the credential and deletes its material, except for a confirmed device key: the key is
+    /// public, and its holder needs it to learn that the credential has ended.
     ///
-    /// If it was never confirmed, its key can be enrolled again. If it is a set of recovery codes,
-    /// a new set can be enrolled. The row of neither proves anything, so it may be pruned later.
+    /// The key of an unconfirmed credential can be enrolled again. An ended set of recovery codes
+    /// can be replaced with a new set. The rows of both prove nothing, so they may be pruned later.
     package mutating func end(
         as state: CredentialState, because reason: Event.Reason, at now: UnixTime
     ) {
@@ -78,10 +80,10 @@ package struct CredentialRecord: Sendable {
         [.updateCredential(row), .dropTickets(of: id), .endAnswers(of: id)]
     }
 
-    /// Whether its codes are one-time passwords.
+    /// Whether the credential's codes are one-time passwords.
     var isOneTimePassword: Bool { kind == .totp || kind == .hotp }
 
-    /// Whether its key has fewer than 128 bits, as only imported keys may have.
+    /// Whether the credential's key has fewer than 128 bits, as only imported keys may have.
     var hasShortKey: Bool {
         switch material {
         case .time(let password): password.seed.isShort
@@ -91,9 +93,9 @@ package struct CredentialRecord: Sendable {
         }
     }
 
-    /// The facts about it that are not secret.
+    /// The facts about the credential that are not secret.
     ///
-    /// - Parameter keys: open the sealed part of a passkey.
+    /// - Parameter keys: the keys that open the sealed part of a passkey.
     func summary(at now: UnixTime, keys: KeyRing) throws(VerifierError) -> CredentialSummary {
         var remaining: Int?
         if case .recovery(let set) = material { remaining = set.remaining }
@@ -117,7 +119,7 @@ package struct CredentialRecord: Sendable {
 }
 
 extension CredentialRecord {
-    /// The record as the next version of its row.
+    /// The next version of the row, with the record's values.
     package var row: CredentialRow {
         CredentialRow(
             id: id, subject: subject, kind: kind, state: state, version: version + 1,
@@ -125,7 +127,7 @@ extension CredentialRecord {
             body: body)
     }
 
-    /// A row that nobody has, for dummy work.
+    /// A row that belongs to no subject, for dummy work.
     static let nobody: CredentialRow = {
         guard let id = CredentialID(bytes: [UInt8](repeating: 0, count: CredentialID.count)),
             let subject = Subject("nobody")
@@ -263,19 +265,19 @@ extension ByteReader {
 }
 
 /// The browsers and devices in which codes of a credential were accepted, and which present a token
-/// to prove it.
+/// as proof.
 ///
-/// During the wait of strangers, a code is checked only if such a token comes with it. Each device
-/// has its own small number of failures, so that a stolen token permits few guesses.
+/// While strangers have to wait, a code is checked only with such a token. Each device has a
+/// separate small number of failures, so that a stolen token permits few guesses.
 struct KnownDevices: Hashable, Sendable {
-    /// The devices, the last used one last.
+    /// The devices, the most recently used device last.
     private var devices: [Device] = []
 
     /// The maximum number of devices; a further one replaces the least recently used one.
     static let maximumCount = 8
-    /// The number of failures that a device has at once; after that, it has one an hour.
+    /// The number of failures that a device has at once; after that, it has one per hour.
     static let maximumFailures = 3
-    /// The time after the last failure, in milliseconds, when a device has another one: an hour.
+    /// The time after the last failure, in milliseconds, when a device may fail again: an hour.
     private static let wait: Int64 = 3_600_000
 
     private struct Device: Hashable, Sendable {
@@ -291,7 +293,7 @@ struct KnownDevices: Hashable, Sendable {
     /// Whether the device is listed; its digest is keyed, so that the comparison reveals nothing.
     func contain(_ digest: [UInt8]) -> Bool { devices.contains { $0.digest == digest } }
 
-    /// Whether the device may present a code during the wait of strangers.
+    /// Whether the device may present a code while strangers have to wait.
     func trust(_ digest: [UInt8], at now: UnixTime) -> Bool {
         devices.contains { device in
             device.digest == digest
@@ -313,7 +315,7 @@ struct KnownDevices: Hashable, Sendable {
         add(digest)
     }
 
-    /// Lists the device as the last used one.
+    /// Lists the device as the most recently used one.
     mutating func add(_ digest: [UInt8]) {
         devices.removeAll { $0.digest == digest }
         devices = (devices + [Device(digest: digest)]).suffix(Self.maximumCount)

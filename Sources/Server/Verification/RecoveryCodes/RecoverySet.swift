@@ -8,7 +8,8 @@ internal import WatchwordSystem
 /// Each code is hashed with scrypt and the set's salt (NIST SP 800-63B-4, section 3.1.2.2), so that
 /// one hash is enough to look up a code in the whole set. The hashes are sealed like seeds rather
 /// than keyed with a pepper, so that a key rotation includes them. The hashes of spent codes follow
-/// the others, so that a spent code is recognised. Older versions deleted them.
+/// the other hashes, so that a spent code is recognised. Older versions deleted the hashes of spent
+/// codes.
 package struct RecoverySet: Hashable, Sendable {
     /// 16 random bytes.
     let salt: [UInt8]
@@ -26,12 +27,12 @@ package struct RecoverySet: Hashable, Sendable {
         var spent: [SecretBytes] = []
     }
 
-    /// The number of bytes in a salt.
+    /// The length of a salt in bytes.
     static let saltCount = 16
-    /// The number of bytes in a hash.
+    /// The length of a hash in bytes.
     static let hashCount = 32
-    /// 1 MiB and about 3 ms: 80 random bits need no more, and a higher cost would make overloading
-    /// the server easier.
+    /// The cost is 1 MiB and about 3 ms: 80 random bits need no more, and a higher cost would make
+    /// overloading the server easier.
     static let logN = 10
 
     init(
@@ -91,7 +92,7 @@ package struct RecoverySet: Hashable, Sendable {
         salt = try reader.readBytes()
         logN = Int(try reader.read(UInt8.self))
         remaining = Int(try reader.read(UInt8.self))
-        // Limit the cost (`logN`) before any hash is computed.
+        // The cost (`logN`) is limited before any hash is computed.
         guard salt.count == Self.saltCount, (10...14).contains(logN),
             remaining <= RecoveryCode.codesPerSet
         else { throw .damagedRow }
@@ -109,13 +110,12 @@ enum RecoveryCode {
     private static let groupCount = 4
     private static let dash = UInt8(ascii: "-")
 
-    /// Generates a code.
     static func make(_ randomness: RandomSource) -> SecretBytes {
         grouped(Base32.encode(randomness.secret(byteCount)))
     }
 
-    /// A code as it was shown, from its characters in upper or lower case; `nil` if they are not
-    /// those of a code.
+    /// The code in its displayed form, from its characters in upper or lower case; `nil` if the
+    /// text is not a code.
     static func shown(_ characters: SecretBytes) -> SecretBytes? {
         let isCode = characters.withBytes { characters in
             characters.count == characterCount
@@ -145,7 +145,7 @@ enum RecoveryCode {
     }
 }
 
-/// Hashes recovery codes one at a time, so that an attacker who sends many of them uses at most one
+/// Hashes recovery codes one at a time, so that an attacker who sends many codes uses at most one
 /// processor core and one mebibyte of memory.
 final class RecoveryHashing: Sendable {
     private actor Queue {
@@ -162,10 +162,10 @@ final class RecoveryHashing: Sendable {
     private let limit: Int
 
     /// - Parameter limit: the maximum number of codes that are being hashed or waiting, half of
-    ///   them from one client; any more are refused.
+    ///   which may come from one client; further codes are refused.
     init(limit: Int = 64) { self.limit = limit }
 
-    /// Hashes a code.
+    /// Hashes a code when its turn comes.
     ///
     /// - Throws: ``VerifierError/overloaded`` if too many codes are waiting.
     func hash(
@@ -180,7 +180,7 @@ final class RecoveryHashing: Sendable {
         } catch { throw .cryptography(error) }
     }
 
-    /// Counts another code of this client; `false` if there are too many.
+    /// Counts a further code of this client; `false` if there are too many.
     func enter(_ client: ClientID?) -> Bool {
         waiting.withLock { waiting in
             let own = waiting[client] ?? 0

@@ -1,6 +1,6 @@
 internal import WatchwordCryptography
 
-/// A row as it must be stored after a restore from a backup.
+/// The row that replaces a credential's row after a restore from a backup.
 public struct RestoredRow: Hashable, Sendable {
     /// The next version of the row.
     public let row: CredentialRow
@@ -11,21 +11,22 @@ public struct RestoredRow: Hashable, Sendable {
 }
 
 extension CredentialRow {
-    /// The row as it must be stored when its backup replaces a lost database.
+    /// The row to store when this row's backup replaces a lost database.
     ///
     /// The codes spent between the backup and `now` are unknown, so all of them are refused. TOTP
     /// credentials stay active: every step that could have been accepted by now counts as spent,
-    /// however far the clock has drifted since the backup. That is up to 21 steps ahead of the
+    /// however far the clock has drifted since the backup. These are up to 21 steps ahead of the
     /// clock, usually ten and a half minutes. Passkeys and device keys also stay active, because
-    /// nothing in them is spent: a challenge is good for one decision, and the restore deletes all
-    /// challenges. A passkey's open step-up, and the open logins of both, are closed.
+    /// their use spends nothing in the row: a challenge is good for one decision, and the restore
+    /// deletes all challenges. A passkey's open step-up, and the open logins of both, are closed.
     ///
-    /// For HOTP credentials, recovery codes and enrolled secrets, nothing limits what may have been
-    /// spent since the backup, so they are revoked and must be enrolled again. Unconfirmed
-    /// enrolments are also revoked. Credentials that had already ended stay unchanged.
+    /// For HOTP credentials, recovery codes and enrolled secrets, any number of codes and secrets
+    /// may have been spent since the backup, so these credentials are revoked and must be enrolled
+    /// again. Unconfirmed enrolments are also revoked. Credentials that had already ended stay
+    /// unchanged.
     ///
     /// This method cannot tell whether a credential was revoked or disabled after the backup. The
-    /// caller passes this in `hasEnded`.
+    /// caller passes this information in `hasEnded`.
     ///
     /// - Parameter hasEnded: whether the credential is known to have ended since the backup.
     /// - Returns: `nil` if the row stays unchanged.
@@ -56,8 +57,8 @@ extension CredentialRow {
 }
 
 extension CredentialRecord.Material {
-    /// The material without anything that may have been spent by `now`; `nil` if nothing limits
-    /// what may have been spent.
+    /// The material without the codes and secrets that may have been spent by `now`; `nil` if any
+    /// number of them may have been spent.
     fileprivate func afterRestoring(at now: UnixTime) -> CredentialRecord.Material? {
         switch self {
         case .time(var password):
@@ -79,14 +80,14 @@ public struct LastEvents: Sendable {
     private struct End: Sendable {
         let record: ChainRecord
         let last: ChainedEvent
-        /// The digest that the last event is chained to.
+        /// The digest to which the last event is chained.
         let previous: [UInt8]
     }
 
     /// The time of the newest event; `nil` if there are no events.
     public let newest: UnixTime?
     private let ends: [End]
-    /// Whether every event that the records name was found.
+    /// Whether all events in the records were found.
     private let areAllFound: Bool
 
     /// Finds the last event of each chain.
@@ -121,7 +122,7 @@ public struct LastEvents: Sendable {
         newest = ends.compactMap(\.last.event?.time).max()
     }
 
-    /// Whether the events and their times are authentic.
+    /// Whether the events are authentic, including their times.
     public func areAuthentic(_ key: AuditKey) -> Bool {
         for end in ends {
             let expected = key.tying(end.last, behind: end.previous).digest
@@ -187,7 +188,7 @@ public enum StoreWalk {
         }
     }
 
-    /// The smallest key after another one, in byte order.
+    /// The smallest key after this key, in byte order.
     public static func following(_ key: [UInt8]) -> [UInt8] { key + [0] }
 }
 
@@ -197,7 +198,7 @@ extension CredentialRow {
 }
 
 extension ChainedEvent {
-    /// The credential that this event ended; `nil` if it ended none.
+    /// The credential that this event ended; `nil` if the event ended none.
     public var endedCredential: CredentialID? {
         guard let event, event.kind == .revoked || event.kind == .disabled else { return nil }
         return event.credential
@@ -205,7 +206,7 @@ extension ChainedEvent {
 }
 
 extension ClientRow {
-    /// The row after revoking it at `now`; `nil` if it was already revoked.
+    /// The row after its revocation at `now`; `nil` if the row was already revoked.
     public func afterRevoking(at now: UnixTime) -> ClientRow? {
         guard revokedAt == nil else { return nil }
         return ClientRow(
@@ -213,7 +214,7 @@ extension ClientRow {
             createdAt: createdAt, revokedAt: now, subjects: subjects)
     }
 
-    /// An event about the client, which ``Origin/client`` names.
+    /// An event about the client, which ``Origin/client`` identifies.
     public func event(
         _ kind: Event.Kind, because reason: Event.Reason? = nil, at now: UnixTime
     ) -> Event {

@@ -2,29 +2,27 @@
 public struct AnswerRow: Hashable, Sendable {
     /// The primary key: a digest of the sender and of the request's idempotency key; 32 bytes.
     public let key: [UInt8]
-    /// A digest of the request, to detect another request under the same key.
+    /// A digest of the request, which detects a different request under the same key.
     public let request: [UInt8]
-    /// The credential whose secrets the response contains; `nil` if it contains none.
+    /// The credential whose secrets the response contains; `nil` if the response contains none.
     ///
-    /// When the credential ends, the response is deleted.
-    ///
-    /// Indexed.
+    /// When the credential ends, the response is deleted. The column is indexed.
     public let credential: CredentialID?
     /// The sealed response; `nil` once it has been deleted (``StoreChange/endAnswers(of:)``).
     public let sealed: Sealed?
-    /// The time from which it may be pruned.
+    /// The time from which the response may be pruned.
     ///
-    /// Until it is pruned, it is valid.
+    /// The response is valid until it is pruned.
     public let expiresAt: UnixTime
 
     /// A response, sealed because it may contain secrets that are shown only once.
     public struct Sealed: Hashable, Sendable {
-        /// The key version that seals it.
+        /// The key version under which the response is sealed.
         public let keyID: KeyID
         /// The sealed bytes, under 64 KiB.
         public let bytes: [UInt8]
 
-        /// Creates the value from sealed bytes.
+        /// Takes bytes that were sealed under this key version.
         public init(_ bytes: [UInt8], under keyID: KeyID) {
             self.keyID = keyID
             self.bytes = bytes
@@ -37,7 +35,7 @@ public struct AnswerRow: Hashable, Sendable {
             key: key, request: request, credential: credential, sealed: nil, expiresAt: expiresAt)
     }
 
-    /// Creates a row from its stored columns.
+    /// Takes the stored columns, without any check.
     public init(
         key: [UInt8], request: [UInt8], credential: CredentialID?, sealed: Sealed?,
         expiresAt: UnixTime
@@ -51,7 +49,7 @@ public struct AnswerRow: Hashable, Sendable {
 }
 
 extension AnswerRow: ColumnRow {
-    /// The name of its table.
+    /// The name of the table of responses.
     public static let table = "answers"
 
     package static let columns: [Column<AnswerRow>] = [
@@ -77,7 +75,7 @@ extension AnswerRow: ColumnRow {
             expiresAt: try row.read())
     }
 
-    /// Its primary key.
+    /// The primary key as stored bytes.
     public var primaryKey: [UInt8] { key }
 
     /// The row without its sealed bytes.

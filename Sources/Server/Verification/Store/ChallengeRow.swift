@@ -1,40 +1,40 @@
-/// An open authentication ceremony, as stored: good for one decision.
+/// An open authentication ceremony, as stored, which is valid for one decision.
 ///
-/// A challenge is a row, and not a signed token with a list of spent ones, because a missing row
+/// A challenge is a row, and not a signed token with a list of spent tokens, because a missing row
 /// leads to a denial. If a row is pruned too early, a commit is lost or strangers have too many
 /// rows (``ChallengeRegister``), the ceremony has to be repeated; a lost entry in a list of spent
-/// tokens would let a recorded response be replayed.
+/// tokens would permit the replay of a recorded response.
 public struct ChallengeRow: Hashable, Sendable {
-    /// What a challenge may be used for.
+    /// The permitted use of a challenge.
     public enum Purpose: String, CaseIterable, Hashable, Sendable {
-        /// A passkey signs in.
+        /// A passkey signs in with the challenge.
         case assertion
-        /// A device key signs in.
+        /// A device key signs in with the challenge.
         case signIn = "sign-in"
-        /// A device key confirms displayed text.
+        /// A device key confirms displayed text with the challenge.
         case confirm
     }
 
-    /// The primary key: the keyed digest of the token that names the ceremony, 32 bytes.
+    /// The primary key: the keyed digest of the token that identifies the ceremony, 32 bytes.
     public let digest: [UInt8]
-    /// What the challenge may be used for.
+    /// The permitted use of the challenge.
     public let purpose: Purpose
-    /// The subject that has to answer; `nil` if the answer names it.
+    /// The subject that must answer; `nil` if the answer identifies the subject.
     public let subject: Subject?
-    /// The credential that has to answer; `nil` if any credential may.
+    /// The credential that must answer; `nil` if any credential may answer.
     public let credential: CredentialID?
     /// All other data, in Verification's own versioned encoding; at most ``maximumBodyCount``
     /// bytes.
     public let body: [UInt8]
-    /// When the ceremony began.
+    /// The time at which the ceremony began.
     public let createdAt: UnixTime
-    /// The time from which it is invalid and may be pruned; indexed.
+    /// The time from which the challenge is invalid and may be pruned; indexed.
     public let expiresAt: UnixTime
 
     /// The maximum length of a body in bytes.
     public static let maximumBodyCount = 4_096
 
-    /// Creates a row from its stored columns.
+    /// Takes the stored columns, without any check.
     public init(
         digest: [UInt8], purpose: Purpose, subject: Subject?, credential: CredentialID?,
         body: [UInt8], createdAt: UnixTime, expiresAt: UnixTime
@@ -50,7 +50,7 @@ public struct ChallengeRow: Hashable, Sendable {
 }
 
 extension ChallengeRow: ColumnRow {
-    /// The name of its table.
+    /// The name of the table of challenges.
     public static let table = "challenges"
 
     package static let step = 2
@@ -72,6 +72,6 @@ extension ChallengeRow: ColumnRow {
             expiresAt: try row.read())
     }
 
-    /// Its primary key.
+    /// The primary key as stored bytes.
     public var primaryKey: [UInt8] { digest }
 }

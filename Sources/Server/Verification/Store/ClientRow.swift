@@ -4,31 +4,31 @@
 public struct ClientRow: Hashable, Sendable {
     /// The primary key: 16 random bytes.
     public let id: [UInt8]
-    /// 1 when it is inserted; each update adds one.
+    /// The version: 1 when the row is inserted; each update adds one.
     public let version: UInt64
-    /// The keyed digest of its API key: 32 bytes, unique.
+    /// The keyed digest of the API key: 32 bytes, unique.
     public let digest: [UInt8]
     /// A human-readable name.
     ///
     /// No two active clients have the same name.
     public let name: String
-    /// The scopes of its API key, sorted.
+    /// The scopes of the API key, sorted.
     ///
-    /// The service defines their meaning.
+    /// The service defines the meaning of the scopes.
     public let scopes: [String]
-    /// When it was added.
+    /// The time at which the application was added.
     public let createdAt: UnixTime
-    /// When it was revoked; `nil` while it is active.
+    /// The time of the revocation; `nil` while the application is active.
     public let revokedAt: UnixTime?
-    /// The subjects that it is limited to; `nil` if it is not.
+    /// The subjects to which the application is limited; `nil` if there is no limit.
     ///
-    /// This never changes, so a recorded response never exceeds the limit.
+    /// The limit never changes, so a recorded response never exceeds it.
     public let subjects: SubjectPrefix?
 
     /// The maximum length of a name in bytes.
     public static let maximumNameCount = OneTimePasswordEnrolment.maximumTextCount
 
-    /// Creates a row from its stored columns.
+    /// Takes the stored columns, without any check.
     public init(
         id: [UInt8], version: UInt64, digest: [UInt8], name: String, scopes: [String],
         createdAt: UnixTime, revokedAt: UnixTime?, subjects: SubjectPrefix? = nil
@@ -45,7 +45,7 @@ public struct ClientRow: Hashable, Sendable {
 }
 
 extension ClientRow: ColumnRow {
-    /// The name of its table.
+    /// The name of the table of clients.
     public static let table = "clients"
 
     package static let columns: [Column<ClientRow>] = [
@@ -66,6 +66,6 @@ extension ClientRow: ColumnRow {
             createdAt: try row.read(), revokedAt: try row.read(), subjects: try row.read())
     }
 
-    /// Its primary key.
+    /// The primary key as stored bytes.
     public var primaryKey: [UInt8] { id }
 }

@@ -1,11 +1,12 @@
 /// A column of a row: its name, its type and its value.
 ///
-/// A row's list of columns is the only place that names them: statements, arguments and the
-/// authentication code come from it.
+/// A row's list of columns is the only place that defines them: statements, arguments and the
+/// authentication code are derived from this list.
 package struct Column<Row>: Sendable {
     package let name: String
     package let type: ColumnType
-    /// The schema step that added it to its table; `nil` if the table began with it.
+    /// The schema step that added the column to its table; `nil` if the table was created with the
+    /// column.
     package let step: Int?
     /// The value as a database stores it.
     package let storedValue: @Sendable (Row) -> StoredValue
@@ -18,11 +19,12 @@ package struct Column<Row>: Sendable {
 
     /// A column that a schema step added to its table.
     ///
-    /// If it is NULL, as in every row from before the step, it adds nothing to the bytes that the
-    /// authentication code covers, so stored codes stay valid. A value adds the column's name and
-    /// itself, behind all columns that the table began with. Each part shows where it ends, so
-    /// different rows have different bytes: without the key, nobody can set, change or remove the
-    /// value, move it to another column, or hide it by removing the column and undoing the step.
+    /// If the value is NULL, as in every row from before the step, it adds nothing to the bytes
+    /// that the authentication code covers, so stored codes stay valid. Any other value adds the
+    /// column's name and the value, after all columns with which the table was created. The
+    /// encoding of each part includes its end, so different rows have different bytes. Without the
+    /// key, an attacker therefore cannot set, change or remove the value, move it to another
+    /// column, or hide it by removing the column and undoing the step.
     init<Value: ColumnValue>(
         _ name: String, since step: Int, _ value: @escaping @Sendable (Row) -> Value?
     ) {
@@ -44,9 +46,10 @@ package struct Column<Row>: Sendable {
         self.authenticate = authenticate
     }
 
-    /// A column that has a value exactly if the previous column has one.
+    /// A column that has a value if and only if the previous column has one.
     ///
-    /// The previous column's flag tells the authentication code whether this one has a value.
+    /// The flag of the previous column tells the authentication code whether this column has a
+    /// value.
     static func besidePrevious<Value: ColumnValue>(
         _ name: String, _ value: @escaping @Sendable (Row) -> Value?
     ) -> Column {
@@ -54,12 +57,12 @@ package struct Column<Row>: Sendable {
     }
 }
 
-/// How a database stores a column.
+/// The type of a column in a database.
 package enum ColumnType: Sendable {
     /// A signed integer of 64 bits.
     case integer
     case bytes
-    /// UTF-8 that this program chose, never a person.
+    /// Text in UTF-8 that this program chose, never a person.
     case text
 }
 
@@ -71,13 +74,12 @@ package enum StoredValue: Hashable, Sendable {
     case bytes([UInt8])
 }
 
-/// A row whose columns are listed once.
+/// A row whose columns are defined in a single list.
 package protocol ColumnRow: StoredRow {
     /// The columns in their order in statements.
     ///
-    /// The first one is the primary key. The authentication code, which covers all of them, follows
-    /// in a column of its own. Released columns keep their order, because stored codes depend on
-    /// it.
+    /// The first one is the primary key. The authentication code, which covers all columns, follows
+    /// in a separate column. Released columns keep their order, because stored codes depend on it.
     static var columns: [Column<Self>] { get }
     /// The schema step that created the table.
     static var step: Int { get }
@@ -89,7 +91,7 @@ package protocol ColumnRow: StoredRow {
 extension ColumnRow {
     package static var step: Int { 1 }
 
-    /// The name of the table, followed by every column; those of later steps come last.
+    /// The name of the table, followed by every column; the columns of later steps come last.
     public var authenticatedBytes: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.table)
@@ -99,12 +101,12 @@ extension ColumnRow {
     }
 }
 
-/// A value that one column stores.
+/// A value that is stored in one column.
 package protocol ColumnValue: Sendable {
     static var columnType: ColumnType { get }
     /// The value as a database stores it.
     var storedValue: StoredValue { get }
-    /// Accepts what ``storedValue`` returns, and returns `nil` for anything else.
+    /// Accepts a value that ``storedValue`` returns, and returns `nil` for any other value.
     init?(stored: StoredValue)
     /// Writes the value into the bytes that a row's authentication code covers.
     func write(into writer: inout ByteWriter)
@@ -120,7 +122,7 @@ extension [UInt8]: ColumnValue {
     package func write(into writer: inout ByteWriter) { writer.write(self) }
 }
 
-// A text that people choose is stored as bytes: no collation applies to it.
+// A text that a person chooses is stored as bytes: no collation applies to bytes.
 extension String: ColumnValue {
     package static var columnType: ColumnType { .bytes }
     package var storedValue: StoredValue { .bytes(Array(utf8)) }
@@ -133,8 +135,9 @@ extension String: ColumnValue {
 
 extension ColumnValue where Self: FixedWidthInteger {
     package static var columnType: ColumnType { .integer }
-    /// A column holds 63 bits without a sign; NULL stands for a larger number, and a database
-    /// refuses it.
+    /// A column holds 63 bits without a sign.
+    ///
+    /// NULL represents a larger number, which a database refuses.
     package var storedValue: StoredValue { Int64(exactly: self).map(StoredValue.integer) ?? .null }
     package init?(stored: StoredValue) {
         guard case .integer(let number) = stored else { return nil }

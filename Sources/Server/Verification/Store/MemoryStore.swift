@@ -5,7 +5,7 @@ public actor MemoryStore: VerificationStore {
     var content: MemoryContent
     private let key: AuditKey
 
-    /// Creates an empty store.
+    /// Takes the identity of the store's only event chain and the key that authenticates it.
     ///
     /// - Parameter node: 16 random bytes that identify the event chain.
     public init(node: [UInt8], key: AuditKey) {
@@ -73,7 +73,7 @@ public actor MemoryStore: VerificationStore {
         content.clients.values.first { $0.digest == digest }
     }
 
-    /// All clients, oldest first.
+    /// All clients, including revoked ones, oldest first.
     public func clients() -> [ClientRow] {
         content.clients.values.sorted { $0.createdAt < $1.createdAt }
     }
@@ -101,7 +101,7 @@ public actor MemoryStore: VerificationStore {
         return .done
     }
 
-    /// Deletes expired rows and old events.
+    /// Deletes expired rows and old events, as the rule specifies.
     public func prune(_ pruning: Pruning) -> PruningOutcome {
         content.prune(pruning, key: key)
     }

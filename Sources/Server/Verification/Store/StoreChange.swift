@@ -9,12 +9,12 @@ public enum StoreChange: Hashable, Sendable {
     ///
     /// Condition: the subject has fewer than `limit` rows that are not revoked.
     ///
-    /// If two concurrent commits have this condition for the same subject, the later one counts
-    /// what the earlier one added.
+    /// If two concurrent commits have this condition for the same subject, the later commit counts
+    /// the rows that the earlier commit added.
     case requireCapacity(for: Subject, limit: Int)
     /// Adds a row.
     ///
-    /// Condition: neither its id nor its fingerprint exists.
+    /// Condition: neither the row's id nor its fingerprint exists.
     case insertCredential(CredentialRow)
     /// Replaces a row.
     ///
@@ -28,7 +28,7 @@ public enum StoreChange: Hashable, Sendable {
     ///
     /// Condition: it exists.
     case spendTicket(digest: [UInt8])
-    /// Deletes all tickets of a credential, if there are any.
+    /// Deletes all tickets of a credential; none need exist.
     case dropTickets(of: CredentialID)
     /// Adds a challenge.
     ///
@@ -44,14 +44,14 @@ public enum StoreChange: Hashable, Sendable {
     ///
     /// Condition: its key does not exist.
     case insertAnswer(AnswerRow)
-    /// Deletes the sealed bytes of all responses that contain a credential's secrets, if there are
-    /// any.
+    /// Deletes the sealed bytes of all responses that contain a credential's secrets, if any exist.
     ///
     /// The rows stay, so that their requests are not decided again.
     case endAnswers(of: CredentialID)
     /// Adds a client.
     ///
-    /// Condition: neither its id nor its digest exists, and no other active client has its name.
+    /// Condition: neither the client's id nor its digest exists, and no other active client has its
+    /// name.
     case insertClient(ClientRow)
     /// Replaces a client.
     ///
@@ -61,8 +61,8 @@ public enum StoreChange: Hashable, Sendable {
     case writeDummy(DummyRow)
     /// Appends an event to the store's chain with ``EventChain``.
     case appendEvent(Event)
-    /// Does the work of ``appendEvent(_:)``, but leaves the chain as it is, and writes the event as
-    /// a ``DummyRow``: a denial that is only counted must not be faster than others (V-06).
+    /// Does the work of ``appendEvent(_:)``, but does not change the chain, and writes the event as
+    /// a ``DummyRow``: a denial that is only counted must not be faster than other denials (V-06).
     case writeDummyEvent(Event)
     /// Does the work of ``insertAnswer(_:)``, but stores no response.
     ///
@@ -87,41 +87,41 @@ public enum StoreChange: Hashable, Sendable {
 
 /// The dummy row to write instead of a credential's row.
 ///
-/// An attempt on an unknown subject must cost as much as a wrong code, and most of that cost is a
-/// durable write. A dummy row has the size of a real row and uses one of a few slots, so attackers
-/// cannot fill the disk with them.
+/// An attempt on an unknown subject must cost as much as a wrong code, mostly a durable write. A
+/// dummy row has the size of a real row and uses one of a few slots, so attackers cannot fill the
+/// disk with them.
 public struct DummyRow: Hashable, Sendable {
-    /// The primary key: 0 to ``slotCount`` - 1; as many follow for dummy events, and then for dummy
-    /// responses.
+    /// The primary key: 0 to ``slotCount`` - 1 for credentials, followed by the same number of
+    /// slots for dummy events, and then for dummy responses.
     public let slot: Int
-    /// Meaningless bytes.
+    /// Bytes without meaning, of the size of a real row.
     public let body: [UInt8]
 
-    /// The number of slots.
+    /// The number of slots for each kind of dummy row.
     public static let slotCount = 1_024
 
-    /// Creates a row; the slot is reduced to the valid range.
+    /// Takes the slot, reduced to the valid range, and the bytes.
     public init(slot: UInt64, body: [UInt8]) {
         self.slot = Int(slot % UInt64(Self.slotCount))
         self.body = body
     }
 
-    /// The row to write instead of an event, with its size.
+    /// The dummy row for an event, with the size of the event.
     public init(_ event: Event) {
         let number = event.verification?.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } ?? 0
         slot = Self.slotCount + Int(number % UInt64(Self.slotCount))
         body = RecordedEvent(event).encoded + [UInt8](repeating: 0, count: 64)
     }
 
-    /// The row to write instead of a response, with its size.
+    /// The dummy row for a response, with the size of the response.
     public init(_ answer: AnswerRow) {
         let number = answer.key.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         slot = 2 * Self.slotCount + Int(number % UInt64(Self.slotCount))
         body = [UInt8](repeating: 0, count: (answer.sealed?.bytes.count ?? 0) + 144)
     }
 
-    /// A row of the usual size under an id that no credential has, to be looked up first, as for a
-    /// real credential (V-06).
+    /// A row of the usual size under an id that no credential has, which is looked up first, as for
+    /// a real credential (V-06).
     public var sought: CredentialRow {
         var row = CredentialRecord.nobody
         row.id = .anywhere()
@@ -135,23 +135,23 @@ public struct DummyRow: Hashable, Sendable {
 public enum CommitOutcome: Hashable, Sendable {
     /// All changes are made and durable.
     case done
-    /// A condition did not hold, because another commit came first.
+    /// A condition did not hold, because another commit preceded this commit.
     ///
     /// Nothing was changed; read and decide again.
     case conflict
 }
 
-/// A change, with the authentication code of the row that it writes.
+/// A change, with the authentication code of the row that the change writes.
 public struct AuthenticatedChange: Sendable {
-    /// The change.
+    /// The change without its code.
     public let change: StoreChange
-    /// The authentication code of the row that the change writes; empty if it writes no row with
-    /// such a code.
+    /// The authentication code of the row that the change writes; empty if the change writes no row
+    /// with such a code.
     public let code: [UInt8]
     /// Every row of a credential or client that the commit writes, for its first event.
     fileprivate(set) var rows: [RowMark] = []
 
-    /// The event to append to the chain, if this is such a change.
+    /// The event to append to the chain, if the change is an event.
     public var event: RecordedEvent? {
         guard case .appendEvent(let event) = change else { return nil }
         return RecordedEvent(event, rows: rows)
@@ -161,7 +161,7 @@ public struct AuthenticatedChange: Sendable {
 extension AuditKey {
     /// The changes of one commit, with their authentication codes.
     ///
-    /// The first event names the rows that are written, so that the events record the last version
+    /// The first event lists the written rows, so that the events record the last version
     /// of each row.
     public func authenticating(_ changes: [StoreChange]) -> [AuthenticatedChange] {
         var authenticated: [AuthenticatedChange] = []
@@ -185,7 +185,7 @@ extension AuditKey {
         case .insertChallenge(let row): code(of: row)
         case .insertAnswer(let row), .writeDummyAnswer(let row): code(of: row)
         case .insertClient(let row), .updateClient(let row): code(of: row)
-        // A dummy row decides nothing, but costs the same as a real row.
+        // A dummy row affects no decision, but costs the same as a real row.
         case .writeDummy(let row): code(of: row.sought)
         case .requireCapacity, .spendTicket, .dropTickets, .spendChallenge, .dropChallenge,
             .endAnswers, .appendEvent, .writeDummyEvent:

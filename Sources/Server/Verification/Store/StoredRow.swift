@@ -1,11 +1,11 @@
 internal import WatchwordCryptography
 
-/// A row that is authenticated as a whole, so that without the key nobody can change a column or
-/// move the row.
+/// A row that is authenticated as a whole, so that a column cannot be changed, and the row cannot
+/// be moved, without the key.
 public protocol StoredRow: Sendable {
-    /// The name of its table.
+    /// The name of the row's table.
     static var table: String { get }
-    /// Its primary key.
+    /// The row's primary key, as stored.
     var primaryKey: [UInt8] { get }
     /// The name of the row's table, followed by every column.
     ///
@@ -17,7 +17,7 @@ public protocol StoredRow: Sendable {
 }
 
 extension StoredRow {
-    /// By default `nil`: most rows are written only with the key.
+    /// The default is `nil`: most rows are written only with the key.
     public var authenticatedBytesOnceEnded: [UInt8]? { nil }
 }
 
@@ -26,7 +26,7 @@ extension AuditKey {
     public static let rowCodeCount = 16
 
     /// The authentication code that a store keeps with a row, followed by the code of the same row
-    /// without its response, if it has one.
+    /// without its response, if the row has a response.
     public func code(of row: some StoredRow) -> [UInt8] {
         let code = code(of: row.authenticatedBytes)
         guard let ended = row.authenticatedBytesOnceEnded else { return code }
@@ -41,7 +41,7 @@ extension AuditKey {
 
     /// Does the work of checking a typical row.
     ///
-    /// Call this if no row was found, so that the response time does not reveal it (V-06).
+    /// Call this if no row was found, so that the response time does not reveal the absence (V-06).
     public func checkDummy() {
         _ = code(of: [UInt8](repeating: 0, count: Self.typicalRowCount))
     }
@@ -55,29 +55,29 @@ extension AuditKey {
     }
 }
 
-/// A number that a database stores about itself.
+/// A number that a database stores about itself, such as a time.
 public struct SettingRow: StoredRow {
-    /// The name of its table.
+    /// The name of the table of settings.
     public static let table = "settings"
 
-    /// The primary key.
+    /// The name of the setting, which is the primary key.
     public let name: String
-    /// The number.
+    /// The value of the setting.
     public let value: Int64
-    /// The digest of the database's last event, so that the row is not valid in another state.
+    /// The digest of the database's last event, so that the row is not valid in a different state.
     public let lastEvent: [UInt8]
 
-    /// Creates a row from its stored columns.
+    /// Takes the stored columns, without any check.
     public init(name: String, value: Int64, lastEvent: [UInt8]) {
         self.name = name
         self.value = value
         self.lastEvent = lastEvent
     }
 
-    /// Its primary key.
+    /// The primary key as stored bytes.
     public var primaryKey: [UInt8] { Array(name.utf8) }
 
-    /// Every column, and the state that the row is bound to.
+    /// Every column, and the state to which the row is bound.
     public var authenticatedBytes: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.table)
@@ -93,9 +93,9 @@ package protocol QueryResult: AnyObject {
     /// The failure for a row that this program cannot have written.
     var invalidRow: StoreFailure { get }
 
-    /// An integer or NULL.
+    /// The integer in a column; `nil` for NULL.
     func integer(_ row: Int32, _ column: Int32) throws(StoreFailure) -> Int64?
-    /// Bytes or NULL; text is returned as UTF-8.
+    /// The bytes in a column; `nil` for NULL. Text is returned as UTF-8.
     func bytes(_ row: Int32, _ column: Int32) throws(StoreFailure) -> [UInt8]?
 }
 
@@ -117,20 +117,21 @@ package struct RowReader {
     /// The failure for a row that this program cannot have written.
     var invalidRow: StoreFailure { result.invalidRow }
 
-    /// The next column: an integer or NULL.
+    /// The integer in the next column; `nil` for NULL.
     package mutating func integer() throws(StoreFailure) -> Int64? {
         defer { column += 1 }
         return try result.integer(row, column)
     }
 
-    /// The next column: bytes or NULL; text is returned as UTF-8.
+    /// The bytes in the next column; `nil` for NULL.
+    ///
+    /// Text is returned as UTF-8.
     package mutating func bytes() throws(StoreFailure) -> [UInt8]? {
         defer { column += 1 }
         return try result.bytes(row, column)
     }
 }
 
-// Whole rows.
 extension RowReader {
     /// Returns the row if the authentication code that follows it is valid.
     ///
@@ -139,10 +140,10 @@ extension RowReader {
         try authentic(Row(reading: &self), key)
     }
 
-    /// Reads the row that was found when `id` was looked up: its own, or else the next one.
+    /// Reads the row that a lookup of `id` found: the row with this id, or else the next row.
     ///
-    /// The next one costs the same, so that the response time does not reveal whether `id` exists
-    /// (V-06). Its damage does not matter.
+    /// The next row costs the same, so that the response time does not reveal whether `id` exists
+    /// (V-06). If the next row is damaged, this does not matter.
     package mutating func credential(
         _ id: CredentialID, _ key: AuditKey
     ) throws(StoreFailure) -> CredentialRow? {
@@ -198,19 +199,18 @@ extension RowReader {
             node: node, sequence: try read(), digest: try read(), authentication: try read())
     }
 
-    /// How many credentials of a kind use a key version.
+    /// The number of credentials of a kind that use a key version.
     package mutating func credentialUsage() throws(StoreFailure) -> KeyUsage {
         let (keyID, kind): (KeyID, CredentialKind) = (try read(), try read())
         return KeyUsage(keyID: keyID, credentials: [kind: try read()], answers: 0)
     }
 
-    /// How many recorded responses use a key version.
+    /// The number of recorded responses that use a key version.
     package mutating func answerUsage() throws(StoreFailure) -> KeyUsage {
         KeyUsage(keyID: try read(), credentials: [:], answers: try read())
     }
 }
 
-// Single columns.
 extension RowReader {
     /// The next column, as a value of the type that the caller expects.
     package mutating func read<Value: ColumnValue>() throws(StoreFailure) -> Value {

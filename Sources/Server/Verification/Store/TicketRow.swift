@@ -10,20 +10,21 @@ public struct TicketRow: Hashable, Sendable {
 
     /// The primary key: the keyed digest of the ticket, 32 bytes.
     public let digest: [UInt8]
-    /// The purpose of the ticket.
+    /// The purpose for which the ticket was issued.
     public let purpose: Purpose
-    /// The credential that it was issued for; indexed, so that a revocation can delete the ticket.
+    /// The credential for which the ticket was issued; indexed, so that a revocation can delete the
+    /// ticket.
     public let credential: CredentialID
-    /// The owner of the credential.
+    /// The subject that owns the credential.
     public let subject: Subject
-    /// The id of the decision that issued it.
+    /// The id of the decision that issued the ticket.
     public let verification: VerificationID
     /// The time of that decision.
     public let createdAt: UnixTime
-    /// The time from which it is invalid and may be pruned.
+    /// The time from which the ticket is invalid and may be pruned.
     public let expiresAt: UnixTime
 
-    /// Creates a row from its stored columns.
+    /// Takes the stored columns, without any check.
     public init(
         digest: [UInt8], purpose: Purpose, credential: CredentialID, subject: Subject,
         verification: VerificationID, createdAt: UnixTime, expiresAt: UnixTime
@@ -39,7 +40,7 @@ public struct TicketRow: Hashable, Sendable {
 }
 
 extension TicketRow: ColumnRow {
-    /// The name of its table.
+    /// The name of the table of tickets.
     public static let table = "tickets"
 
     package static let columns: [Column<TicketRow>] = [
@@ -59,6 +60,6 @@ extension TicketRow: ColumnRow {
             expiresAt: try row.read())
     }
 
-    /// Its primary key.
+    /// The primary key as stored bytes.
     public var primaryKey: [UInt8] { digest }
 }

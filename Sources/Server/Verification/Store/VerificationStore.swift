@@ -3,9 +3,9 @@ internal import WatchwordCryptography
 /// The operations that the verifier needs from a database.
 ///
 /// A commit is atomic, and durable before it returns. Commits are serialised: every read that
-/// starts after a commit has ended sees its changes, on every connection and in every process.
-/// Reads need no transaction. ``MemoryStore`` is the reference implementation; `StoreContract`
-/// tests the other stores.
+/// starts after a commit has ended sees the commit's changes, on every connection and in every
+/// process. Reads need no transaction. ``MemoryStore`` is the reference implementation;
+/// `StoreContract` tests the other stores.
 public protocol VerificationStore: Sendable {
     /// The row with this id.
     func credential(_ id: CredentialID) async throws(StoreFailure) -> CredentialRow?
@@ -15,7 +15,7 @@ public protocol VerificationStore: Sendable {
 
     /// The rows that a query selects.
     ///
-    /// - Parameter limit: the maximum number of rows; if there are more, the last ones are left out.
+    /// - Parameter limit: the maximum number of rows; if there are more, the last rows are omitted.
     func credentials(
         _ query: CredentialQuery, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow]
@@ -31,7 +31,7 @@ public protocol VerificationStore: Sendable {
 
     /// The challenge with this digest, even if it has expired, and the credential that answers it.
     ///
-    /// Most stores can read both in little more than the time of one.
+    /// Most stores can read both in little more time than one.
     func challenge(
         digest: [UInt8], answeredBy credential: AnsweringCredential
     ) async throws(StoreFailure) -> (challenge: ChallengeRow?, credential: CredentialRow?)
@@ -43,7 +43,7 @@ public protocol VerificationStore: Sendable {
     /// The client with this digest, even if it is revoked.
     func client(digest: [UInt8]) async throws(StoreFailure) -> ClientRow?
 
-    /// All clients, oldest first.
+    /// All clients, including revoked ones, oldest first.
     func clients() async throws(StoreFailure) -> [ClientRow]
 
     /// Events after `position`, in order of position.
@@ -59,7 +59,7 @@ public protocol VerificationStore: Sendable {
 
     /// Applies all of `changes`, or none.
     ///
-    /// No two of them concern the same row.
+    /// No two changes concern the same row.
     func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome
 
     /// Deletes expired rows and old events.
@@ -67,7 +67,7 @@ public protocol VerificationStore: Sendable {
 }
 
 extension VerificationStore {
-    /// Reads one row after the other.
+    /// Reads the rows one after the other.
     public func challenge(
         digest: [UInt8], answeredBy credential: AnsweringCredential
     ) async throws(StoreFailure) -> (challenge: ChallengeRow?, credential: CredentialRow?) {
@@ -80,40 +80,40 @@ extension VerificationStore {
     }
 }
 
-/// Which credentials a store reads, and in which order.
+/// The selection of the credentials that a store reads, and their order.
 public enum CredentialQuery: Hashable, Sendable {
     /// A subject's rows that are not revoked, oldest first.
     case alive(of: Subject)
     /// A subject's revoked rows that were created before a time, newest first.
     case revoked(of: Subject, before: UnixTime)
     /// The rows that are not revoked of the subjects that begin with these bytes, subject by
-    /// subject and starting after `after`; those of a subject oldest first.
+    /// subject and starting after `after`; the rows of one subject oldest first.
     case aliveBySubject(beginning: [UInt8], after: Subject?)
     /// The rows that use a key version, ordered by id and starting after `after`; a version of
     /// `nil` means all versions.
     case under(KeyID?, after: CredentialID?)
 }
 
-/// What identifies a credential.
+/// The value that identifies the credential of an answer.
 public enum AnsweringCredential: Hashable, Sendable {
-    /// Its id.
+    /// The credential's id.
     case id(CredentialID)
-    /// Its fingerprint.
+    /// The credential's fingerprint, 32 bytes.
     case fingerprint([UInt8])
 }
 
-/// How many rows and responses use a key version.
+/// The number of rows and responses that use a key version.
 public struct KeyUsage: Hashable, Sendable {
-    /// The key version.
+    /// The version that the counts are for.
     public let keyID: KeyID
-    /// The number of rows of each kind that are sealed or keyed with it.
+    /// The number of rows of each kind that are sealed under this version or keyed with it.
     public let credentials: [CredentialKind: Int]
-    /// The number of recorded responses sealed with it.
+    /// The number of recorded responses that are sealed under this version.
     ///
-    /// They expire within a day.
+    /// Recorded responses expire within a day.
     public let answers: Int
 
-    /// Creates the value from counts.
+    /// Takes the version and its counts.
     public init(keyID: KeyID, credentials: [CredentialKind: Int], answers: Int) {
         self.keyID = keyID
         self.credentials = credentials
@@ -133,7 +133,7 @@ public struct KeyUsage: Hashable, Sendable {
     }
 }
 
-/// What may be deleted.
+/// The rule that determines which rows and events may be deleted.
 public struct Pruning: Hashable, Sendable {
     /// Unconfirmed enrolments, ended credentials that prove nothing (``CredentialRow/lapsesAt``),
     /// tickets and responses that have expired by this time are deleted; `nil` keeps them.
@@ -144,11 +144,12 @@ public struct Pruning: Hashable, Sendable {
     public let challengesAt: UnixTime?
     /// Events before this time are deleted, only from the start of each chain; `nil` keeps all.
     public let eventsBefore: UnixTime?
-    /// The maximum number of each kind to delete in one call, so that other commits never wait for
-    /// long.
+    /// The maximum number of rows of each kind that one call deletes, so that other commits never
+    /// wait for long.
     public let limit: Int
 
-    /// Creates a rule; without a time of their own, challenges are deleted like everything else.
+    /// Takes the times and the limit; without a separate time, challenges are deleted like other
+    /// rows.
     public init(
         now: UnixTime?, challengesAt: UnixTime? = nil, eventsBefore: UnixTime? = nil,
         limit: Int = 1_000
@@ -160,33 +161,33 @@ public struct Pruning: Hashable, Sendable {
     }
 }
 
-/// The number of deleted rows.
+/// The number of deleted rows of each kind.
 public struct PruningOutcome: Hashable, Sendable {
-    /// Deleted rows of credentials.
+    /// The number of deleted credentials.
     public var credentials = 0
-    /// Deleted tickets.
+    /// The number of deleted tickets.
     public var tickets = 0
-    /// Deleted challenges.
+    /// The number of deleted challenges.
     public var challenges = 0
-    /// Deleted recorded responses.
+    /// The number of deleted responses.
     public var answers = 0
-    /// Deleted events.
+    /// The number of deleted events.
     public var events = 0
     /// Whether old events are kept because they are not authentic (``ExpiredEvents/areAltered``).
     public var areEventsAltered = false
 
-    /// Nothing is deleted.
+    /// Sets all counts to 0.
     public init() {}
 }
 
-/// A failure of the store: its kind, but not the data it concerns.
+/// A failure of the store: its kind, but not the affected data.
 ///
 /// A commit that is reported as failed may still have taken effect, for example if the connection
 /// broke before the response. Nothing may be accepted in that case.
 public struct StoreFailure: Error, Hashable, Sendable {
     /// The kinds of failure that matter to an operator.
     public enum FailureKind: String, CaseIterable, Hashable, Sendable {
-        /// There is no connection, or it broke.
+        /// There is no connection, or the connection broke.
         case unavailable
         /// The database was locked or overloaded for longer than the timeout.
         case busy
@@ -196,16 +197,16 @@ public struct StoreFailure: Error, Hashable, Sendable {
         case readOnly
         /// The stored data is damaged.
         case damaged
-        /// A newer version of the program created it.
+        /// A newer version of the program created the stored data.
         case newer
     }
 
-    /// The kind of failure.
+    /// The kind of failure, for an operator.
     public let kind: FailureKind
     /// The database's own code, such as `SQLITE_BUSY` or an SQLSTATE; empty if there is none.
     public let code: String
 
-    /// Creates a failure.
+    /// Takes the kind and the database's code.
     public init(_ kind: FailureKind, code: String = "") {
         self.kind = kind
         self.code = code
@@ -213,14 +214,13 @@ public struct StoreFailure: Error, Hashable, Sendable {
 }
 
 extension VerificationStore {
-    /// What may be deleted at `now`: the single rule for everything that is deleted because of its
-    /// age.
+    /// The single rule for the data that may be deleted at `now` because of its age.
     ///
     /// If the clock is ahead, everything looks old, and deleted data does not come back when the
     /// clock is corrected. Nothing is therefore deleted unless the events confirm the time
     /// (``confirmsClock(_:keepingEventsFor:key:)``), apart from challenges, with a tolerance that
     /// depends on the lifetime of the data. A caller that can also check the clock in another way,
-    /// for example by asking the kernel, does so first. Nothing that is in use is ever deleted
+    /// for example by asking the kernel, does so first. A credential in use is never deleted
     /// because of its age: an expired secret is denied, and its credential stays unchanged.
     ///
     /// - Parameters:
@@ -279,7 +279,7 @@ extension VerificationStore {
     /// nothing. There must therefore be an event from between one and four weeks ago; for data with
     /// a lifetime of less than eight weeks, from between an eighth and a half of the lifetime ago.
     /// If the clock is further ahead than that, it must run for a week, or for an eighth of the
-    /// lifetime, before anything is deleted because of it. If there was no event in the required
+    /// lifetime, before any data is deleted by this clock. If there was no event in the required
     /// period, old data is kept until a newer event is old enough. An event that is not authentic
     /// confirms nothing.
     ///
@@ -299,7 +299,7 @@ extension VerificationStore {
         return try await isAuthentic(witness, key)
     }
 
-    /// A position that the first event at or after `time` follows.
+    /// The position before the first event at or after `time`.
     ///
     /// Events are ordered by time, apart from differences between clocks.
     func position(before time: UnixTime) async throws(StoreFailure) -> UInt64 {
@@ -344,8 +344,8 @@ extension VerificationStore {
 extension Pruning {
     /// The time by which a challenge must have expired to be deleted at `now`: a minute ago.
     ///
-    /// The events need not confirm the clock. A challenge that is missing only makes somebody try
-    /// again, and anybody can add challenges, so they must not pile up. The minute permits clocks
+    /// The events need not confirm the clock. A missing challenge only requires another attempt,
+    /// and anyone can add challenges, so they must not accumulate. The minute allows for clocks
     /// that differ.
     public static func challengeHorizon(at now: UnixTime) -> UnixTime {
         now.adding(milliseconds: -60_000)

@@ -18,7 +18,7 @@ package struct ByteWriter {
         }
     }
 
-    /// At most 65,535 bytes.
+    /// Writes a byte string of at most 65,535 bytes.
     mutating func write(_ run: [UInt8]) {
         write(UInt16(run.count))
         bytes.append(contentsOf: run)
@@ -41,9 +41,9 @@ package struct ByteWriter {
     }
 }
 
-/// Reads exactly what ``ByteWriter`` writes.
+/// Reads only the exact encoding of ``ByteWriter``.
 ///
-/// Its methods throw ``VerifierError/damagedRow`` for anything else.
+/// Its methods throw ``VerifierError/damagedRow`` for any other encoding.
 struct ByteReader {
     private let bytes: [UInt8]
     private var index = 0

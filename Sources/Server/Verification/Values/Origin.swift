@@ -7,13 +7,13 @@ public struct Origin: Hashable, Sendable {
     public let address: String
     /// The user agent that the client claims; empty if unknown.
     public let userAgent: String
-    /// The application whose API key came with the request, or that the event is about; `nil` if
-    /// there is none.
+    /// The application whose API key came with the request, or which is the object of the event;
+    /// `nil` if there is none.
     public let client: ClientID?
 
-    /// The maximum number of bytes of each text.
+    /// The maximum length of each text in bytes.
     public static let maximumCount = 256
-    /// An unknown origin.
+    /// An origin without an address, a user agent and a client.
     public static let unknown = Origin(address: "", userAgent: "")
 
     /// Truncates each text to 256 bytes, at a character boundary.
@@ -45,10 +45,10 @@ extension String {
 /// combining accent as equal. The text may contain any character except NUL, including line breaks.
 /// Escape it for output.
 public struct Subject: Hashable, Sendable {
-    /// 1 to 255 bytes of UTF-8.
+    /// The text as 1 to 255 bytes of UTF-8.
     public let utf8: [UInt8]
 
-    /// The maximum number of bytes.
+    /// The maximum length in bytes.
     public static let maximumCount = 255
 
     /// Accepts 1 to 255 bytes of valid UTF-8 without NUL, and returns `nil` otherwise.
@@ -62,6 +62,6 @@ public struct Subject: Hashable, Sendable {
     /// Accepts a text of 1 to 255 bytes without NUL.
     public init?(_ text: String) { self.init(utf8: Array(text.utf8)) }
 
-    /// The subject as text.
+    /// The subject as a string, which may contain line breaks.
     public var text: String { String(decoding: utf8, as: UTF8.self) }
 }

@@ -4,10 +4,10 @@ internal import WatchwordCryptography
 ///
 /// Its text form is a prefix for the kind of object, followed by base64url (RFC 4648, section 5).
 public struct PrefixedID<Named: PrefixedName>: Hashable, Comparable, Sendable {
-    /// Exactly 16 bytes.
+    /// The 16 bytes of the identifier.
     public let bytes: [UInt8]
 
-    /// The number of bytes.
+    /// The number of bytes in an identifier.
     @inlinable public static var count: Int { 16 }
 
     /// Accepts exactly 16 bytes, and returns `nil` for any other number.
@@ -26,7 +26,7 @@ public struct PrefixedID<Named: PrefixedName>: Hashable, Comparable, Sendable {
         }
     }
 
-    /// The text form.
+    /// The text form: the prefix, followed by base64url.
     public var text: String { Named.prefix + Base64URL.encode(bytes.span) }
 
     /// A random identifier that no row has, for a dummy lookup at a random position.
@@ -47,7 +47,8 @@ public struct PrefixedID<Named: PrefixedName>: Hashable, Comparable, Sendable {
     }
 }
 
-/// Names a kind of object, so that its identifiers cannot be mistaken for those of another kind.
+/// The kind of object that an identifier belongs to, so that identifiers of different kinds cannot
+/// be confused.
 public protocol PrefixedName: Sendable {
     /// The prefix of its identifiers' text form.
     static var prefix: String { get }
@@ -56,26 +57,26 @@ public protocol PrefixedName: Sendable {
 /// The identifier of a credential: `cr_…` as text.
 public typealias CredentialID = PrefixedID<CredentialName>
 
-/// Names credentials.
+/// The kind *credential*.
 public enum CredentialName: PrefixedName {
-    /// Short for *credential*.
+    /// The prefix, an abbreviation of *credential*.
     public static var prefix: String { "cr_" }
 }
 
 /// The identifier of a decision, which relates log entries, responses and events: `vf_…` as text.
 public typealias VerificationID = PrefixedID<VerificationName>
 
-/// Names decisions.
+/// The kind *decision*.
 public enum VerificationName: PrefixedName {
-    /// Short for *verification*.
+    /// The prefix, an abbreviation of *verification*.
     public static var prefix: String { "vf_" }
 }
 
 /// The identifier of an application: `cl_…` as text.
 public typealias ClientID = PrefixedID<ClientName>
 
-/// Names applications.
+/// The kind *application*.
 public enum ClientName: PrefixedName {
-    /// Short for *client*.
+    /// The prefix, an abbreviation of *client*.
     public static var prefix: String { "cl_" }
 }

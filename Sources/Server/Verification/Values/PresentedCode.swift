@@ -5,12 +5,12 @@ public import WatchwordCryptography
 /// A malformed one is refused before it can change any state.
 ///
 /// A code is 6 to 8 ASCII digits, or a recovery code: 16 Base32 characters, which were shown in
-/// four groups (`ABCD-EFGH-IJKL-MNOP`). What people change when they type it is tolerated: spaces
-/// and dashes between the characters, or none, and lower case. All spellings are the same code. A
-/// text that begins or ends with anything else, or contains digits of other scripts, a byte order
-/// mark or a NUL, is not a code.
+/// four groups (`ABCD-EFGH-IJKL-MNOP`). Variations in typing are tolerated: spaces and dashes
+/// between the characters, or none, and lower case. All spellings are the same code. A text that
+/// begins or ends with anything else, or contains digits of other scripts, a byte order mark or a
+/// NUL, is not a code.
 public struct PresentedCode: Sendable {
-    /// The kind of code, by its form.
+    /// The kind of code, determined by its form.
     enum Form: Hashable, Sendable {
         case oneTimePassword
         case recovery

@@ -1,6 +1,7 @@
-/// The beginning of the subjects that an application is limited to.
+/// The beginning of the subjects to which an application is limited.
 ///
-/// It ends in a slash or a colon, so that `unix:web1:` does not include the subjects of `web10`.
+/// The prefix ends in a slash or a colon, so that `unix:web1:` does not include the subjects of
+/// `web10`.
 public struct SubjectPrefix: Hashable, Sendable {
     /// 1 to 255 bytes of UTF-8.
     public let utf8: [UInt8]
@@ -17,9 +18,9 @@ public struct SubjectPrefix: Hashable, Sendable {
     /// Accepts a text that ends in `/` or `:`.
     public init?(_ text: String) { self.init(utf8: Array(text.utf8)) }
 
-    /// The prefix as text.
+    /// The prefix as a string.
     public var text: String { String(decoding: utf8, as: UTF8.self) }
 
-    /// Whether a subject, or a longer prefix, begins with it.
+    /// Whether a subject, or a longer prefix, begins with this prefix.
     public func includes(_ utf8: [UInt8]) -> Bool { utf8.starts(with: self.utf8) }
 }

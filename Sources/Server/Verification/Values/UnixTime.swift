@@ -4,13 +4,13 @@ internal import WatchwordSystem
 ///
 /// Times before 1970 are negative. Arithmetic saturates at the ends of the range.
 public struct UnixTime: Comparable, Hashable, Sendable {
-    /// Milliseconds since 1970.
+    /// The milliseconds since 1970-01-01 00:00 UTC.
     public let milliseconds: Int64
 
-    /// Creates a time from milliseconds since 1970.
+    /// Takes the milliseconds since 1970-01-01 00:00 UTC.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-    /// Creates a time from whole seconds since 1970, saturating at the ends of the range.
+    /// Takes whole seconds since 1970-01-01 00:00 UTC, saturating at the ends of the range.
     public init(seconds: Int64) {
         let (product, isOutside) = seconds.multipliedReportingOverflow(by: 1_000)
         milliseconds = isOutside ? (seconds < 0 ? .min : .max) : product
@@ -22,13 +22,13 @@ public struct UnixTime: Comparable, Hashable, Sendable {
         return remainder < 0 ? quotient - 1 : quotient
     }
 
-    /// The time that many milliseconds later, or earlier if negative.
+    /// The time that is later by this number of milliseconds, or earlier if it is negative.
     public func adding(milliseconds distance: Int64) -> UnixTime {
         let (sum, isOutside) = milliseconds.addingReportingOverflow(distance)
         return UnixTime(milliseconds: isOutside ? (distance < 0 ? .min : .max) : sum)
     }
 
-    /// The time that many seconds later, or earlier if negative.
+    /// The time that is later by this number of seconds, or earlier if it is negative.
     public func adding(seconds: Int64) -> UnixTime {
         adding(milliseconds: UnixTime(seconds: seconds).milliseconds)
     }
@@ -44,7 +44,7 @@ public struct UnixTime: Comparable, Hashable, Sendable {
         milliseconds < 0 ? nil : UInt64(seconds) / UInt64(period)
     }
 
-    /// Compares by time.
+    /// Orders times, the earlier one first.
     public static func < (left: UnixTime, right: UnixTime) -> Bool {
         left.milliseconds < right.milliseconds
     }

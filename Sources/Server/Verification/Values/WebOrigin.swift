@@ -1,11 +1,11 @@
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// The text form of origins, as browsers write it (RFC 6454, section 6.2).
+/// Checks of the text form of origins, as browsers write it (RFC 6454, section 6.2).
 package enum WebOrigin {
     /// The host of an origin: `https://host[:port]`, or `http` for `localhost`.
     ///
-    /// - Returns: `nil` for anything that a browser would write in another way.
+    /// - Returns: `nil` for any text that a browser would write differently.
     package static func host(of origin: String) -> String? {
         guard let (host, isEncrypted) = parts(of: origin), isHost(host),
             isEncrypted || isLocal(host)
@@ -13,7 +13,7 @@ package enum WebOrigin {
         return host
     }
 
-    /// Whether this is the address of a server: an origin whose host may also be an IP address.
+    /// Whether the text is the address of a server: an origin whose host may also be an IP address.
     static func isServer(_ address: String) -> Bool {
         if host(of: address) != nil { return true }
         guard let (host, isEncrypted) = parts(of: address) else { return false }
@@ -46,7 +46,7 @@ package enum WebOrigin {
         return nil
     }
 
-    /// Whether this is a host name in lower case, without a final dot.
+    /// Whether the text is a host name in lower case, without a final dot.
     package static func isHost(_ name: String) -> Bool {
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         let isAddress = labels.last.map { $0.allSatisfy(\.isNumber) } ?? false
@@ -59,7 +59,7 @@ package enum WebOrigin {
             }
     }
 
-    /// Whether this names an Android app by the digest of its certificate.
+    /// Whether the text identifies an Android app by the digest of its certificate.
     package static func isAndroidApp(_ origin: String) -> Bool {
         let prefix = "android:apk-key-hash:"
         guard origin.hasPrefix(prefix) else { return false }

@@ -11,31 +11,31 @@ public struct OneTimePasswordEnrolment: Sendable {
         case counter(UInt64)
     }
 
-    /// The service that asks for codes, as the authenticator shows it.
+    /// The service that asks for codes, as the authenticator displays it.
     public let issuer: String
-    /// The user's account, as the authenticator shows it.
+    /// The user's account, as the authenticator displays it.
     public let account: String
-    /// The moving factor.
+    /// The moving factor of the codes.
     public let factor: Factor
-    /// The hash function.
+    /// The hash function of the HMAC.
     public let algorithm: HashAlgorithm
-    /// 6, 7 or 8 (RFC 4226, section 5.3).
+    /// The number of digits: 6, 7 or 8 (RFC 4226, section 5.3).
     public let digits: Int
     /// An existing key; `nil` to generate one.
     public let key: SecretBytes?
-    /// The credential's name in lists.
+    /// The credential's name in lists of credentials.
     public let name: String
 
     /// The minimum number of bytes of a key: 128 bits (RFC 4226, section 4, R6).
     public static let minimumKeyCount = 16
     /// The maximum number of bytes of an imported key.
     public static let maximumKeyCount = 256
-    /// The maximum number of bytes of each text.
+    /// The maximum length of each text in bytes.
     public static let maximumTextCount = 256
 
-    /// Creates a request that conforms to the standards.
+    /// Checks a request against the standards.
     ///
-    /// - Throws: ``VerifierError/enrolment(_:)`` for the first part that does not.
+    /// - Throws: ``VerifierError/enrolment(_:)`` for the first part that does not conform.
     public init(
         issuer: String, account: String, factor: Factor = .time(period: 30),
         algorithm: HashAlgorithm = .sha1, digits: Int = 6, key: SecretBytes? = nil,
@@ -83,7 +83,7 @@ public struct OneTimePasswordEnrolment: Sendable {
 }
 
 extension OneTimePasswordEnrolment {
-    /// One of the texts.
+    /// A text of an enrolment.
     public enum Text: Hashable, Sendable {
         case issuer, account, name
     }
@@ -91,7 +91,7 @@ extension OneTimePasswordEnrolment {
     /// The part of an enrolment that the standards do not allow.
     public enum Fault: Hashable, Sendable {
         /// The key has fewer than 128 bits (RFC 4226, section 4, R6), or fewer than an import
-        /// allows.
+        /// permits.
         case keyTooShort
         /// The key has more than 256 bytes.
         case keyTooLong
@@ -109,13 +109,13 @@ extension OneTimePasswordEnrolment {
     }
 }
 
-/// An existing key from another system, with what that system knows about its use.
+/// An existing key from another system, with that system's data on the use of the key.
 ///
-/// It is checked like an enrolment (``OneTimePasswordEnrolment``), but its key may be shorter if
-/// the administrator allows it: google-authenticator's PAM module generated keys of 80 bits for
-/// years.
+/// The import is checked like an enrolment (``OneTimePasswordEnrolment``), but the key may be
+/// shorter if the administrator allows it: google-authenticator's PAM module generated keys of 80
+/// bits for years.
 public struct OneTimePasswordImport: Sendable {
-    /// The moving factor, and the last one that was used.
+    /// The moving factor, and the last used value of this factor.
     public enum Factor: Hashable, Sendable {
         /// The time, in steps of 1 to 120 seconds.
         ///
@@ -125,19 +125,19 @@ public struct OneTimePasswordImport: Sendable {
         case counter(UInt64)
     }
 
-    /// The key.
+    /// The imported key, a secret.
     public let key: SecretBytes
-    /// The moving factor.
+    /// The moving factor, with its last use.
     public let factor: Factor
-    /// The hash function.
+    /// The hash function of the HMAC.
     public let algorithm: HashAlgorithm
-    /// 6, 7 or 8.
+    /// The number of digits: 6, 7 or 8.
     public let digits: Int
-    /// The credential's name in lists.
+    /// The credential's name in lists of credentials.
     public let name: String
     /// Whether the credential is active at once.
     ///
-    /// Otherwise a first code has to confirm it, as after an enrolment.
+    /// Otherwise a first code must confirm the credential, as after an enrolment.
     public let isConfirmed: Bool
 
     /// Whether the key has fewer than 128 bits.
@@ -146,9 +146,9 @@ public struct OneTimePasswordImport: Sendable {
     /// The minimum number of bytes of a key if short keys are allowed: 80 bits.
     public static let minimumShortKeyCount = 10
 
-    /// Creates a request that conforms to the standards, except perhaps in the length of its key.
+    /// Checks a request against the standards, except perhaps for the length of the key.
     ///
-    /// - Throws: ``VerifierError/enrolment(_:)`` for the first part that does not.
+    /// - Throws: ``VerifierError/enrolment(_:)`` for the first part that does not conform.
     public init(
         key: SecretBytes, allowingShortKey: Bool = false, factor: Factor,
         algorithm: HashAlgorithm = .sha1, digits: Int = 6, name: String = "",

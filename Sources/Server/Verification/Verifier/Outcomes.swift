@@ -2,7 +2,7 @@ public import WatchwordCryptography
 
 /// The outcome of an enrolment.
 public enum EnrolmentOutcome<Grant: Sendable>: Sendable {
-    /// The enrolment succeeded; the grant is shown only once.
+    /// The enrolment succeeded; the grant is returned only once.
     case granted(Grant)
     /// The enrolment was refused, and nothing was changed.
     case refused(EnrolmentRefusal)
@@ -10,18 +10,18 @@ public enum EnrolmentOutcome<Grant: Sendable>: Sendable {
 
 /// Why a well-formed enrolment is refused.
 public enum EnrolmentRefusal: Hashable, Sendable {
-    /// The key is, or was, the key of a credential (RFC 6238, section 3, R5).
+    /// The key belongs, or belonged, to a credential (RFC 6238, section 3, R5).
     case keyInUse
-    /// The subject has as many credentials as the policy allows.
+    /// The subject has as many credentials as the policy permits.
     case tooMany
     /// One of the clients in the audience is unknown or revoked, or there are too many.
     case unknownClient
-    /// The subject has no such credential to be replaced.
+    /// The subject has no credential with the id to be replaced.
     case unknownCredential
     /// The credential to be replaced was never confirmed.
     case pendingCredential
-    /// Only a client that may revoke every credential may replace this one: another client enrolled
-    /// it, or it is not active.
+    /// Only a client that may revoke every credential may replace this credential: a different
+    /// client enrolled it, or it is not active.
     case foreignCredential
     /// The last used step of an imported key is so far ahead of the clock that the key's next codes
     /// would be refused.
@@ -40,33 +40,33 @@ public enum ImportOutcome: Hashable, Sendable {
 
 /// A key for a user's authenticator.
 ///
-/// It is accepted after a first code has confirmed it.
+/// The key is accepted after a first code has confirmed it.
 public struct OneTimePasswordGrant: Sendable {
     /// The id of the credential.
     public let credential: CredentialID
-    /// The key URI, which is a secret.
+    /// The key URI, a secret.
     public let uri: SecretBytes
-    /// The deadline for the confirmation.
+    /// The time from which the enrolment can no longer be confirmed.
     public let expiresAt: UnixTime
 }
 
-/// Ten recovery codes, active at once.
+/// Ten recovery codes, which are active at once.
 ///
 /// The subject's earlier set is revoked.
 public struct RecoveryGrant: Sendable {
     /// The id of the set.
     public let credential: CredentialID
-    /// The codes as the user types them; each one is a secret.
+    /// The codes in the form that users type; each code is a secret.
     public let codes: [SecretBytes]
 }
 
-/// A ticket with which a device fetches its secret, or a person a key.
+/// A ticket with which a device fetches its secret, or a person fetches a key.
 public struct SecretGrant: Sendable {
     /// The id of the credential.
     public let credential: CredentialID
-    /// The ticket, which is only for the device or the person.
+    /// The ticket, which is a secret of the device or the person.
     public let ticket: Token
-    /// The deadline for redeeming it.
+    /// The time from which the ticket is refused.
     public let expiresAt: UnixTime
 }
 
@@ -74,7 +74,7 @@ public struct SecretGrant: Sendable {
 public enum RedemptionOutcome<Value: Sendable>: Sendable {
     /// The ticket was valid and is spent.
     case redeemed(Value)
-    /// The ticket was denied, for whatever reason.
+    /// The ticket was denied for this reason.
     case denied
 }
 
@@ -82,9 +82,9 @@ public enum RedemptionOutcome<Value: Sendable>: Sendable {
 public struct IssuedSecret: Sendable {
     /// The id of the credential.
     public let credential: CredentialID
-    /// The secret, which is only for the device.
+    /// The secret for the first login, which only the device may receive.
     public let secret: Token
-    /// 0 for the first secret.
+    /// The generation of the secret: 0 for the first secret.
     public let generation: UInt64
 }
 
@@ -94,32 +94,32 @@ public struct SignedIn: Hashable, Sendable {
     public let subject: Subject
     /// The credential that was used.
     public let credential: CredentialID
-    /// The kind of that credential.
+    /// The kind of the credential.
     public let kind: CredentialKind
-    /// The id of the decision.
+    /// The id of the decision that accepted the login.
     public let verification: VerificationID
-    /// When the device presented its secret, or signed.
+    /// The time at which the device presented its secret, or signed.
     public let verifiedAt: UnixTime
     /// The facts about the signature, if the device signed with a key.
     public let deviceKey: DeviceKeyFacts?
-    /// The facts about the signature, if somebody signed in with a passkey.
+    /// The facts about the signature, if a passkey signed.
     public let passkey: PasskeyFacts?
 }
 
 /// The outcome of the verification of a code.
 public struct VerificationOutcome: Sendable {
-    /// The id of the decision.
+    /// The id of the decision, for the audit log.
     public let verification: VerificationID
     /// Whether the code was accepted.
     public let result: Result
-    /// The token of a device that is known from now on; `nil` if there is no new one.
+    /// The token of a device that is known from now on; `nil` if no device became known.
     public let device: Token?
 
     /// Whether the code was accepted.
     public enum Result: Hashable, Sendable {
         /// The code was correct, and is spent.
         case accepted(Acceptance)
-        /// The code was denied.
+        /// The code was denied for this reason.
         case denied(Denial)
     }
 
@@ -127,9 +127,10 @@ public struct VerificationOutcome: Sendable {
     public struct Acceptance: Hashable, Sendable {
         /// The credential that the code matched.
         public let credential: CredentialID
-        /// The kind of that credential.
+        /// The kind of the credential.
         public let kind: CredentialKind
-        /// The steps between the code and the expected one, including drift; 0 for a recovery code.
+        /// The number of steps between the code and the expected one, including drift; 0 for a
+        /// recovery code.
         public let offset: Int64
         /// The number of recovery codes left; `nil` for other kinds.
         public let remaining: Int?
@@ -137,7 +138,7 @@ public struct VerificationOutcome: Sendable {
 
     /// Why a code was denied.
     ///
-    /// This is for the application, not for the user.
+    /// The reason is for the application, not for the user.
     public enum Denial: Hashable, Sendable {
         /// The code matches no expected code.
         case wrong
@@ -147,7 +148,7 @@ public struct VerificationOutcome: Sendable {
         case throttled(retryAfter: Int64)
         /// The credential is disabled and must be enrolled again.
         case disabled
-        /// There is no such subject or credential, or no active credential has codes of this form.
+        /// The subject or credential does not exist, or no active credential has codes of this form.
         case unknown
     }
 
@@ -160,68 +161,69 @@ public struct VerificationOutcome: Sendable {
 
 /// All facts about a credential that are not secret.
 public struct CredentialSummary: Hashable, Sendable {
-    /// The credential's id.
+    /// The id, which is not secret.
     public let id: CredentialID
-    /// The owner.
+    /// The subject that owns the credential.
     public let subject: Subject
-    /// The kind of authenticator.
+    /// The kind of authenticator that the credential represents.
     public let kind: CredentialKind
-    /// The state in its life cycle.
+    /// The state in the credential's life cycle.
     ///
     /// An expired pending credential counts as revoked.
     public let state: CredentialState
     /// A human-readable name; may be empty.
     public let name: String
-    /// When it was created.
+    /// The time of creation.
     public let createdAt: UnixTime
-    /// The deadline for its confirmation, while it is pending.
+    /// The time until which the credential can be confirmed, while it is pending.
     public let lapsesAt: UnixTime?
-    /// When it was confirmed.
+    /// The time of confirmation; `nil` if there was none.
     public let confirmedAt: UnixTime?
-    /// When it was last accepted.
+    /// The time of the last acceptance; `nil` if there was none.
     public let lastUsedAt: UnixTime?
-    /// When it was disabled or revoked.
+    /// The time at which the credential was disabled or revoked; `nil` if it was not.
     public let endedAt: UnixTime?
-    /// Why it was disabled or revoked.
+    /// Why the credential was disabled or revoked; `nil` if it was not.
     public let endReason: Event.Reason?
-    /// Where it was enrolled.
+    /// The origin of the enrolment.
     public let origin: Origin
     /// The number of failures since the last success.
     public let failures: Int
-    /// The end of the current wait; `nil` if there is none.
+    /// The end of the current wait; `nil` if attempts are not delayed.
     public let waitsUntil: UnixTime?
     /// The number of recovery codes left; `nil` for other kinds.
     public let remaining: Int?
-    /// Whether its key has fewer than 128 bits, which only an import accepts.
+    /// Whether the key has fewer than 128 bits, which only an import accepts.
     public let hasShortKey: Bool
-    /// What binds an enrolled secret to its device, as the device says; `nil` if nothing does, and
-    /// for anything else.
+    /// The binding of an enrolled secret to its device, as the device states; `nil` for an unbound
+    /// secret, and for other kinds.
     public let custody: SecretCustody?
-    /// The facts about an active passkey; `nil` for anything else.
+    /// The facts about an active passkey; `nil` for other credentials.
     public let passkey: PasskeySummary?
 }
 
-/// Some of a subject's credentials.
+/// A page of a subject's credentials.
 public struct CredentialPage: Hashable, Sendable {
-    /// The credentials.
+    /// The credentials on the page.
     public let credentials: [CredentialSummary]
-    /// Where the next page begins; `nil` if this is the last one.
+    /// The position of the next page; `nil` if this page is the last.
     public let next: UnixTime?
 }
 
-/// The facts about a passkey, most of which are its authenticator's claims.
+/// The facts about a passkey; most of them are claims of its authenticator.
 public struct PasskeySummary: Hashable, Sendable {
-    /// Whether it cannot be copied to other devices, and could not in any accepted ceremony.
+    /// Whether the passkey cannot be copied to other devices, and could not in any accepted
+    /// ceremony.
     public let isDeviceBound: Bool
-    /// Whether it is backed up.
+    /// Whether the passkey is backed up.
     public let isBackedUp: Bool
     /// Whether a ceremony that verified the user was ever accepted.
     public let wasUserVerified: Bool
-    /// What is known about its authenticator's maker: `none`, `self`, `unverified` or `trusted`.
+    /// The trust in the authenticator's maker: `none`, `self`, `unverified` or `trusted`.
     public let attestation: String
-    /// Its authenticator's model (AAGUID): 16 bytes; `nil` if unknown.
+    /// The authenticator's model (AAGUID): 16 bytes; `nil` if unknown.
     public let model: [UInt8]?
-    /// How a browser reaches its authenticator, in the browser's own words.
+    /// The transports by which the browser reaches the authenticator, as the browser names them.
     public let transports: [String]
 }
 
@@ -229,7 +231,7 @@ public struct PasskeySummary: Hashable, Sendable {
 public enum ChangeOutcome: Hashable, Sendable {
     /// The change has been made, or had already been made.
     case done
-    /// There is no such credential or client.
+    /// The credential or client does not exist.
     case unknown
     /// The credential's state does not allow the change, for example to unlock a disabled
     /// credential.
@@ -244,14 +246,14 @@ public enum CredentialKind: String, CaseIterable, Hashable, Sendable {
     case hotp
     /// A set of recovery codes (look-up secrets, NIST SP 800-63B-4, section 3.1.2).
     case recovery
-    /// An enrolled secret that rotates at every use.
+    /// An enrolled secret, which rotates at every use.
     case secret
     /// A key pair of a WebAuthn authenticator.
     case passkey
     /// A key pair of a device that signs with `watchword`.
     case key
 
-    /// Whether the row's data is sealed, so that a key rotation can reseal it.
+    /// Whether the row's data is sealed, so that a key rotation can reseal the data.
     ///
     /// The digests of an enrolled secret move to a new pepper at its next login.
     public var isSealed: Bool { self != .secret }
@@ -261,13 +263,13 @@ public enum CredentialKind: String, CaseIterable, Hashable, Sendable {
 public enum CredentialState: String, CaseIterable, Hashable, Sendable {
     /// Issued but not confirmed: accepts nothing, and expires after ten minutes.
     case pending
-    /// Active.
+    /// The credential is confirmed, and accepts codes, secrets or signatures.
     case active
-    /// Disabled after too many failures or at the end of its counter: accepts nothing and must be
+    /// Disabled after too many failures or at the end of its counter: accepts nothing, and must be
     /// enrolled again (NIST SP 800-63B-4, section 3.2.2).
     case disabled
     /// Ended.
     ///
-    /// Its secrets are deleted, but the binding stays on record (section 4.1).
+    /// The secrets are deleted, but the binding stays on record (section 4.1).
     case revoked
 }

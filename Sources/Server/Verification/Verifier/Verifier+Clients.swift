@@ -5,8 +5,8 @@ extension Verifier {
     /// Adds an application, with an API key that is shown only once.
     ///
     /// - Parameters:
-    ///   - scopes: what the application may do; the service defines their meaning.
-    ///   - subjects: the subjects that it is limited to; `nil` for all.
+    ///   - scopes: the permissions of the application; the service defines their meaning.
+    ///   - subjects: the subjects to which the application is limited; `nil` for all subjects.
     public func addClient(
         named name: String, scopes: [String], limitedTo subjects: SubjectPrefix? = nil
     ) async throws(VerifierError) -> (client: ClientRow, key: Token)? {
@@ -60,11 +60,11 @@ extension Verifier {
 
     /// The application with this API key; `nil` if the key is unknown or revoked.
     ///
-    /// A key with a wrong mark costs no read. A key without a mark may be one that an older version
-    /// issued.
+    /// A key with a wrong mark costs no read. An older version may have issued a key without a
+    /// mark.
     ///
     /// - Parameter isLimited: whether the sender has sent too many invalid keys. Keys without a
-    ///   mark are then compared with those of all applications, which are read once a second.
+    ///   mark are then compared with the keys of all applications, which are read once a second.
     public func client(
         presenting key: Token, isLimited: Bool = false
     ) async throws(VerifierError) -> ClientRow? {
@@ -101,16 +101,16 @@ extension Verifier {
 
 /// The outcome of renewing an application's API key.
 public enum ClientRenewal: Sendable {
-    /// The updated application and its new key, which is shown only once.
+    /// The updated application and its new key, which is returned only once.
     case renewed(ClientRow, Token)
-    /// There is no such application.
+    /// No application has this id.
     case unknown
-    /// The application was revoked, which is final.
+    /// The application was revoked, and a revocation is final.
     case revoked
 }
 
 extension DecisionContext {
-    /// Creates the change that records an event about an application.
+    /// Makes the change that records an event about an application.
     fileprivate func event(_ kind: Event.Kind, of client: ClientRow) -> StoreChange {
         let origin = Origin(
             address: origin.address, userAgent: origin.userAgent,
@@ -121,10 +121,10 @@ extension DecisionContext {
 }
 
 /// The digests of all active API keys, read at most once a second, so that a sender of many made-up
-/// keys without a mark cannot make the server read the database for each of them.
+/// keys without a mark cannot cause a database read for each key.
 ///
-/// No such key is issued any more, so the list contains all of them, however old it is. It only
-/// says which keys are not looked up: a key that it contains is looked up as always.
+/// No such key is issued any more, so even an old list contains all such keys. The list only
+/// excludes keys from the lookup: a key in the list is looked up as usual.
 final class UnmarkedKeys: Sendable {
     private struct Content {
         var digests: Set<[UInt8]>?
@@ -153,7 +153,7 @@ final class UnmarkedKeys: Sendable {
             content.withLock { $0.digests = digests }
             return digests.contains(digest)
         } catch {
-            // The look-up itself reports the failure.
+            // The lookup itself reports the failure.
             return true
         }
     }

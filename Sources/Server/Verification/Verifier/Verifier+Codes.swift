@@ -1,23 +1,23 @@
 internal import WatchwordCryptography
 
-/// A code to be verified, and what the client says about it.
+/// A code to be verified, and the client's claims about it.
 public struct VerificationRequest: Sendable {
-    /// The code.
+    /// The well-formed code.
     public let code: PresentedCode
-    /// Whose code it is said to be.
+    /// The subject whose code this is, according to the client.
     public let subject: Subject
-    /// The only credential to try; `nil` tries all active ones.
+    /// The only credential to check; `nil` checks all active credentials.
     public var credential: CredentialID?
     /// The counter that the client claims for an HOTP code (RFC 4226, appendix E.4).
     public var counter: UInt64?
     /// The token of a known device, from an earlier ``VerificationOutcome/device``.
     ///
-    /// The failures of strangers do not make it wait. Any other token is ignored.
+    /// The failures of strangers do not make this device wait. Any other token is ignored.
     public var device: Token?
-    /// Whether the device becomes a known one if the code is accepted.
+    /// Whether the device becomes known if the code is accepted.
     public var remembersDevice = false
 
-    /// Creates a request that tries all active credentials.
+    /// Takes the code and the subject; all active credentials are checked.
     public init(_ code: PresentedCode, of subject: Subject) {
         self.code = code
         self.subject = subject
@@ -27,7 +27,7 @@ public struct VerificationRequest: Sendable {
 extension Verifier {
     /// Verifies a code against a subject's credentials, and spends it.
     ///
-    /// A wrong code counts against every credential that it was tried on. A success resets the
+    /// A wrong code counts against every credential for which it was checked. A success resets the
     /// failures of its credential. An attempt on an unknown subject does the same work.
     public func verify(
         _ request: VerificationRequest, origin: Origin = .unknown,
@@ -95,7 +95,7 @@ extension Verifier {
     ) async throws(VerifierError) -> VerificationOutcome {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
             let record = try await record(credential)
-            // A recovery code is not part of a sequence, so no credential is tried.
+            // A recovery code is not part of a sequence, so no credential is checked.
             let isSequence = first.form == .oneTimePassword && second.form == .oneTimePassword
             let attempt = CodeAttempt(
                 code: first, purpose: .resynchronization(next: second.characters), counter: nil,
@@ -106,7 +106,7 @@ extension Verifier {
         }
     }
 
-    /// Hashes a recovery code once with the salt of each set it may belong to.
+    /// Hashes a recovery code once with the salt of each possible set.
     ///
     /// If there is no set, a dummy salt is used, so that the response time does not reveal this.
     private func hash(

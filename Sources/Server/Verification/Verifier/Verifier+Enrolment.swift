@@ -4,7 +4,7 @@ internal import WatchwordCryptography
 extension Verifier {
     /// Issues a key for one-time passwords, either generated or given.
     ///
-    /// A first code has to confirm it within ten minutes (``confirm(_:code:origin:recorder:)``).
+    /// A first code must confirm the key within ten minutes (``confirm(_:code:origin:recorder:)``).
     public func enrolOneTimePassword(
         _ enrolment: OneTimePasswordEnrolment, for subject: Subject, origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<OneTimePasswordGrant>>? = nil
@@ -39,7 +39,7 @@ extension Verifier {
             context throws(VerifierError) in
             let records = try await records(of: subject)
             let earlier = records.filter { $0.kind == .recovery }
-            // Sets of older versions do not record their client.
+            // Sets from older versions have no record of their client.
             let isForeign = earlier.contains {
                 $0.enroller != nil && $0.enroller != origin.client
             }
@@ -69,7 +69,7 @@ extension Verifier {
             record.keyID = context.keys.current.id
             record.confirmedAt = context.now
             // If two sets are enrolled concurrently, the unique fingerprint makes one enrolment
-            // start again and replace the other's set.
+            // start again and replace the other enrolment's set.
             record.fingerprint = context.keys.lookup.fingerprint(ofSetFor: subject)
             var changes: [StoreChange] = []
             for var old in earlier {
@@ -91,7 +91,7 @@ extension Verifier {
         return context.randomSecret(enrolment.algorithm.digestCount)
     }
 
-    /// Makes a credential with this key, which a first code has to confirm; returns `nil` to start
+    /// Makes a credential with this key, which a first code must confirm; returns `nil` to start
     /// again.
     func start(
         _ enrolment: OneTimePasswordEnrolment, _ seed: SecretBytes, for subject: Subject,
@@ -121,7 +121,7 @@ extension Verifier {
                 ]))
     }
 
-    /// The indexes under which a key is found, beginning with the one to store.
+    /// The indexes under which a key is found, beginning with the index to store.
     func fingerprints(
         of seed: SecretBytes, _ algorithm: HashAlgorithm, _ context: DecisionContext
     ) -> [[UInt8]] {
@@ -130,7 +130,7 @@ extension Verifier {
 
     enum KeyState {
         case free
-        /// This credential has or had the key.
+        /// A credential that has or had the key.
         case inUse(CredentialRecord)
         /// An expired enrolment used the key; it has now been revoked.
         case released
@@ -159,11 +159,12 @@ extension Verifier {
         return try CredentialRecord(row)
     }
 
-    /// The changes that make room for another credential of the subject; `nil` if there is none.
+    /// The changes that make room for a further credential of the subject; `nil` if there is no
+    /// room.
     ///
     /// At the limit, the oldest unfinished registration ends, so that abandoned ones do not block
-    /// the subject. Expired ones count until they are pruned, so that nobody can fill a subject's
-    /// list with them. The last change checks the limit in the commit, against concurrent
+    /// the subject. Expired registrations count until they are pruned, so that they cannot fill a
+    /// subject's list. The last change checks the limit in the commit, against concurrent
     /// enrolments.
     ///
     /// - Parameter records: the subject's credentials that are not revoked, oldest first.
@@ -171,7 +172,7 @@ extension Verifier {
         for subject: Subject, among records: [CredentialRecord], _ context: DecisionContext
     ) -> [StoreChange]? {
         var changes: [StoreChange] = []
-        // An earlier policy may have allowed more.
+        // An earlier policy may have permitted more credentials.
         let excess = max(records.count - policy.maximumCredentials + 1, 0)
         let ending = records.filter { $0.state == .pending }.prefix(excess)
         guard ending.count == excess else { return nil }
@@ -222,10 +223,10 @@ extension Verifier {
     }
 }
 
-/// A new credential that a first code has to confirm.
+/// A new credential that a first code must confirm.
 struct StartedEnrolment: Sendable {
     let record: CredentialRecord
-    /// The changes that store it.
+    /// The changes that store the credential.
     let changes: [StoreChange]
 }
 
@@ -245,7 +246,7 @@ extension OneTimePasswordEnrolment.Factor {
         }
     }
 
-    /// What a new credential stores.
+    /// The material that a new credential stores.
     func material(_ seed: SealedSeed) -> CredentialRecord.Material {
         switch self {
         case .time: .time(TOTPState(seed: seed))
@@ -260,10 +261,10 @@ extension OneTimePasswordEnrolment {
     }
 }
 
-// What the registrations of passkeys and of device keys share.
+// The parts that registrations of passkeys and of device keys share.
 
 extension Verifier {
-    /// Why the subject's credential with this id cannot be replaced; `nil` if it can.
+    /// Why the subject's credential with this id cannot be replaced; `nil` if it can be replaced.
     ///
     /// - Parameter canManage: whether the client may revoke every credential.
     package func refusal(
@@ -277,7 +278,7 @@ extension Verifier {
         return old.isReplaceable(by: context, canManage) ? nil : .foreignCredential
     }
 
-    /// The changes that revoke a credential, because another one replaces it.
+    /// The changes that revoke a credential that is being replaced.
     package func replacing(
         _ id: CredentialID?, _ context: DecisionContext
     ) async throws(VerifierError) -> [StoreChange] {
@@ -288,7 +289,7 @@ extension Verifier {
 }
 
 extension CredentialRecord {
-    /// Whether the client that enrols a new credential may let it replace this one.
+    /// Whether the client that enrols a new credential may replace this credential.
     func isReplaceable(by context: DecisionContext, _ canManage: Bool) -> Bool {
         canManage || state == .active && enroller == context.origin.client
     }
@@ -311,7 +312,7 @@ extension CredentialRecord {
         return record
     }
 
-    /// The record with the id of another one, as the next version of that one.
+    /// The record with the id of `other`, as the next version of that record.
     package func taking(rowOf other: CredentialRecord) -> CredentialRecord {
         var record = self
         record.id = other.id

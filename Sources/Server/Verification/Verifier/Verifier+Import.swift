@@ -38,7 +38,7 @@ extension Verifier {
         }
     }
 
-    /// The outcomes that these imports would have, one after the other.
+    /// The outcomes that these imports would have in sequence.
     ///
     /// Nothing is changed, and the ids of credentials that would be created are not final.
     public func rehearse(
@@ -56,7 +56,7 @@ extension Verifier {
                 owner = record.flatMap { $0.isLapsed(at: context.now) ? nil : $0 }
             }
             if counts[subject] == nil {
-                // An import ends an unfinished registration if there is no room.
+                // If there is no room, an import ends an unfinished registration.
                 counts[subject] = try await records(of: subject).count { $0.state != .pending }
             }
             let count = counts[subject, default: 0]

@@ -1,13 +1,13 @@
 internal import WatchwordCryptography
 
-// An administrator starts an enrolment, and the user finishes it elsewhere: nobody else sees the
-// key.
+// An administrator starts an enrolment, and the user finishes it elsewhere, so that only the user
+// sees the key.
 
 extension Verifier {
     /// Issues a ticket with which the subject fetches a new key for one-time passwords once, within
     /// ten minutes.
     ///
-    /// In that time, a first code has to confirm the key (``confirm(_:code:origin:recorder:)``).
+    /// In that time, a first code must confirm the key (``confirm(_:code:origin:recorder:)``).
     public func issueOneTimePasswordTicket(
         _ enrolment: OneTimePasswordEnrolment, for subject: Subject, origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<SecretGrant>>? = nil
@@ -31,8 +31,9 @@ extension Verifier {
     /// Shows the subject the key for its ticket, once.
     ///
     /// - Parameters:
-    ///   - subject: who presents the ticket. It is denied, and not spent, if it is another's.
-    ///   - issuer: the service that asks for codes, as the authenticator shows it.
+    ///   - subject: the subject that presents the ticket. The ticket of a different subject is
+    ///     denied, and not spent.
+    ///   - issuer: the service that asks for codes, as the authenticator displays it.
     ///   - account: the user's account, as the authenticator shows it.
     public func redeemOneTimePassword(
         _ ticket: Token, of subject: Subject, issuer: String, account: String,
@@ -63,7 +64,7 @@ extension Verifier {
 }
 
 extension CredentialRecord.Material {
-    /// The key for one-time passwords and its moving factor; `nil` for anything else.
+    /// The key for one-time passwords and its moving factor; `nil` for other credentials.
     fileprivate var oneTimePassword: (SealedSeed, OneTimePasswordEnrolment.Factor)? {
         switch self {
         case .time(let password):

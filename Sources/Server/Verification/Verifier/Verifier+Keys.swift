@@ -4,8 +4,8 @@ internal import WatchwordCryptography
 public struct KeyRotation: Hashable, Sendable {
     /// The number of rows sealed under the current key.
     public let resealed: Int
-    /// The rows that still use other keys: enrolled secrets do so until their next login, and
-    /// recorded responses for a day.
+    /// The rows that still use other keys: enrolled secrets until their next login, and recorded
+    /// responses for a day.
     public let left: [KeyUsage]
 }
 
@@ -15,7 +15,7 @@ extension Verifier {
         try await VerifierError.store(in: await store.keyUsage())
     }
 
-    /// Up to `limit` credentials that use a key version, in the order of their ids, behind `last`.
+    /// Up to `limit` credentials that use a key version, in the order of their ids, after `last`.
     public func credentials(
         under id: KeyID, after last: CredentialID?, limit: Int
     ) async throws(VerifierError) -> [CredentialRow] {
@@ -23,10 +23,9 @@ extension Verifier {
             in: await store.credentials(.under(id, after: last), limit: limit))
     }
 
-    /// Reseals under the current key everything that another key seals; the verifier can stay in
-    /// use.
+    /// Reseals all data under the current key; the verifier can stay in use.
     ///
-    /// It can be interrupted at any time and started again.
+    /// The rotation can be interrupted at any time and started again.
     ///
     /// - Parameter batch: the number of rows per commit.
     public func rotateKeys(batch: Int = 64) async throws(VerifierError) -> KeyRotation {
@@ -46,7 +45,7 @@ extension Verifier {
         return KeyRotation(resealed: resealed, left: left)
     }
 
-    /// Reseals rows in one commit, or one by one if any of them was changed in the meantime.
+    /// Reseals rows in one commit, or separately if one of them was changed in the meantime.
     private func reseal(_ rows: [CredentialRow]) async throws(VerifierError) -> Int {
         guard !rows.isEmpty else { return 0 }
         let context = await context(.unknown)
@@ -79,7 +78,8 @@ extension Verifier {
 }
 
 extension CredentialRecord {
-    /// The record sealed under the current key; `nil` if nothing in it is sealed under another one.
+    /// The record sealed under the current key; `nil` if all of its data is already sealed under
+    /// this key.
     func resealed(_ context: DecisionContext) throws(VerifierError) -> CredentialRecord? {
         let new = context.keys.current
         guard let keyID, keyID != new.id else { return nil }

@@ -67,13 +67,14 @@ extension Verifier {
 
     /// The credentials that a subject has or had.
     ///
-    /// The first page has all that are active or pending, oldest first; then all that are disabled
-    /// or have expired, and the revoked ones, newest first. Later pages have more revoked ones.
+    /// The first page has all active or pending credentials, oldest first, followed by all disabled
+    /// or expired credentials and then the revoked ones, each newest first. Later pages have
+    /// further revoked credentials.
     ///
     /// - Parameters:
     ///   - time: ``CredentialPage/next`` of the previous page; `nil` for the first page.
-    ///   - limit: the maximum number of revoked credentials on the page. If even more were created
-    ///     in one millisecond, the page has all of them.
+    ///   - limit: the maximum number of revoked credentials on the page. If more than `limit` were
+    ///     created in one millisecond, the page has all of them.
     public func credentials(
         of subject: Subject, revokedBefore time: UnixTime? = nil, limit: Int = 1_000
     ) async throws(VerifierError) -> CredentialPage {
@@ -104,7 +105,7 @@ extension Verifier {
         _ subject: Subject, among records: [CredentialRecord]
     ) async throws(VerifierError) -> Bool {
         var hasConfirmed = records.contains { $0.confirmedAt != nil }
-        // A credential that was revoked after they were read is among them.
+        // The revoked credentials include those that were revoked after `records` was read.
         var before: UnixTime? = UnixTime(milliseconds: .max)
         while !hasConfirmed, let time = before {
             let (rows, next) = try await revoked(of: subject, before: time, limit: 100)
@@ -116,9 +117,9 @@ extension Verifier {
         return hasConfirmed
     }
 
-    /// A page of revoked rows, and where the next one begins.
+    /// A page of revoked rows, and the position of the next page.
     ///
-    /// Rows of one millisecond stay on one page, so that the time says where the next begins.
+    /// Rows of one millisecond stay on one page, so that the time is a sufficient position.
     private func revoked(
         of subject: Subject, before time: UnixTime, limit: Int
     ) async throws(VerifierError) -> (rows: [CredentialRow], next: UnixTime?) {
@@ -130,7 +131,8 @@ extension Verifier {
         return try await revoked(of: subject, before: time, limit: 2 * limit)
     }
 
-    /// The facts about a credential that are not secret; `nil` if there is no such id.
+    /// The facts about a credential that are not secret; `nil` if there is no credential with this
+    /// id.
     public func credential(
         _ id: CredentialID
     ) async throws(VerifierError) -> CredentialSummary? {
@@ -151,9 +153,9 @@ extension Verifier {
 
     /// Deletes everything that has expired, provided that the events confirm the clock.
     ///
-    /// Call this regularly.
+    /// Call this method regularly.
     ///
-    /// - Parameter eventLifetime: milliseconds for which events are kept; `nil` keeps all.
+    /// - Parameter eventLifetime: milliseconds for which events are kept; `nil` keeps all events.
     public func prune(
         keepingEventsFor eventLifetime: Int64? = nil
     ) async throws(VerifierError) -> PruningOutcome {

@@ -1,13 +1,14 @@
-// What users change without an administrator. A decision about one credential depends on the
-// subject's others, and programs can ask for several in the same moment. Each decision therefore
-// also writes the row whose change would contradict it: all but one of the commits then conflict,
-// and are decided again.
+// Changes that users make without an administrator. A decision about one credential depends on the
+// subject's other credentials, and programs can request several changes at the same moment. Each
+// decision therefore also writes the row whose change would contradict the decision: all but one of
+// the commits then conflict, and are decided again.
 
 extension Verifier {
     /// Confirms a pending credential like ``confirm(_:code:origin:recorder:)``, but only as the
-    /// first one that the subject ever has.
+    /// subject's first credential.
     ///
-    /// For a subject that has or had a confirmed credential, of any kind, it counts as unknown.
+    /// For a subject that has or had a confirmed credential, of any kind, the pending credential
+    /// counts as unknown.
     package func confirmFirst(
         _ credential: CredentialID, of subject: Subject, code: PresentedCode,
         origin: Origin = .unknown
@@ -28,8 +29,8 @@ extension Verifier {
         }
     }
 
-    /// Revokes a credential like ``revoke(_:origin:recorder:)``, unless it is the subject's last
-    /// authenticator that works.
+    /// Revokes a credential like ``revoke(_:origin:recorder:)``, unless the credential is the
+    /// subject's last working authenticator.
     package func revoke(
         _ credential: CredentialID, keepingAuthenticatorOf subject: Subject,
         origin: Origin = .unknown

@@ -1,12 +1,13 @@
-// The subjects that a client is limited to.
+// The subjects to which a client is limited.
 extension Verifier {
     /// The same verifier for a client that is limited to these subjects.
     ///
     /// It finds no credentials and no events of other subjects, and redeems none of their logins.
-    /// It does not check the subjects that a caller names: the service refuses those first.
+    /// The verifier does not check the subjects that a caller specifies: the service refuses such
+    /// requests first.
     ///
-    /// Two rules still concern all subjects, because what they protect must be unique: a key or a
-    /// passkey that any subject has or had cannot be enrolled again.
+    /// Two rules still concern all subjects, because the protected values must be unique: a key or
+    /// a passkey that any subject has or had cannot be enrolled again.
     package func limited(to subjects: SubjectPrefix) -> Verifier {
         var limited = self
         limited.limit = subjects
@@ -16,23 +17,25 @@ extension Verifier {
     /// Whether the client is limited to some subjects.
     package var isLimited: Bool { limit != nil }
 
-    /// Whether the client may know anything about the subject.
+    /// Whether the client may learn about the subject.
     package func includes(_ subject: Subject) -> Bool {
         limit?.includes(subject.utf8) ?? true
     }
 
-    /// The credential; `nil` if the client may not know its subject, as if it did not exist.
+    /// The credential; `nil`, as for an unknown credential, if the client may not learn about its
+    /// subject.
     package func reachable(_ record: CredentialRecord?) -> CredentialRecord? {
         record.flatMap { includes($0.subject) ? $0 : nil }
     }
 }
 
-// What a help desk asks.
+// Queries for a help desk.
 extension Verifier {
     /// The subjects with credentials that are not revoked, in the order of their bytes.
     ///
     /// - Parameters:
-    ///   - beginning: how their names begin; a limited verifier finds only what its limit includes.
+    ///   - beginning: the beginning of the subjects; a limited verifier finds only subjects within
+    ///     its limit.
     ///   - last: ``SubjectPage/next`` of the previous page; `nil` for the first page.
     ///   - limit: the maximum number of subjects on the page, at least 1.
     public func subjects(
@@ -74,13 +77,13 @@ extension Verifier {
 
     /// The events of all subjects or of one, in order of position.
     ///
-    /// Events of one subject are found by reading all events, of which one call reads only so many.
-    /// A page may therefore be empty although later ones are not. There is nothing more, for now,
-    /// if ``EventPage/last`` is the position that was given.
+    /// To find the events of one subject, all events are read, but one call reads only a limited
+    /// number. A page may therefore be empty although later pages are not. If ``EventPage/last``
+    /// equals `position`, there are no further events yet.
     ///
     /// - Parameters:
-    ///   - subject: whose events; `nil` for all events that the caller may know.
-    ///   - time: leaves out earlier events.
+    ///   - subject: the subject of the events; `nil` for all events that the caller may see.
+    ///   - time: omits earlier events.
     ///   - position: ``EventPage/last`` of the previous page; 0 for the first page.
     public func eventPage(
         of subject: Subject? = nil, since time: UnixTime? = nil, after position: UInt64,
@@ -116,17 +119,17 @@ extension Verifier {
         return includes(owner) && subject.map { $0 == owner } ?? true
     }
 
-    /// How many events are read at once, and how often in one call.
+    /// The number of events that are read at once, and the number of such reads in one call.
     private static var eventBatch: Int { 1_000 }
     private static var eventBatches: Int { 10 }
 
-    /// How many rows a page of subjects is made from: more than one subject can have.
+    /// The number of rows from which a page of subjects is made: more than one subject can have.
     private static var subjectRows: Int { 10 * Policy.highestMaximumCredentials }
 
     /// Whether a subject has a second factor, and which kinds.
     ///
-    /// A factor that was disabled or revoked is not the same as none: otherwise, somebody who
-    /// enters a hundred wrong codes would switch the second factor off.
+    /// A disabled or revoked factor differs from an absent factor: otherwise, a person who enters a
+    /// hundred wrong codes would switch the second factor off.
     public func secondFactor(of subject: Subject) async throws(VerifierError) -> SecondFactor {
         let active = try await records(of: subject).filter { $0.state == .active }
         let kinds = Set(active.map(\.kind))
@@ -137,36 +140,36 @@ extension Verifier {
     }
 }
 
-/// Some of the subjects.
+/// A page of subjects.
 public struct SubjectPage: Hashable, Sendable {
-    /// The subjects.
+    /// The subjects on the page.
     public let subjects: [ListedSubject]
-    /// Where the next page begins; `nil` if this is the last one.
+    /// The position of the next page; `nil` if this page is the last.
     public let next: Subject?
 }
 
-/// Some of the events.
+/// A page of events.
 public struct EventPage: Sendable {
-    /// The events.
+    /// The events on the page.
     public internal(set) var events: [ChainedEvent]
-    /// Where the next page begins: the position of the last event that was looked at.
+    /// The position of the next page: that of the last event that was read.
     public internal(set) var last: UInt64
 }
 
 /// A subject, and its credentials that are not revoked.
 public struct ListedSubject: Hashable, Sendable {
-    /// The subject.
+    /// The id of the subject, which the application chose.
     public let subject: Subject
-    /// Its credentials.
+    /// The subject's credentials.
     public let credentials: [CredentialSummary]
 }
 
 /// Whether a subject has a second factor.
 public enum SecondFactor: Hashable, Sendable {
-    /// It has active credentials of these kinds.
+    /// The subject has active credentials of these kinds.
     case active([CredentialKind])
-    /// It had one, but none is active.
+    /// The subject had a second factor, but none is active.
     case ended
-    /// It never confirmed one.
+    /// The subject never confirmed a second factor.
     case none
 }

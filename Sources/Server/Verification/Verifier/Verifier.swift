@@ -28,7 +28,7 @@ public struct Verifier: Sendable {
     /// The maximum number of attempts to commit a decision.
     private static let maximumRounds = 200
 
-    /// Creates a verifier on `store`.
+    /// Takes the store, and the sources of time, randomness and keys.
     ///
     /// - Parameters:
     ///   - clock: the time of day, from a source that no client can influence.
@@ -46,7 +46,7 @@ public struct Verifier: Sendable {
         self.keys = keys
     }
 
-    /// Creates a verifier on `store` with a key ring that does not change.
+    /// Takes a store and a key ring that does not change.
     public init(
         store: any VerificationStore, keys: KeyRing, policy: Policy = .standard,
         randomness: RandomSource = .system, clock: @escaping @Sendable () -> UnixTime
@@ -55,10 +55,8 @@ public struct Verifier: Sendable {
             store: store, policy: policy, randomness: randomness, clock: clock, keys: { keys })
     }
 
-    /// The time of day.
     var now: UnixTime { clock() }
 
-    /// The current key ring.
     func ring() async -> KeyRing { await keys() }
 
     /// The context for a decision that starts now.
@@ -78,8 +76,8 @@ public struct Verifier: Sendable {
     ///
     /// - Parameters:
     ///   - end: the time until which a recorded response that contains secrets is returned.
-    ///   - decidesAnew: whether a request whose recorded response has been deleted is decided
-    ///     again.
+    ///   - decidesAnew: whether a request is decided again if its recorded response has been
+    ///     deleted.
     ///   - body: reads and decides; returns `nil` to start again.
     package func decide<Outcome: Sendable>(
         _ origin: Origin, recorder: Recorder<Outcome>?,
@@ -100,8 +98,9 @@ public struct Verifier: Sendable {
                 } else if let recorded = try await self.recorded(recorder.key, until: end, context),
                     recorded.answer != nil || !decidesAnew
                 {
-                    // The same request, at another node, was accepted after this one looked for its
-                    // response; what it presents was then spent, and this one would be denied.
+                    // Another node accepted the same request after this node looked for the
+                    // response. The request's code or secret is spent, so a second decision would
+                    // be a denial.
                     throw .answered(recorded)
                 }
             }
@@ -117,8 +116,8 @@ public struct Verifier: Sendable {
         throw .contended
     }
 
-    /// Waits for a random time, so that many requests for one credential do not keep each other
-    /// from being decided: up to a quarter of a second.
+    /// Waits for a random time, at most a quarter of a second, so that many requests for one
+    /// credential do not keep delaying each other.
     private static func pause(_ round: Int, _ random: VerificationID) async {
         let longest = 1 << min(round, 8)
         let chosen = longest * Int(random.bytes[0]) / 256
@@ -150,7 +149,8 @@ public struct Verifier: Sendable {
 
     /// A subject's credentials that are not revoked.
     package func records(of subject: Subject) async throws(VerifierError) -> [CredentialRecord] {
-        // More than any earlier policy can have allowed, because a decision must see all of them.
+        // More credentials than any earlier policy can have permitted, because a decision must see
+        // all of them.
         let limit = 8 * Policy.highestMaximumCredentials
         let rows = try await VerifierError.store(
             in: await store.credentials(.alive(of: subject), limit: limit))
@@ -163,7 +163,7 @@ public struct Verifier: Sendable {
     }
 }
 
-/// How many events of each kind were committed, for metrics.
+/// The number of committed events of each kind, for metrics.
 private final class EventCounts: Sendable {
     private let kinds = Mutex<[Event.Kind: UInt64]>([:])
 
@@ -211,8 +211,8 @@ extension Verifier {
 
     /// Whether a credential's secrets may no longer be returned.
     ///
-    /// The response's own row does not decide that, because an attacker with write access to the
-    /// database could put an earlier copy of it back.
+    /// The response's own row does not decide this, because an attacker with write access to the
+    /// database could put back an earlier copy of that row.
     private func isOver(
         _ end: AnswerEnd, secretsOf id: CredentialID?
     ) async throws(VerifierError) -> Bool {
@@ -226,8 +226,8 @@ extension Verifier {
         }
     }
 
-    /// The row that records the response to a decision, sealed because it may contain secrets that
-    /// are shown only once.
+    /// The row that records the response to a decision, sealed because the response may contain
+    /// secrets that are shown only once.
     package func record<Outcome>(
         _ decision: Decision<Outcome>, _ recorder: Recorder<Outcome>, _ context: DecisionContext
     ) throws(VerifierError) -> AnswerRow {

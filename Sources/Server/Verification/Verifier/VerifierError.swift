@@ -2,17 +2,18 @@ public import WatchwordCryptography
 
 /// Why the verifier could not decide, or why it refuses a value before it decides.
 ///
-/// Nothing was accepted.
+/// No code, secret or signature was accepted.
 public enum VerifierError: Error, Equatable, Sendable {
-    /// The store failed.
+    /// The store failed; a commit may have taken effect nevertheless.
     case store(StoreFailure)
-    /// OpenSSL failed.
+    /// OpenSSL failed, for example because it ran out of memory.
     case cryptography(CryptographyFailure)
     /// A row uses a key version that the key ring does not have.
     case keyMissing(KeyID)
-    /// A row does not open or is malformed: it was changed, swapped, or written by a newer version.
+    /// A row does not open or is malformed: the row was changed, swapped, or written by a newer
+    /// version.
     case damagedRow
-    /// The decision lost the race against other commits too many times.
+    /// The decision lost too many races against other commits.
     case contended
     /// Too many recovery codes are being checked.
     case overloaded
@@ -45,8 +46,8 @@ public struct RecordedAnswer: Sendable {
     ///
     /// If it differs from this request's digest, the key was reused for another request.
     public let request: [UInt8]
-    /// The response, as the recorder made it; `nil` if it contained secrets of a credential that
-    /// has since been activated or ended.
+    /// The response that the recorder made; `nil` if it contained secrets of a credential that has
+    /// since been activated or ended.
     public let answer: SecretBytes?
 }
 
@@ -71,10 +72,10 @@ public struct Recorder<Outcome>: Sendable {
     public let request: [UInt8]
     /// Encodes the response to an outcome in at most ``Policy/maximumAnswerCount`` bytes.
     ///
-    /// It is called once for each attempt to commit.
+    /// The closure is called once for each attempt to commit.
     public let answer: @Sendable (Outcome) -> SecretBytes
 
-    /// Creates a recorder.
+    /// Takes both digests and the encoder of the response.
     public init(
         key: [UInt8], request: [UInt8], answer: @escaping @Sendable (Outcome) -> SecretBytes
     ) {
@@ -99,7 +100,7 @@ extension VerifierError {
         do { return try call() } catch { throw .cryptography(error) }
     }
 
-    /// Opens what is sealed in a row, and does not reveal why it does not open.
+    /// Opens the sealed data of a row, and does not reveal why it does not open.
     static func opening<Result>(
         _ call: @autoclosure () throws(CryptographyError) -> Result
     ) throws(VerifierError) -> Result {

@@ -3,9 +3,9 @@ internal import WatchwordSystem
 
 /// Limits the request rate of each client address with a token bucket.
 ///
-/// IPv6 addresses are grouped by /64 network, because one host usually has the whole network. The
-/// networks of one /48 also share a bucket with four times the rate, because one customer may have
-/// all of them.
+/// IPv6 addresses are grouped by /64 network, because one host usually controls the whole network.
+/// The networks of one /48 also share a bucket with four times the rate, because one customer may
+/// control all of them.
 final class AddressLimiter: Sendable {
     private struct State {
         var senders: Buckets
@@ -27,13 +27,13 @@ final class AddressLimiter: Sendable {
 
     /// Takes a token and returns `nil`, or returns the number of seconds until the next token.
     ///
-    /// - Parameter address: any text; all strings that are not addresses share one bucket.
+    /// - Parameter address: any text; all texts that are not addresses share one bucket.
     func take(_ address: String, now: ContinuousClock.Instant) -> Int? {
         let sender = NetworkAddress.sender(of: address)
         return state.withLock { state in
             guard !sender.isVersion4 else { return state.senders.take(sender, now: now) }
-            // A refused request takes nothing from the other networks of its site, and an exhausted
-            // site gets no further buckets.
+            // A refused request takes no token from the other networks of its site, and an
+            // exhausted site gets no further buckets.
             if let seconds = state.sites.wait(sender.site, now: now) { return seconds }
             if let seconds = state.senders.take(sender, now: now) { return seconds }
             return state.sites.take(sender.site, now: now)
@@ -53,11 +53,11 @@ final class AddressLimiter: Sendable {
 /// Token buckets.
 ///
 /// A full bucket carries no information and is deleted. If there are still too many buckets, new
-/// addresses share one, so that an attacker who changes addresses can neither exhaust the memory
-/// nor exceed the limit.
+/// addresses share one bucket, so that an attacker who changes addresses can neither exhaust the
+/// memory nor exceed the limit.
 private struct Buckets: Sendable {
     fileprivate struct Bucket {
-        /// Thousandths of a request.
+        /// The tokens in thousandths of a request.
         var tokens: Int64
         var filledAt: ContinuousClock.Instant
     }
@@ -85,7 +85,7 @@ private struct Buckets: Sendable {
         return buckets[key, default: full].take(rate, now: now)
     }
 
-    /// The number of seconds until the next token; `nil` if there is one.
+    /// The number of seconds until the next token; `nil` if a token is available.
     func wait(_ key: NetworkAddress, now: ContinuousClock.Instant) -> Int? {
         guard var bucket = buckets[key] ?? (buckets.count < capacity ? nil : shared) else {
             return nil
@@ -140,10 +140,10 @@ package struct AddressRate: Hashable, Sendable {
     /// Requests in a burst: 1 to 1,000,000.
     package let burst: Int
 
-    /// 100 per second, 1,000 in a burst.
+    /// The default: 100 per second, 1,000 in a burst.
     package static let standard = AddressRate(checkedPerSecond: 100, burst: 1_000)
 
-    /// A tenth of the rate.
+    /// A tenth of this rate.
     var tenth: AddressRate {
         AddressRate(checkedPerSecond: max(1, perSecond / 10), burst: max(1, burst / 10))
     }
@@ -151,7 +151,7 @@ package struct AddressRate: Hashable, Sendable {
     /// The tokens of a full bucket, in thousandths of a request.
     fileprivate var full: Int64 { Int64(burst) * 1_000 }
 
-    /// Four times the rate.
+    /// Four times this rate.
     var quadruple: AddressRate {
         AddressRate(checkedPerSecond: 4 * perSecond, burst: 4 * burst)
     }
@@ -170,24 +170,25 @@ package struct AddressRate: Hashable, Sendable {
     }
 }
 
-/// Notices codes that are denied for many different subjects in a short time: somebody tries a few
-/// codes each on many subjects, so that no credential's limit is reached.
+/// Detects that codes are denied for many different subjects in a short time: an attacker tries a
+/// few codes on each of many subjects, so that no credential's limit is reached.
 ///
-/// It only reports this. The subjects are those whose codes this process denied, whatever the
-/// reason, so that nothing depends on whether a subject exists.
+/// The detector only reports. It counts the subjects whose codes this process denied for any
+/// reason, so that the result does not depend on whether a subject exists.
 final class DeniedSubjects: Sendable {
     private struct Period {
         var number: Int64 = 0
-        /// Hashes under a random key; two subjects share one with a negligible probability.
+        /// The hashes of the subjects under a random key; two subjects share a hash with a
+        /// negligible probability.
         var subjects: Set<Int> = []
-        /// The subjects whose codes were accepted.
+        /// The subjects for whom codes were accepted.
         var accepted: Set<Int> = []
         var isReported = false
     }
 
-    /// The number of subjects from which on a period is reported.
+    /// The number of subjects from which a period is reported.
     static let reportedCount = 50
-    /// The maximum number of subjects that are told apart.
+    /// The maximum number of subjects that are counted separately.
     static let capacity = 10_000
 
     private let start: ContinuousClock.Instant
@@ -197,8 +198,8 @@ final class DeniedSubjects: Sendable {
 
     /// Records a decision about a subject's code.
     ///
-    /// - Returns: whether to report the period: its codes were denied for at least
-    ///   ``reportedCount`` subjects, and for more subjects than those whose codes were accepted.
+    /// - Returns: whether to report the period: codes were denied for at least ``reportedCount``
+    ///   subjects, and for more subjects than codes were accepted for.
     func enter(
         _ subject: String, isAccepted: Bool, at now: ContinuousClock.Instant
     ) -> Bool {
@@ -226,7 +227,7 @@ final class DeniedSubjects: Sendable {
         return period.withLock { $0.number == number ? $0.subjects.count : 0 }
     }
 
-    /// The period: ten minutes.
+    /// The number of the period; a period lasts ten minutes.
     private func number(_ now: ContinuousClock.Instant) -> Int64 {
         (now - start).components.seconds / 600
     }

@@ -36,7 +36,7 @@ package struct TrustedProxies: Sendable {
     }
 }
 
-/// An address in the forms that proxies write: plain, with a port, in brackets, or quoted.
+/// An address in one of the forms that proxies write: plain, with a port, in brackets, or quoted.
 struct ForwardedAddress {
     /// The numeric address without port, brackets and quotation marks.
     let text: String

@@ -7,11 +7,11 @@ internal import WatchwordSystem
 /// Limits the log lines of requests without a valid API key, so that they do not fill the disk.
 ///
 /// For each address and outcome, the first line of a minute is written at once. The others are
-/// counted; ``takeDue(at:all:)`` returns one line for all of them when the minute is over. The
+/// counted; ``takeDue(at:all:)`` returns one line for all others when the minute is over. The
 /// number of addresses and outcomes is limited; further addresses share one line per outcome.
 final class RefusalLog: Sendable {
     private struct Key: Hashable {
-        /// `nil` for all addresses without their own entry.
+        /// The client's address; `nil` for all addresses without their own entry.
         let sender: NetworkAddress?
         let status: Int
         let outcome: String
@@ -43,7 +43,6 @@ final class RefusalLog: Sendable {
         self.start = start
     }
 
-    /// The number of entries.
     var count: Int { entries.withLock { $0.count } }
 
     /// Records a line and returns the line to write now, if any.
@@ -90,9 +89,9 @@ final class RefusalLog: Sendable {
 }
 
 extension NetworkAddress {
-    /// The sender that an address in text form belongs to.
+    /// The sender to which an address in text form belongs.
     ///
-    /// All texts that are not addresses belong to one sender.
+    /// All texts that are not addresses count as one sender.
     static func sender(of text: String) -> NetworkAddress {
         if let known = NetworkAddress(text) { return known.sender }
         guard let none = NetworkAddress(bytes: [UInt8](repeating: 0, count: 16)) else {
@@ -113,7 +112,7 @@ package struct LogLine: Hashable, Sendable {
     package let requestID: String
     /// The method; `other` if no route supports it, `local` on a socket for logins.
     package let method: String
-    /// The template of the route, or the name of the socket; `nil` if there is no such route.
+    /// The template of the route, or the name of the socket; `nil` if no route matches.
     package let route: String?
     /// The status of the response.
     package let status: Int
@@ -127,7 +126,8 @@ package struct LogLine: Hashable, Sendable {
     package let duration: Int64
     /// The internal cause, such as `store-busy SQLITE_BUSY`.
     package let cause: String?
-    /// The number of requests that the line represents; the other values are those of the last one.
+    /// The number of requests that the line represents; the other values are those of the last
+    /// request.
     private(set) var count = 1
 
     /// A copy of the line that represents `count` requests.

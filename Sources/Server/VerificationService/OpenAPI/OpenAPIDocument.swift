@@ -4,7 +4,7 @@ internal import WatchwordCoding
 ///
 /// The document and the server use the same table, so they cannot disagree.
 enum OpenAPIDocument {
-    /// The whole document.
+    /// The complete OpenAPI document, as JSON.
     static var json: JSONValue {
         [
             "openapi": "3.1.0",
@@ -124,7 +124,8 @@ enum OpenAPIDocument {
             let hasRetryAfter = problems.contains { problem in
                 problem.headers.contains { $0.name == "Retry-After" }
             }
-            // One schema for all: generators of clients do not merge it with one for each status.
+            // One schema for all problems, because client generators do not merge it with a schema
+            // for each status.
             let schema: JSONValue = ["$ref": "#/components/schemas/Problem"]
             let examples = Set(problems.map(\.name)).sorted().compactMap { name in
                 problems.first { $0.name == name }.map { (name, $0.json) }
@@ -147,7 +148,7 @@ enum OpenAPIDocument {
             + [("Problem", OpenAPISchema.problem)]
     }
 
-    /// An example of each shape, under its name.
+    /// An example of each shape, keyed by the shape's name.
     private static func examples(of shapes: [Shape]) -> [(String, JSONValue)] {
         shapes.map { ($0.name, $0.example) }
     }

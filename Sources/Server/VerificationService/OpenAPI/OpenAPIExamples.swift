@@ -3,7 +3,7 @@ internal import WatchwordCoding
 // Examples for the OpenAPI document, made from the shapes with the values of API.md.
 
 extension Shape {
-    /// An object with the required fields, and with one that makes the object have this shape.
+    /// An object with the required fields, and with a field that makes the object have this shape.
     var example: JSONValue {
         let scoped = fields.filter { $0.scope != nil }
         let isImplied = scoped.contains(where: \.isRequired)
@@ -18,8 +18,7 @@ extension Field {
         return kind.example(number: 0)
     }
 
-    /// The values of fields whose form permits nearly any text, or of which the form has several
-    /// kinds.
+    /// The values of fields whose form permits nearly any text, or covers several kinds of text.
     private static let texts = [
         "account": "alice", "code": "492039", "issuer": "Mill", "user_name": "carol@mill.example",
         "displayName": "carol@mill.example", "rpId": "mill.example",
@@ -28,7 +27,7 @@ extension Field {
 }
 
 extension FieldKind {
-    /// - Parameter number: the position in a list, whose elements differ if the form permits that.
+    /// - Parameter number: the position in a list; elements differ if the form permits this.
     fileprivate func example(number: Int) -> JSONValue {
         switch self {
         case .text(let form): .text(form.example(number: number))
@@ -46,7 +45,7 @@ extension FieldKind {
 extension TextForm {
     /// - Parameter number: the position in a list.
     func example(number: Int) -> String {
-        // 22 and 43 characters.
+        // An id has 22 characters, and a token has 43.
         let (id, token) = ("bWlsbC1leGFtcGxlLTAwMA", "bWlsbC1leGFtcGxlLXRva2VuLW5vdC1hLXNlY3JldCE")
         return switch self {
         case .label: "phone"

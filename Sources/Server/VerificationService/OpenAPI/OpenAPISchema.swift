@@ -2,14 +2,15 @@ internal import WatchwordCoding
 
 /// JSON Schemas (draft 2020-12, as in OpenAPI 3.1) of request and response bodies.
 enum OpenAPISchema {
-    /// A reference to the only shape of a response, or `oneOf` several.
+    /// A reference to the only shape of a response, or `oneOf` for several shapes.
     static func one(of shapes: [Shape]) -> JSONValue {
         shapes.count == 1
             ? reference(shapes[0])
             : ["oneOf": .list(shapes.map(reference))]
     }
 
-    /// A reference to the only shape of a request, or `anyOf` several, which may overlap.
+    /// A reference to the only shape of a request, or `anyOf` for several shapes, which may
+    /// overlap.
     static func any(of shapes: [Shape]) -> JSONValue {
         shapes.count == 1
             ? reference(shapes[0])
@@ -29,7 +30,7 @@ enum OpenAPISchema {
         return schemas
     }
 
-    /// The schema of every problem.
+    /// The schema that all problems share.
     static let problem: JSONValue = [
         "type": "object",
         "properties": [
@@ -117,8 +118,8 @@ enum OpenAPISchema {
             ("properties", .object(shape.fields.map { ($0.name, schema(of: $0)) })),
             ("required", .list(required)), ("additionalProperties", .flag(shape.isOpen)),
         ]
-        // A body has this shape only if it has a field that requires the scope. Generators of clients
-        // take `anyOf` in an object for a choice of types, but ignore `not`.
+        // A body has this shape only if it has a field that requires the scope. Client generators
+        // treat `anyOf` in an object as a choice of types, but ignore `not`.
         let scoped = shape.fields.filter { $0.scope != nil }
         if !scoped.isEmpty, !scoped.contains(where: \.isRequired) {
             let absent: [JSONValue] = scoped.map { ["not": ["required": [.text($0.name)]]] }

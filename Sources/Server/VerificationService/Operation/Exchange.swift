@@ -12,30 +12,30 @@ struct Exchange: Sendable {
     var address: String
     /// The method, if any route supports it.
     let method: Method?
-    /// The route, once it is known.
+    /// The route, once it has been found.
     var route: Route?
     /// The page or file, if a browser asked for one.
     var page: PageResource?
-    /// Who sent the request, as far as it is known.
+    /// The sender of the request, as far as it is known.
     var sender = Sender.stranger
     /// The socket, if a program on this machine sent the request.
     var socket: LoginSocket?
 }
 
-/// Who sent a request.
+/// The sender of a request.
 enum Sender: Sendable {
-    /// Nobody with an API key: a device, a browser, or a client that is not authenticated yet.
+    /// A sender without an API key: a device, a browser, or a client that is not authenticated yet.
     case stranger
-    /// An API client.
+    /// An API client, by its row.
     case client(ClientRow)
-    /// Somebody who can open the store, by name.
+    /// An administrator: a person who can open the store, by name.
     case administrator(String)
 
     var client: ClientRow? {
         if case .client(let client) = self { client } else { nil }
     }
 
-    /// Whether the sender may do what the scope permits.
+    /// Whether the sender may use routes and fields with this scope.
     func has(_ scope: Scope) -> Bool {
         switch self {
         case .stranger: false
@@ -46,13 +46,14 @@ enum Sender: Sendable {
 }
 
 extension Exchange {
-    /// Whether anyone could cause this response any number of times: neither an API key, nor a
-    /// secret, ticket or passkey was accepted.
+    /// Whether anyone could cause this response any number of times: no API key, secret, ticket or
+    /// passkey was accepted.
     ///
-    /// An ``Access/unprovenDevice`` has proved nothing: its only success is a challenge (“made”).
+    /// An ``Access/unprovenDevice`` has proved nothing: the only success of such a device is a
+    /// challenge (“made”).
     fileprivate func isUnauthenticated(_ status: Status, _ outcome: String) -> Bool {
         guard case .stranger = sender else { return false }
-        // Only root's programs use the other socket.
+        // Only programs of root use the other socket.
         if let socket { return socket == .own && outcome != "accepted" }
         let isProof = [.device, .browser].contains(route?.access) && outcome != "made"
         return status.isProblem || !isProof || outcome == "denied"
@@ -142,7 +143,7 @@ extension Service {
     /// A year (RFC 6797): long enough for people who sign in rarely.
     ///
     /// Subdomains and the browsers' preload lists are up to the owner of the domain. Without TLS,
-    /// the field would be ignored (section 8.1), and a proxy that terminates TLS decides.
+    /// the field would be ignored (section 8.1), and a proxy that terminates TLS sets the field.
     private static let strictTransport = HTTPField("Strict-Transport-Security", "max-age=31536000")
 
     private func note(
@@ -169,7 +170,7 @@ extension Service {
 
     /// Logs the requests that were only counted.
     ///
-    /// Call this once a minute and at shutdown.
+    /// Call this method once a minute and at shutdown.
     ///
     /// - Parameter atEnd: `true` at shutdown, to include the current minute.
     package func logCountedRefusals(atEnd: Bool = false) {

@@ -42,7 +42,7 @@ final class Metrics: Sendable {
         }
     }
 
-    /// Records that codes are denied for many subjects.
+    /// Records that codes were denied for many subjects.
     func spraying() { counts.withLock { $0.spraying += 1 } }
 
     /// Records a connection that was closed before anything was read.
@@ -95,7 +95,7 @@ final class Metrics: Sendable {
         return (families + readings.families).map(\.text).joined()
     }
 
-    /// What else `/metrics` shows: the values at the time of the request.
+    /// The other values that `/metrics` shows, at the time of the request.
     struct Readings {
         /// The number of addresses that the rate limiter tracks.
         let addresses: Int
@@ -116,7 +116,7 @@ final class Metrics: Sendable {
                     "watchword_denied_subjects", .gauge,
                     "Subjects for whom codes were denied in the current ten minutes.",
                     "\(deniedSubjects)"),
-                // A kind without events is 0, so that its first event is an increase.
+                // A kind without events has the value 0, so that its first event is an increase.
                 Family(
                     "watchword_events_total", .counter, "Events of the audit log, by kind.",
                     Event.Kind.allCases.map {
@@ -144,7 +144,7 @@ final class Metrics: Sendable {
     }
 }
 
-/// How long requests took: the number of those within each limit.
+/// The distribution of the durations of requests: the number of requests within each limit.
 private struct Histogram {
     /// The upper limits in microseconds, and as text in seconds.
     private static let limits: [(microseconds: Int64, text: String)] = [
@@ -153,8 +153,8 @@ private struct Histogram {
         (500_000, "0.5"), (1_000_000, "1"), (2_500_000, "2.5"), (5_000_000, "5"),
     ]
 
-    /// The number of requests between a limit and the one before it; beyond the last limit, they
-    /// are only in ``total``.
+    /// The number of requests between a limit and the previous limit; requests beyond the last
+    /// limit are counted only in ``total``.
     private var counts = [UInt64](repeating: 0, count: Self.limits.count)
     private var total: UInt64 = 0
     private var microseconds: Int64 = 0
@@ -208,7 +208,7 @@ private struct Family {
         self.init(name, kind, help, [Sample([], value)])
     }
 
-    /// A time; there is no sample if it is `nil`.
+    /// A time metric; no sample if the time is `nil`.
     init(_ name: String, _ kind: Kind, _ help: String, _ time: UnixTime?) {
         let sample = time.map { Sample([], "\($0.seconds)") }
         self.init(name, kind, help, sample.map { [$0] } ?? [])
@@ -222,7 +222,7 @@ private struct Family {
 
 /// A value of a metric.
 private struct Sample {
-    /// What follows the metric's name.
+    /// The part of the sample after the metric's name.
     let text: String
 
     init(_ labels: [(String, String)], _ value: String, suffix: String = "") {

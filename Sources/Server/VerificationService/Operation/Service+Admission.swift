@@ -12,7 +12,7 @@ struct Call: Sendable {
     let query: BodyFields
     let fields: BodyFields
     let sender: Sender
-    /// What decides, limited to the subjects of the client.
+    /// The verifier, limited to the client's subjects.
     let deciders: Deciders
     /// The sender, for the audit log.
     let origin: Origin
@@ -26,7 +26,7 @@ struct Call: Sendable {
     var client: ClientRow? { sender.client }
     var clientID: ClientID? { origin.client }
 
-    /// The subjects that the request names, and the beginning of those that it asks for
+    /// The subjects that the request specifies, and the prefix of the subjects that it requests
     /// (``Route/namesSubject``).
     fileprivate var named: [String] {
         [parameters["subject"], fields.string("subject"), query.string("prefix")].compactMap(\.self)
@@ -50,7 +50,7 @@ extension HTTPRequest {
 extension Service {
     /// The maximum size of a body.
     ///
-    /// The listener refuses requests with longer bodies itself.
+    /// The listener itself refuses requests with longer bodies.
     package static let maximumBodySize = 64 << 10
 
     /// Parses the target and finds the route.
@@ -104,7 +104,7 @@ extension Service {
                 throw Refusal(.foreignSubject)
             }
         }
-        // Only valid requests count, because any web page can make a browser send invalid ones.
+        // Only valid requests count, because any web page can make a browser send invalid requests.
         switch match.route.access {
         case .browser: try take(from: pageLimiter, exchange)
         case .unprovenDevice: try take(from: challengeLimiter, exchange)
@@ -120,7 +120,7 @@ extension Service {
         throw Refusal(.tooManyRequests(retryAfter: seconds))
     }
 
-    /// How the audit log names somebody who can open the store.
+    /// The name in the audit log of an administrator, who can open the store.
     package static func userAgent(ofAdministrator name: String) -> String {
         "watchword-server (\(name))"
     }
@@ -138,8 +138,8 @@ extension Service {
             client: exchange.sender.client.flatMap { ClientID(bytes: $0.id) })
     }
 
-    /// Requires that a page of this server sends the request, as far as the browser tells (Fetch
-    /// Standard, section 3.2).
+    /// Requires that the request comes from a page of this server, as far as the browser states
+    /// this (Fetch Standard, section 3.2).
     private func origin(ofPage request: HTTPRequest) throws(Refusal) -> String {
         guard settings.pages != nil, let passkeys = settings.passkeys else {
             throw Refusal(.notConfigured("pages"))
@@ -152,8 +152,8 @@ extension Service {
     }
 
     /// The namespace of the idempotency key: the API client, or a digest of the ticket, secret,
-    /// ceremony or challenge that the request presents, so that nobody can use the key of another;
-    /// `nil` if nothing identifies the sender.
+    /// ceremony or challenge that the request presents, so that one sender cannot use the key of
+    /// another sender; `nil` if the sender cannot be identified.
     private func asker(_ client: ClientRow?, _ fields: BodyFields) -> [UInt8]? {
         if let client { return client.id }
         let proof = ["ticket", "secret", "ceremony", "challenge"].lazy.compactMap {
@@ -163,7 +163,7 @@ extension Service {
         return proof.withBytes { proof in sha256(proof) }
     }
 
-    /// The client that the API key belongs to.
+    /// The client to which the API key belongs.
     ///
     /// All failures look the same.
     private func authenticate(

@@ -56,7 +56,7 @@ extension Service {
     }
 }
 
-/// Why a server is not ready to decide.
+/// The reason why a server is not ready.
 package enum ReadinessFailure: Sendable {
     /// The clock cannot be trusted.
     case clock(ClockProblem)
@@ -77,10 +77,10 @@ package enum ReadinessFailure: Sendable {
 extension Service {
     /// Why the server is not ready: the clock (RFC 6238, section 3, R1) or the store.
     ///
-    /// Each change in the cause is reported once.
+    /// Each change of the cause is reported once.
     package func checkReadiness() async -> ReadinessFailure? {
         let failure = await readinessFailure()
-        // Reported under the lock, so that the reports of two checks keep their order.
+        // The report is made under the lock, so that the reports of two checks keep their order.
         lastReadinessFailure.withLock { last in
             guard last != failure?.cause else { return }
             last = failure?.cause
@@ -95,7 +95,7 @@ extension Service {
             return .clock(complaint)
         }
         do throws(VerifierError) {
-            // The cheapest query that reaches the store.
+            // The cheapest query that still reaches the store.
             _ = try await unlimited.verifier.events(after: UInt64(Int64.max), limit: 1)
             return nil
         } catch {

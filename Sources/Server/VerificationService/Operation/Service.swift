@@ -7,25 +7,27 @@ package import WatchwordCryptography
 
 /// The HTTP API of the verifier, without sockets: requests in, responses out.
 package final class Service: Sendable {
-    /// What decides for senders that are not limited to some subjects.
+    /// The verifier for senders that are not limited to some subjects.
     let unlimited: Deciders
     let settings: ServiceSettings
     let dependencies: ServiceDependencies
     let limiter: AddressLimiter
-    // Anybody can make the server write to the database on the routes of pages and of device
-    // challenges. Each has its own limiter, so that pages cannot keep devices from signing in.
+    // Anyone can make the server write to the database through the routes of pages and of device
+    // challenges. Each of the two has a separate limiter, so that pages cannot keep devices from
+    // signing in.
     let pageLimiter: AddressLimiter
     let challengeLimiter: AddressLimiter
-    /// The attempts of each local user's programs, on every socket that they can use.
+    /// The limiter for the attempts of each local user's programs, on all sockets that they can
+    /// use.
     package let ownAttempts = OwnNameLimiter.ofAttempts()
-    /// All requests of each local user's programs.
+    /// The limiter for all requests of each local user's programs.
     let ownRequests = OwnNameLimiter(burst: 60, interval: .seconds(1))
     let refusals: RefusalLog
     let metrics = Metrics()
     let deniedSubjects: DeniedSubjects
     /// The cause that was reported last; `nil` if the server was ready.
     let lastReadinessFailure = Mutex<String?>(nil)
-    /// The rendered OpenAPI document, which never changes.
+    /// The rendered OpenAPI document.
     let description = OpenAPIDocument.json.rendered()
 
     package init(
@@ -49,18 +51,19 @@ package final class Service: Sendable {
     /// The OpenAPI document, as returned by `GET /v1/openapi.json`.
     package static func interfaceDescription() -> SecretBytes { OpenAPIDocument.json.rendered() }
 
-    /// Responds to a request to `/v1`, or to the pages.
+    /// Responds to a request to `/v1`, or for a page.
     ///
-    /// It never throws, and it never accepts a code if the decision failed.
+    /// The method never throws, and never accepts a code if the decision failed.
     ///
     /// The response to `HEAD` includes the content; the listener omits it.
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
         await respond(to: request, begin(request))
     }
 
-    /// Responds to a request of somebody who can open the store, and may therefore do everything.
+    /// Responds to a request of an administrator, who can open the store and therefore has all
+    /// permissions.
     ///
-    /// - Parameter administrator: the name that events record as the user agent.
+    /// - Parameter administrator: the administrator's name, which events record as the user agent.
     package func respond(to request: HTTPRequest, by administrator: String) async -> HTTPResponse {
         var exchange = begin(request)
         exchange.sender = .administrator(administrator)
@@ -100,12 +103,12 @@ package final class Service: Sendable {
     }
 }
 
-/// What decides, for every subject or for a client that is limited to some of them.
+/// The verifier for every subject, or for a client that is limited to some subjects.
 ///
-/// All senders that are not limited share one.
+/// All senders without a limit share one verifier.
 final class Deciders: Sendable {
     let verifier: Verifier
-    /// `nil` if the server is not configured for passkeys.
+    /// The passkeys for this client; `nil` if the server is not configured for passkeys.
     let passkeys: Passkeys?
     let deviceKeys: DeviceKeys
 

@@ -3,7 +3,7 @@ package import Verification
 package import WatchwordCryptography
 internal import WatchwordSystem
 
-/// The operator's settings.
+/// The operator's settings that affect requests and responses.
 package struct ServiceSettings: Sendable {
     /// The permitted rate of requests without an API key from one client address.
     package var addressRate = AddressRate.standard
@@ -15,16 +15,16 @@ package struct ServiceSettings: Sendable {
     package var pages: PageSettings?
     /// The relying party for passkeys; `nil` if the server offers none.
     package var passkeys: PasskeySettings?
-    /// The addresses at which device keys reach the server.
+    /// The server addresses that devices use for device keys.
     package var audiences: [String] = []
-    /// The trust anchors of TPMs; `nil` if none is trusted.
+    /// The trust anchors of TPMs; `nil` if no TPM is trusted.
     package var tpmRoots: TrustAnchors?
     /// Whether the listener speaks TLS.
     package var usesTLS = false
     /// The realm of this machine's accounts; `nil` if the server has no sockets for logins.
     package var realm: Realm?
 
-    /// The standard settings.
+    /// The default settings, with this requirement for the clock.
     package init(clock: ClockRequirement) { self.clock = clock }
 }
 
@@ -38,17 +38,18 @@ package struct ServiceDependencies: Sendable {
     package let clockState: @Sendable () -> ClockState
     /// The source of request ids.
     package var randomness = RandomSource.system
-    /// What the operator can do about a failure, which the response to `/readyz` contains.
+    /// The operator's remedy for a failure, which the response to `/readyz` contains.
     package var advice: @Sendable (ReadinessFailure) -> String? = { _ in nil }
-    /// Called when the server becomes ready or not ready, or the cause changes; it must not block.
+    /// Called when the server becomes ready or not ready, or the cause changes; the closure must
+    /// not block.
     package var readinessChanged: @Sendable (ReadinessFailure?) -> Void = { _ in }
-    /// Called when codes are denied for many subjects; it must not block.
+    /// Called when codes are denied for many subjects; the closure must not block.
     package var sprayingNoticed: @Sendable () -> Void = {}
-    /// How the database is cared for, for the metrics; it must not block.
+    /// The maintenance state of the database, for the metrics; the closure must not block.
     package var upkeep: @Sendable () -> Upkeep = { Upkeep() }
     /// The name of the account with this user ID; `nil` if there is none.
     package var accountName: @Sendable (UInt32) async -> String? = UserDatabase.findName
-    /// Receives the log line of each request; it must not block.
+    /// Receives the log line of each request; the closure must not block.
     package let log: @Sendable (LogLine) -> Void
 
     package init(
@@ -61,17 +62,17 @@ package struct ServiceDependencies: Sendable {
     }
 }
 
-/// How the database is cared for.
+/// The maintenance state of the database.
 package struct Upkeep: Sendable {
-    /// When the last backup was complete; 1970 if there was none, `nil` if that is unknown.
+    /// The time of the last complete backup; 1970 if there was none, `nil` if the time is unknown.
     package var lastBackup: UnixTime?
-    /// When the end of the event chain was last recorded outside the database, or else when the
-    /// server started; `nil` if that is unknown.
+    /// The time at which the end of the event chain was last recorded outside the database, or at
+    /// which the server started; `nil` if the time is unknown.
     package var lastCheckpoint: UnixTime?
-    /// Whether the database has a fault that does not stop it from answering.
+    /// Whether the database has a fault with which it can still respond.
     package var hasTrouble = false
 
-    /// Nothing is known.
+    /// The unknown state.
     package init() {}
 }
 
@@ -85,7 +86,7 @@ package enum ClockState: Hashable, Sendable {
     case unknown
 }
 
-/// Why a clock cannot be trusted; the raw value appears in responses and logs.
+/// The reason why a clock cannot be trusted; the raw value appears in responses and logs.
 package enum ClockProblem: String, CaseIterable, Sendable {
     /// The clock shows a time before the release of the program.
     case beforeBuild = "clock-before-build"
@@ -97,14 +98,14 @@ package enum ClockProblem: String, CaseIterable, Sendable {
     case unknown = "clock-unknown"
 }
 
-/// Who keeps the clock right.
+/// The party that keeps the clock correct.
 package enum ClockKeeper: Hashable, Sendable {
     /// The kernel, which must report that the clock is synchronised.
     case kernel
-    /// The host of this container. Its kernel may not report the state here, so the server is ready
-    /// without a report, but deletes nothing by this clock.
+    /// The host of this container. The host's kernel may not report the state here. The server is
+    /// therefore ready without a report, but deletes no data by this clock.
     case host
-    /// The administrator, whatever the kernel reports.
+    /// The administrator, regardless of the kernel's report.
     case administrator
 }
 
@@ -114,8 +115,9 @@ package struct ClockRequirement: Sendable {
     package let tolerance: Int64
     package let keeper: ClockKeeper
 
-    /// 2026-11-01, shortly before this code was written; a clock that shows an earlier time is
-    /// wrong.
+    /// 2026-11-01, shortly before this code was written.
+    ///
+    /// A clock with an earlier time is wrong.
     package static let builtAt = UnixTime(seconds: 1_793_491_200)
 
     /// Derives the tolerance from the profile: the smaller of its windows behind and ahead, and at
@@ -127,7 +129,8 @@ package struct ClockRequirement: Sendable {
         tolerance = max(15_000, 30_000 * Int64(min(profile.behind, profile.ahead)))
     }
 
-    /// Why nothing irreversible may depend on the clock; `nil` if it can be trusted.
+    /// The reason why no irreversible action may depend on the clock; `nil` if the clock can be
+    /// trusted.
     package func complaint(now: UnixTime, state: ClockState) -> ClockProblem? {
         if now < Self.builtAt { return .beforeBuild }
         guard keeper != .administrator else { return nil }
@@ -138,12 +141,13 @@ package struct ClockRequirement: Sendable {
         }
     }
 
-    /// Why the server is not ready with this clock; `nil` if it is.
+    /// The reason why the server is not ready with this clock; `nil` if the server is ready.
     package func obstacle(now: UnixTime, state: ClockState) -> ClockProblem? {
         doubt(now: now, state: state) == nil ? complaint(now: now, state: state) : nil
     }
 
-    /// Why the clock cannot be trusted, although the server is ready; `nil` if it can.
+    /// The reason why the clock cannot be trusted, although the server is ready; `nil` if the clock
+    /// can be trusted.
     package func doubt(now: UnixTime, state: ClockState) -> ClockProblem? {
         guard keeper == .host else { return nil }
         let complaint = complaint(now: now, state: state)

@@ -1,7 +1,7 @@
 internal import WatchwordCoding
 internal import WatchwordCryptography
 
-/// What the server offers to browsers beside the API.
+/// A page or file that the server offers to browsers in addition to the API.
 ///
 /// The raw value is the path.
 enum PageResource: String, CaseIterable, Hashable, Sendable {
@@ -22,7 +22,7 @@ enum PageResource: String, CaseIterable, Hashable, Sendable {
         self = resource
     }
 
-    /// The header fields that only these resources have.
+    /// The additional header fields of these resources.
     var headers: [HTTPField] {
         [
             HTTPField("Content-Type", contentType),
@@ -44,7 +44,7 @@ enum PageResource: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Scripts, styles and requests of the same origin only; no markup or script made from text.
+    /// Scripts, styles and requests must have the same origin; text never becomes markup or script.
     private static let contentSecurityPolicy =
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
         + "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -75,10 +75,10 @@ enum PageResource: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The address to which the page returns, if the query names one.
+    /// The address to which the page returns, if the query specifies one.
     ///
-    /// `return` is a position in the list, so that a link cannot name any other address. `state` is
-    /// for the application; the server ignores it.
+    /// `return` is a position in the list, so that a link cannot specify any other address. `state`
+    /// is for the application; the server ignores it.
     private static func returnAddress(
         _ query: [(name: String, value: String)], _ settings: PageSettings
     ) throws(Refusal) -> ReturnAddress? {
@@ -93,7 +93,7 @@ enum PageResource: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// The files of the pages on which people create passkeys and sign in with them.
+/// The files of the pages on which people create passkeys and sign in with passkeys.
 package enum BrowserPage: CaseIterable, Sendable {
     case enrolment, signIn, script, style
 
@@ -129,9 +129,9 @@ extension Service {
     }
 }
 
-/// The settings of the pages on which people create passkeys and sign in with them.
+/// The settings of the pages on which people create passkeys and sign in with passkeys.
 package struct PageSettings: Hashable, Sendable {
-    /// The addresses to which the pages may return; a link names one by its position.
+    /// The addresses to which the pages may return; a link specifies one by its position.
     package let returnAddresses: [ReturnAddress]
     /// The other origins that may use this relying party's passkeys (WebAuthn Level 3, section
     /// 5.11).
@@ -145,7 +145,7 @@ package struct PageSettings: Hashable, Sendable {
 
 /// An address of an application to which the pages may return.
 package struct ReturnAddress: Hashable, Sendable {
-    /// The address, without a fragment: the pages add one.
+    /// The address, without a fragment, because the pages add one.
     package let text: String
 
     /// Whether the address is an origin: a scheme, a host and perhaps a port.
@@ -167,7 +167,7 @@ package struct ReturnAddress: Hashable, Sendable {
         isOrigin = parts.count == 3
     }
 
-    /// The address in an HTML attribute.
+    /// The address, escaped for an HTML attribute.
     var attribute: String { text.replacing("&", with: "&amp;") }
 }
 

@@ -2,15 +2,15 @@ package import PasskeyVerification
 internal import Verification
 internal import WatchwordCoding
 
-/// The settings of passkeys.
+/// The operator's settings for passkeys.
 package struct PasskeySettings: Sendable {
-    /// The sites, and what is accepted from them.
+    /// The relying party: its sites, and its requirements for passkeys.
     package let relyingParty: RelyingParty
-    /// The origins of this server's own pages; links name the first one.
+    /// The origins of this server's own pages; links use the first one.
     package let origins: [String]
-    /// The names of authenticators by their models (AAGUIDs).
+    /// The names of authenticator models, keyed by AAGUID.
     package let authenticators: [[UInt8]: String]
-    /// How weak a policy an application may choose.
+    /// The weakest policy that an application may choose.
     package let floor: PolicyFloor
 
     package init(
@@ -40,7 +40,7 @@ enum PolicyMember: String, CaseIterable, Hashable, Sendable {
     case userVerification = "user_verification"
     case backup, attestation, counter, discoverable
 
-    /// The values, the weakest one first.
+    /// The values, starting with the weakest.
     var values: [String] {
         switch self {
         case .userVerification:
@@ -71,12 +71,13 @@ enum PolicyMember: String, CaseIterable, Hashable, Sendable {
 package struct PolicyFloor: Hashable, Sendable {
     private let least: [PolicyMember: String]
 
-    /// Every policy is permitted.
+    /// The floor that permits every policy.
     package static let none = PolicyFloor(least: [:])
 
     private init(least: [PolicyMember: String]) { self.least = least }
 
-    /// Reads members and values such as `backup=step-up`; `nil` if one is unknown or occurs twice.
+    /// Parses members with values, such as `backup=step-up`; `nil` if one is unknown or occurs
+    /// twice.
     package init?(_ texts: [String]) {
         var least: [PolicyMember: String] = [:]
         for text in texts {
@@ -93,8 +94,7 @@ package struct PolicyFloor: Hashable, Sendable {
 
     /// The policy of a request.
     ///
-    /// A member that is missing has its default, or the weakest permitted value if that is
-    /// stronger.
+    /// A missing member has its default value, or the weakest permitted value if that is stronger.
     ///
     /// - Throws: A ``Refusal`` with ``Problem/weakPolicy`` if a chosen value is weaker than
     ///   permitted.

@@ -3,8 +3,8 @@ internal import Verification
 
 // The fields and shapes that the routes for applications and those for browsers share.
 extension Field {
-    /// What `toJSON()` returns after `navigator.credentials.create` (WebAuthn Level 3, section
-    /// 5.1).
+    /// The object that `toJSON()` returns after `navigator.credentials.create` (WebAuthn Level 3,
+    /// section 5.1).
     static let created = response(
         "Created",
         [
@@ -13,7 +13,7 @@ extension Field {
             .optional("transports", .list(.text(.any), counts: 0...64)),
         ])
 
-    /// What `toJSON()` returns after `navigator.credentials.get`.
+    /// The object that `toJSON()` returns after `navigator.credentials.get`.
     static let signed = response(
         "Signed",
         [
@@ -46,10 +46,10 @@ extension Field {
         "reason", .choice(DenialReason.ofCeremonies.map(\.ceremonyName))
     ).noting("Only with the scope `reasons`.")
 
-    /// Why a passkey's signature needs a second proof; empty if it needs none.
+    /// The reasons for a second proof; empty if the signature needs none.
     static let stepUpReasons = required(
         "step_up", .list(.choice(StepUpReason.allCases.map(\.rawValue)), counts: 0...8))
-    /// The token of a browser in which the passkey was not used before.
+    /// The token of a browser in which the passkey had not been used before.
     static let newDevice = device.noting(
         "Only for a browser whose `device` the passkey does not know.")
     fileprivate static let authenticator = optional("authenticator", .text(.any)).noting(
@@ -64,7 +64,7 @@ extension Field {
                 [.required("rpId", .text(.any)), .required("credentialId", .text(.any))]))
     ).noting("Only if the browser should no longer offer the passkey.")
 
-    /// What the list of credentials says about a passkey.
+    /// The passkey's part of a list of credentials.
     static let listedPasskey =
         ([
             .optional("device_bound", .flag), .optional("backed_up", .flag),
@@ -72,7 +72,7 @@ extension Field {
             .optional("transports", .list(.text(.any), counts: 0...8)),
         ] as [Field]).map { $0.note == nil ? $0.noting("Only for an active passkey.") : $0 }
 
-    /// What a redeemed login says about a passkey's signature.
+    /// The passkey's part of a redeemed login.
     static let signedInWithPasskey: [Field] = [
         .optional("user_verified", .flag).noting("Only for a passkey."),
         .optional("step_up", stepUpReasons.kind).noting(

@@ -3,8 +3,8 @@ internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
 
-// The routes of the server's own pages, which need no API key and return no reasons; after a
-// registration, only whether another attempt can help.
+// The routes of the server's own pages need no API key and return no reasons. After a registration,
+// they return only whether another attempt can succeed.
 extension Service {
     /// `POST /v1/browser/ceremonies`.
     fileprivate func beginBrowserCeremony(_ call: Call) async throws(Refusal) -> RenderedResponse {

@@ -29,8 +29,8 @@ extension Service {
             var members: [(String, JSONValue)] = [("result", .text("denied"))]
             if tellsReasons { members.append(("reason", .text(reason.ceremonyName))) }
             members.append(("retry", .flag(!reason.isAboutAuthenticator)))
-            // A passkey that was registered before must not be removed. After the other reasons,
-            // the next attempt replaces the passkey.
+            // An already registered passkey must not be removed. After the other reasons, the next
+            // attempt replaces the passkey.
             if reason.isAboutAuthenticator, reason != .credentialKnown {
                 members.append(signal(settings.relyingParty.ids[0], id))
             }
@@ -38,7 +38,7 @@ extension Service {
         }
     }
 
-    /// What `signalUnknownCredential` needs to remove a passkey from its authenticator.
+    /// The values with which `signalUnknownCredential` removes a passkey from its authenticator.
     private static func signal(_ relyingParty: String, _ id: [UInt8]) -> (String, JSONValue) {
         (
             "signal",

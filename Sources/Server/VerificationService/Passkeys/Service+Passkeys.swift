@@ -125,14 +125,14 @@ extension Service {
         let (ids, position) = (passkeySettings.relyingParty.ids, Int(call.query.whole("rp") ?? 0))
         guard ids.indices.contains(position) else { throw Refusal(.malformedQuery) }
         let signal = try await deciding(await passkeys.signal(for: subject, at: ids[position]))
-        // Authenticators hide passkeys that are not listed, so nothing may be signalled while one
-        // is being registered.
+        // Authenticators hide passkeys that are not listed, so nothing may be signalled while a
+        // passkey is being registered.
         guard let members = signal.json?.members else { return RenderedResponse(.refusedByState) }
         return .answered(members, outcome: "listed")
     }
 }
 
-// What the routes for applications and those for browsers share.
+// The functions that the routes for applications and those for browsers share.
 extension Service {
     /// The relying party, if the server is configured for passkeys.
     func configured(_ call: Call) throws(Refusal) -> (Passkeys, PasskeySettings) {
@@ -236,7 +236,7 @@ extension Field {
                 PolicyMember.allCases.map { .optional($0.rawValue, .choice($0.values)) })))
 }
 
-// The shapes of requests. The user agent is the browser's, because the request comes from the
+// The user agent in these requests is the browser's, because the request comes from the
 // application.
 extension Shape {
     /// The enrolment of a passkey.
@@ -264,7 +264,6 @@ extension Shape {
     fileprivate static let stepUp = Shape("StepUp", [.verification])
 }
 
-// The shapes of responses.
 extension Shape {
     static let passkeyRegistration = Shape(
         "PasskeyRegistration",

@@ -33,7 +33,7 @@ enum Problem: Hashable, Sendable {
     case missingField(FieldFault)
     /// A field has the wrong type or form.
     case invalidField(FieldFault)
-    /// A client that the request names is unknown or revoked.
+    /// A client in the request is unknown or revoked.
     case unknownClient
     /// A key of less than 128 bits (RFC 4226, section 4, R6).
     case keyTooShort
@@ -43,7 +43,7 @@ enum Problem: Hashable, Sendable {
     case usedInFuture
     /// The policy is weaker than the server permits.
     case weakPolicy
-    /// The server does not offer the function, because this option of the server is not set.
+    /// The server does not offer the function, because this server option is not set.
     case notConfigured(String)
     /// The `Origin` of a browser's request is missing, or is not configured.
     case foreignOrigin
@@ -59,9 +59,9 @@ enum Problem: Hashable, Sendable {
     case registeredKey(credential: String, custody: String)
     /// The ticket is valid, but the key, its signature or the presence check is not.
     case refusedKey
-    /// There is no such route.
+    /// The request matches no route.
     case unknownRoute
-    /// There is no such credential.
+    /// The credential does not exist.
     case unknownCredential
     /// The route does not support the method.
     case methodNotAllowed([Method])
@@ -85,17 +85,17 @@ enum Problem: Hashable, Sendable {
     case unavailable
     /// The key file lacks a key version.
     case keyUnavailable
-    /// An internal error.
+    /// An internal error; the log contains the cause.
     case failed
 }
 
-/// Which field of a body is at fault, where it is, and what is expected; never its value.
+/// The invalid field of a body, its position, and the expected form; never its value.
 struct FieldFault: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The path of the field, such as `codes[1]`; `nil` if its name may be a secret.
     let field: String?
     /// The byte offset of the field in the body; `nil` if it is not known.
     let position: Int?
-    /// What the route accepts instead.
+    /// The forms that the route accepts.
     let expected: String?
 
     init(_ field: String?, at position: Int? = nil, expected: String? = nil) {
@@ -287,7 +287,8 @@ extension Problem {
 
 /// The status codes that the service uses (RFC 9110, section 15; RFC 6585, section 4).
 ///
-/// There is no 3xx status: a redirect would make the client send a secret again (OWASP ASVS 4.1.2).
+/// The service never redirects, because a redirect would make the client send a secret again (OWASP
+/// ASVS 4.1.2).
 enum Status: Int, CaseIterable, Sendable {
     case ok = 200
     case created = 201
@@ -364,7 +365,7 @@ extension Success {
 enum Success: Sendable {
     /// The response has content. A denial also counts as a success.
     case answered
-    /// Something was created.
+    /// The request created an object.
     case made
     /// The response has no content.
     case done

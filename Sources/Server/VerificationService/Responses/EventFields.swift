@@ -1,9 +1,9 @@
 package import Verification
 package import WatchwordCoding
 
-// An event as the API, the commands and the journal of systemd show it.
+// An event in the form of the API, the commands and the systemd journal.
 extension ChainedEvent {
-    /// The event's members; `nil` if the body is damaged or a newer version wrote it.
+    /// The event's members; `nil` if the body is damaged or was written by a newer version.
     package var json: JSONValue? {
         guard let event else { return nil }
         var members: [(String, JSONValue)] = [
@@ -22,7 +22,8 @@ extension ChainedEvent {
             members.append(("user_agent", .text(event.origin.userAgent)))
         }
         if let number = event.number { members.append(("number", .number(number))) }
-        // Whether to notify the subject (RFC 4226, section 7.2; NIST SP 800-63B-4, section 4.6).
+        // Whether the application should notify the subject (RFC 4226, section 7.2; NIST SP
+        // 800-63B-4, section 4.6).
         members.append(("notify", .flag(event.isNotification)))
         return .object(members)
     }

@@ -1,10 +1,10 @@
 internal import WatchwordCoding
 internal import WatchwordCryptography
 
-/// The response of a route, as bytes, so that it can be stored and sent again.
+/// The response of a route, as bytes, so that the response can be stored and sent again.
 struct RenderedResponse: Sendable {
     let status: Status
-    /// Empty if the response has no content.
+    /// The content; empty if the response has none.
     let body: SecretBytes
     /// The decision as one word, for logs and metrics.
     let outcome: String
@@ -20,17 +20,17 @@ struct RenderedResponse: Sendable {
         RenderedResponse(.answered, JSONValue.object(members).rendered(), outcome: outcome)
     }
 
-    /// A response to a request that created something.
+    /// A response to a request that created an object.
     static func made(_ members: [(String, JSONValue)]) -> RenderedResponse {
         RenderedResponse(.made, JSONValue.object(members).rendered(), outcome: "made")
     }
 
-    /// Success without content.
+    /// A successful response without content.
     static var done: RenderedResponse {
         RenderedResponse(.done, SecretBytes(copying: [UInt8]().span), outcome: "done")
     }
 
-    /// A decision that the client receives as a problem.
+    /// A decision that is sent to the client as a problem.
     init(_ problem: Problem) {
         status = problem.status
         body = problem.json.rendered()
@@ -63,11 +63,11 @@ struct RenderedResponse: Sendable {
     private static let format: UInt8 = 1
 }
 
-/// The rejection of a request, before or instead of a decision.
+/// The rejection of a request, before a decision or in its place.
 struct Refusal: Error, Hashable, Sendable {
     /// The problem in the response.
     let problem: Problem
-    /// The cause for the operator's log; it never contains a secret.
+    /// The cause for the operator's log; the cause never contains a secret.
     let cause: String?
 
     init(_ problem: Problem, cause: String? = nil) {

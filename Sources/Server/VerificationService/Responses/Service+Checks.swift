@@ -23,7 +23,7 @@ extension Service {
         }
     }
 
-    /// Counts a decision about a code, to notice guessing at many subjects; it changes no decision.
+    /// Counts a decision about a code, to detect guessing on many subjects; no decision changes.
     func watch(_ outcome: VerificationOutcome, for subject: Subject) {
         var isAccepted = false
         if case .accepted = outcome.result { isAccepted = true }
@@ -131,7 +131,7 @@ extension Shape {
         [
             .subject, .required("code", .text(.code)),
             .optional("credential", .text(.credential)),
-            // RFC 4226, appendix E.4.
+            // The client may state the counter (RFC 4226, appendix E.4).
             .optional("counter", .whole(0...Int64.max)),
             .device, .optional("remember", .flag),
         ])
@@ -166,7 +166,7 @@ extension Shape {
     fileprivate static let signedIn = Shape(
         "SignedIn",
         [
-            // Only a passkey's login can need a step-up.
+            // Only a passkey login can need a step-up.
             .required("result", .choice(["accepted", "step-up"])), .subject, .credential,
             .required("type", .choice(CredentialKind.signingIn.map(\.rawValue))), .verification,
             .required("verified_at", .text(.time)),
@@ -176,6 +176,6 @@ extension Shape {
 }
 
 extension CredentialKind {
-    /// The kinds of credentials whose holders sign in by themselves, and get a login ticket.
+    /// The kinds of credentials whose holders sign in on their own, and get a login ticket.
     fileprivate static let signingIn: [CredentialKind] = [.secret, .passkey, .key]
 }

@@ -13,7 +13,7 @@ extension Service {
         do { return try await call() } catch { throw Self.refusal(for: error) }
     }
 
-    /// Converts the error of a value that the verifier refuses.
+    /// Converts the error for a value that the verifier refuses.
     static func converting<Value>(
         _ value: @autoclosure () throws(VerifierError) -> Value
     ) throws(Refusal) -> Value {
@@ -35,7 +35,7 @@ extension Service {
         }
         do throws(VerifierError) {
             // Build the response from the committed outcome. The recorder may also have been called
-            // for a decision that lost its race, which is not stored.
+            // for a decision that lost its race and was not stored.
             let outcome = try await body(recorder)
             return response(outcome)
         } catch {
@@ -74,16 +74,16 @@ extension Service {
         case .answerTooLong: Refusal(.failed, cause: "answer-too-long")
         case .answered: Refusal(.failed, cause: "answered")
         case .enrolment(let fault): refusal(for: fault)
-        // The service checks codes itself, and the verifier denies what a TPM attests wrongly.
-        // Policies and key rings are made before the service starts.
+        // The service checks codes itself, and the verifier denies an invalid TPM attestation.
+        // Policies and key rings are created before the service starts.
         case .malformedCode, .attestation, .keyRing, .outOfRange:
             Refusal(.failed, cause: "refused-value")
         }
     }
 }
 
-// The body's shape has already been checked, so a failure here means that our own schema is wrong.
-// The request is rejected as malformed, before any state changes.
+// The body's shape has already been checked, so a failure here indicates an error in our own
+// schema. The request is rejected as malformed, before any state changes.
 extension Service {
     func subject(_ text: String?) throws(Refusal) -> Subject {
         guard let subject = text.flatMap({ Subject($0) }) else {
@@ -121,13 +121,13 @@ extension Service {
     }
 }
 
-/// The client's key for a request, by which a repeated request is recognised.
+/// The client's key for a request, which identifies a repeated request.
 struct IdempotencyKey: Hashable, Sendable {
-    /// The header field.
+    /// The name of the header field.
     static let header = "Idempotency-Key"
     /// The form of a key: 1 to 255 visible ASCII characters.
     static let pattern = "^[!-~]{1,255}$"
-    /// The description in OpenAPI.
+    /// The text for OpenAPI.
     static let explanation =
         "The same key with the same request gets the same response for 24 hours. The same key with another "
         + "request gets 422. A response that contains a secret is deleted when its credential is used for the "
@@ -139,11 +139,12 @@ struct IdempotencyKey: Hashable, Sendable {
     let digest: [UInt8]
     /// A digest of the request, keyed with the idempotency key.
     ///
-    /// That key is not stored: a body may contain a short code, which could be guessed from an
-    /// unkeyed digest.
+    /// The idempotency key is not stored: a body may contain a short code, which an unkeyed digest
+    /// would reveal to guessing.
     let request: [UInt8]
 
-    /// Reads the key of a request; `nil` if it has none, or if the sender is not identified.
+    /// Reads the key of a request; `nil` if the request has none, or if the sender is not
+    /// identified.
     ///
     /// - Parameter asker: the sender's namespace: the API client's id, or a digest of the ticket,
     ///   secret or ceremony.

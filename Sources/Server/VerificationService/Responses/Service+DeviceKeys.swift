@@ -27,7 +27,7 @@ extension Service {
         try requireAudience()
         let credential = try namedCredential(call)
         guard let text = call.fields.string("text") else { throw Refusal(.missingField("text")) }
-        // The device would refuse it.
+        // A device would refuse a text with more lines.
         guard DeviceKeyTranscript.lines(of: text).count <= DeviceKeyTranscript.maximumLines else {
             throw Refusal(.tooManyLines)
         }
@@ -98,12 +98,12 @@ extension Service {
         }
     }
 
-    /// Without an audience, no device key can sign in.
+    /// Without a server address, no device key can sign in.
     private func requireAudience() throws(Refusal) {
         guard !settings.audiences.isEmpty else { throw Refusal(.notConfigured("audience")) }
     }
 
-    /// The credential that the body names.
+    /// The credential that the body specifies.
     func namedCredential(_ call: Call) throws(Refusal) -> CredentialID {
         guard let id = call.fields.string("credential").flatMap({ CredentialID(text: $0) }) else {
             throw Refusal(.invalidField("credential"))
@@ -118,7 +118,7 @@ extension Service {
         return presence
     }
 
-    /// What the TPM says about the key, if the device sends it.
+    /// The TPM's attestation of the key, if the device sends one.
     private func evidence(
         _ call: Call
     ) throws(Refusal) -> KeyAttestation? {
@@ -214,7 +214,7 @@ extension Service {
         }
     }
 
-    /// What a redeemed login says about the device and its key.
+    /// The facts about the device and its key in a redeemed login.
     static func members(of key: DeviceKeyFacts) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [("purpose", .text(key.purpose.rawValue))]
         if let digest = key.textDigest {
@@ -275,7 +275,7 @@ extension Field {
     fileprivate static let presence = FieldKind.choice(
         DeviceKeyTranscript.Presence.allCases.map(\.word))
 
-    /// What a redeemed login says about a device key.
+    /// The device key's part of a redeemed login.
     static let signedInWithKey =
         ([
             .optional("purpose", .choice(DeviceKeyPurpose.allCases.map(\.rawValue))),
@@ -285,7 +285,6 @@ extension Field {
         ] as [Field]).map { $0.note == nil ? $0.noting("Only for a device key.") : $0 }
 }
 
-// The shapes of requests.
 extension Shape {
     /// The enrolment of a device key.
     static let keyEnrolment = Shape(
@@ -307,13 +306,13 @@ extension Shape {
         [
             .ticket, .required("public_key", .text(.base64URL)),
             .required("signature", .text(.base64URL)), .required("presence", Field.presence),
-            // The device's own claim.
+            // The value is the device's claim.
             .optional(
                 "custody", .choice([KeyCustody.vault.rawValue, KeyCustody.tpm.rawValue])),
             .optional("attestation", .object(attestation)), .label, .userAgent,
         ])
 
-    /// What a TPM says about a key.
+    /// The TPM's attestation of a key.
     fileprivate static let attestation = Shape(
         "KeyAttestation",
         [
@@ -342,13 +341,12 @@ extension Shape {
         ])
 }
 
-// The shapes of responses.
 extension Shape {
     fileprivate static let deviceChallenge = Shape(
         "DeviceChallenge",
         [
             .required("challenge", .text(.deviceChallenge)), .expiry,
-            // The number that the device signs.
+            // The device signs this number.
             .required("expires_ms", .whole(0...Int64.max)),
         ])
 

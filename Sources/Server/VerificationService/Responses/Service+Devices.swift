@@ -75,7 +75,7 @@ extension Service {
 extension Call {
     /// The sender, as the device describes itself.
     ///
-    /// Its own description takes precedence over the User-Agent of its HTTP library.
+    /// The device's own description takes precedence over the User-Agent of its HTTP library.
     var deviceOrigin: Origin {
         Origin(
             address: origin.address, userAgent: fields.string("user_agent") ?? origin.userAgent,
@@ -103,7 +103,7 @@ extension RouteTable {
 }
 
 extension Field {
-    /// What binds an enrolled secret to its device.
+    /// The binding of an enrolled secret to its device.
     static let secretCustody = optional(
         "custody", .choice(SecretCustody.allCases.map(\.rawValue)))
     fileprivate static let secret = required("secret", .text(.secret))
@@ -123,11 +123,11 @@ extension Shape {
     fileprivate static let loginAcceptance = Shape(
         "LoginAcceptance", [.verification, .accepted, .login, .expiry, .secret, .generation])
 
-    /// Also the response to a denied signature.
+    /// The shape is also used for a denied signature.
     static let loginDenial = Shape(
         "LoginDenial", [.verification, .denied, .required("wipe", .exactly(false))])
 
-    /// Also the response to a denied signature.
+    /// The shape is also used for a denied signature.
     static let loginWipe = Shape(
         "LoginWipe",
         [

@@ -52,8 +52,8 @@ extension Service {
         }
     }
 
-    /// The clients that may redeem the device's logins: the enrolling client and those that the
-    /// request names.
+    /// The clients that may redeem the device's logins: the enrolling client and the clients in the
+    /// request.
     func audience(_ call: Call) throws(Refusal) -> Set<ClientID> {
         var audience: Set<ClientID> = []
         if let client = call.clientID { audience.insert(client) }
@@ -82,7 +82,7 @@ extension Service {
         _ fields: BodyFields
     ) throws(Refusal) -> OneTimePasswordImport {
         guard let key = try key(fields.secret("key")) else { throw Refusal(.missingField("key")) }
-        // The shape permits no negative numbers.
+        // The shape does not permit negative numbers.
         let factor: OneTimePasswordImport.Factor =
             fields.string("type") == "hotp"
             ? .counter(UInt64(clamping: fields.whole("counter") ?? 0))
@@ -103,7 +103,7 @@ extension Service {
         case .keyTooLong: Refusal(.invalidField("key"))
         case .digits: Refusal(.invalidField("digits"))
         case .period: Refusal(.invalidField("period"))
-        // The range of a counter in JSON excludes the one that is never accepted.
+        // The range of a counter in JSON excludes the counter that is never accepted.
         case .counter: Refusal(.failed, cause: "counter")
         case .text(.issuer): Refusal(.invalidField(.untrimmed("issuer")))
         case .text(.account): Refusal(.invalidField(.untrimmed("account")))
@@ -202,8 +202,7 @@ extension Service {
 
     /// The key URI as a QR code: a PNG in Base64.
     ///
-    /// The image is built in ordinary memory, because its purpose is to be displayed outside the
-    /// process.
+    /// The image is built in ordinary memory, because it will be displayed outside the process.
     private static func picture(of uri: SecretBytes) -> SecretBytes? {
         do {
             let correction: ErrorCorrection =
@@ -220,7 +219,7 @@ extension Service {
 }
 
 extension FieldFault {
-    /// The form of a label excludes U+0020 at its ends; the standard excludes every kind of space.
+    /// The form of a label excludes U+0020 at both ends; the standard excludes every kind of space.
     fileprivate static func untrimmed(_ field: String) -> FieldFault {
         FieldFault(field, expected: "a text without a space of any kind at its ends")
     }
@@ -255,7 +254,7 @@ extension RouteTable {
 }
 
 extension Field {
-    /// The clients that may redeem the device's logins, in addition to the enrolling one.
+    /// The clients that may redeem the device's logins, in addition to the enrolling client.
     static let redeemableBy = optional(
         "redeemable_by", .list(.text(.client), counts: 1...(Policy.maximumAudience - 1)))
 
@@ -282,7 +281,7 @@ extension Field {
 
     fileprivate static func counterBasedImport(_ key: FieldKind) -> [Field] {
         [.required("type", .choice(["hotp"])), .required("key", key)]
-            // The counter of the next code.
+            // The value is the counter of the next code.
             + [.optional("counter", .whole(0...Int64.max)).requiring(.import)]
             + imports
     }
@@ -295,7 +294,6 @@ extension Field {
         ] + codes
 }
 
-// The shapes of requests.
 extension Shape {
     fileprivate static let timeBasedEnrolment = Shape(
         "TimeBasedEnrolment",
@@ -325,7 +323,6 @@ extension Shape {
         "SecretEnrolment", [.required("type", .choice(["secret"])), .label, .redeemableBy])
 }
 
-// The shapes of responses.
 extension Shape {
     fileprivate static let handedOutKey = Shape(
         "HandedOutKey",

@@ -3,18 +3,18 @@ internal import Verification
 package import WatchwordCryptography
 internal import WatchwordSystem
 
-/// A socket on which programs of this machine ask about codes; the raw value is its name.
+/// A socket on which programs of this machine request checks of codes; the raw value is its name.
 package enum LoginSocket: String, Sendable {
-    /// For root's programs, which may ask about any user.
+    /// The socket for root's programs, which may ask about any user.
     case pam
-    /// For the programs of any user, which may ask about that user only.
+    /// The socket for the programs of any user, which may ask about this user only.
     case own = "self"
 }
 
 extension Service {
     /// Responds to a request on a socket for logins (`LocalSockets/LoginProtocol.md`).
     ///
-    /// Like ``respond(to:)``, it never accepts a code if the decision failed.
+    /// Like ``respond(to:)``, the method never accepts a code if the decision failed.
     ///
     /// - Parameter user: the user ID of the program.
     /// - Returns: `nil` if the request is malformed.
@@ -26,7 +26,7 @@ extension Service {
             guard let request = message.withBytes({ LoginRequest($0) }) else {
                 throw Refusal(.malformedRequest)
             }
-            // Any program can claim a remote host; those of root tell what they know.
+            // Any program can claim a remote host; only the claims of root's programs are trusted.
             if socket == .pam { exchange.address = request.remoteHost }
             guard exchange.id != nil else { throw Refusal(.failed) }
             guard let subject = try await subject(of: request, on: socket, of: user) else {
@@ -74,7 +74,7 @@ extension Service {
         metrics.close(operation: socket, outcome: cause.rawValue)
     }
 
-    /// Limits what the programs of a user may do.
+    /// Limits the requests of a user's programs.
     private func take(from limiter: OwnNameLimiter, of user: UInt32) throws(Refusal) {
         if let seconds = limiter.take(user, now: dependencies.instant()) {
             throw Refusal(.tooManyRequests(retryAfter: seconds))
@@ -82,22 +82,24 @@ extension Service {
     }
 
     /// The subject of the account that the request names; `nil` if the program may not ask about
-    /// it, or if nobody can have the name.
+    /// it, or if no subject can have the name.
     private func subject(
         of request: LoginRequest, on socket: LoginSocket, of user: UInt32
     ) async throws(Refusal) -> Subject? {
         guard let realm = settings.realm, let account = request.user else { return nil }
         if socket == .own {
             guard let own = await dependencies.accountName(user) else { return nil }
-            // Not earlier: a user's other IDs, which have no account, could fill the limiter.
+            // The limiter comes after the lookup: a user's other IDs, which have no account, could
+            // fill the limiter.
             try take(from: ownRequests, of: user)
             guard own.utf8.elementsEqual(account.utf8) else { return nil }
         }
         return Subject(realm.subject(of: account))
     }
 
-    /// Takes the same time as denying a code of an unknown user (V-06): for people who may not log
-    /// in, sshd replaces what they typed by a text that is not a code.
+    /// Takes the same time as the denial of a code for an unknown user (V-06).
+    ///
+    /// If people may not log in, sshd replaces their input with a text that is not a code.
     private func denyNobody(_ origin: Origin) async throws(Refusal) {
         let zeros = Array("000000".utf8)
         guard let nobody = settings.realm.flatMap({ Subject($0.nobody) }),
@@ -109,7 +111,7 @@ extension Service {
 }
 
 extension LoginRequest {
-    /// The response about a name that nobody has, or that is not the asker's own.
+    /// The response about a name without an account, or about a name that is not the asker's own.
     fileprivate var responseToNobody: LoginResponse {
         switch operation {
         case .verify: .denied(nil)
@@ -119,7 +121,7 @@ extension LoginRequest {
 }
 
 extension LoginResponse.Reason {
-    /// `nil` if the reason would help somebody to guess.
+    /// The reason for a denial; `nil` if it would help an attacker to guess.
     fileprivate init?(_ denial: VerificationOutcome.Denial) {
         switch denial {
         case .replayed: self = .replayed

@@ -72,7 +72,7 @@ extension Service {
         }
     }
 
-    /// The response to a code for a credential that the application named.
+    /// The response to a code for a credential that the application specified.
     static func result(of outcome: VerificationOutcome) -> RenderedResponse {
         switch outcome.result {
         case .accepted: .answered([("result", .text("accepted"))], outcome: "accepted")
@@ -194,7 +194,7 @@ extension Shape {
         "Resynchronization",
         [.required("codes", .list(.text(.oneTimePassword), counts: 2...2))])
 
-    /// The result of a check that the application does not need to know more about.
+    /// The result of a check, when the application needs no further details.
     static let result = Shape("Result", [.required("result", .choice(["accepted", "denied"]))])
 
     fileprivate static let credentials = Shape(
@@ -204,7 +204,7 @@ extension Shape {
             .optional("next", .whole(0...Int64.max)).noting("Only if there are more."),
         ])
 
-    /// A credential in a list.
+    /// A credential in a list of credentials.
     static let listedCredential = Shape(
         "Credential",
         [
@@ -230,7 +230,7 @@ extension Shape {
         ] + Field.listedPasskey)
 }
 
-// The records of the server itself: its events, and its interface.
+// The server's own records: its events and its interface.
 extension Service {
     /// `GET /v1/events`.
     fileprivate func listEvents(_ call: Call) async throws(Refusal) -> RenderedResponse {

@@ -8,7 +8,7 @@ package enum Method: String, CaseIterable, Hashable, Sendable {
     case options = "OPTIONS"
 }
 
-/// What an API key permits.
+/// The permission that an API key can have.
 package enum Scope: String, CaseIterable, Hashable, Sendable {
     /// Verifying codes and redeeming login tickets.
     case verify
@@ -20,24 +20,24 @@ package enum Scope: String, CaseIterable, Hashable, Sendable {
     case manage
     /// With `verify`: reading why a code was denied.
     case reasons
-    /// Reading events.
+    /// Reading the events.
     case audit
     /// Reading whether a subject has a second factor, and which kinds.
     case read
 }
 
-/// Who may use a route.
+/// The senders that may use a route.
 enum Access: Hashable, Sendable {
     /// An application with this scope.
     case scope(Scope)
     /// A device, which has no API key; limited by address.
     case device
     /// A device that has proved nothing yet and makes the server write to the database; limited by
-    /// address, also by a limiter of its own.
+    /// address, and also by a separate limiter.
     case unprovenDevice
     /// A page of this server in a browser, which has no API key; limited by address.
     case browser
-    /// Anyone; limited by address.
+    /// Any sender; limited by address.
     case everybody
 }
 
@@ -68,15 +68,15 @@ struct Endpoint: Sendable {
     static func delete(_ parts: PathPart...) -> Endpoint { Endpoint(.delete, parts) }
 }
 
-/// What a route does.
+/// The operation that a route performs.
 struct Operation: Sendable {
     typealias Handler = @Sendable (Service) -> (Call) async throws(Refusal) -> RenderedResponse
 
     /// OpenAPI's `operationId`, also used in metrics.
     let id: String
-    /// One sentence for OpenAPI.
+    /// The summary for OpenAPI, as one sentence.
     let summary: String
-    /// The method of the service that handles the request.
+    /// The service's method for the request.
     let handler: Handler
 
     init(_ id: String, _ summary: String, _ handler: @escaping Handler) {
@@ -86,7 +86,7 @@ struct Operation: Sendable {
     }
 }
 
-/// What a route takes from a request, apart from the parameters in its path.
+/// The input of a route, apart from the parameters in its path.
 enum RouteInput: Sendable {
     case nothing
     /// Parameters of the query: integers and texts, all optional.
@@ -157,7 +157,7 @@ final class Route: Sendable {
         if case .query(let parameters) = input { parameters } else { [] }
     }
 
-    /// The expected body; `nil` if the route takes none.
+    /// The expected body; `nil` if the route accepts none.
     var body: BodyShape? {
         if case .body(let shape) = input { shape } else { nil }
     }
@@ -166,7 +166,7 @@ final class Route: Sendable {
 extension Route {
     /// All problems of this route.
     ///
-    /// A wrong method is a problem of the path, not of the route.
+    /// An unsupported method is a problem of the path, not of the route.
     var allProblems: [Problem] {
         var all: [Problem] = [
             .malformedTarget, .malformedHeader(IdempotencyKey.header), .malformedQuery,
@@ -196,7 +196,7 @@ extension Route {
 }
 
 extension Route {
-    /// Whether a request names a subject, or the beginning of subjects (``Call/named``).
+    /// Whether a request specifies a subject, or the beginning of subjects (``Call/named``).
     var namesSubject: Bool {
         path.contains(.subject) || parameters.contains { $0.name == "prefix" }
             || body?.shapes.contains { $0.fields.contains { $0.name == "subject" } } ?? false
@@ -214,7 +214,7 @@ enum RouteTable {
         let routes: [Route]
     }
 
-    /// The groups, in the order of the document.
+    /// The groups, in the order of the OpenAPI document.
     static let groups = [
         Group(
             name: "Enrolment", explanation: "Enrols the second factors of a subject.",
@@ -245,6 +245,6 @@ enum RouteTable {
             name: "Records", explanation: "The events, and this document.", routes: records),
     ]
 
-    /// All routes.
+    /// All routes, in the order of their groups.
     static let all = groups.flatMap(\.routes)
 }

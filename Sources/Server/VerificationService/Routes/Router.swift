@@ -35,8 +35,8 @@ enum Router {
         if method == .options { return .options(methods) }
         let asked = method == .head ? Method.get : method
         let (route, values) = candidates.first { $0.0.method == asked } ?? first
-        // Parameters are validated last, so that a malformed one has the same result for every
-        // method.
+        // Parameters are validated last, so that a malformed parameter has the same result for
+        // every method.
         for part in route.path {
             guard case .parameter(let name, let form) = part, let value = values[name] else {
                 continue
@@ -120,7 +120,7 @@ struct RequestTarget: Sendable {
     }
 
     private static func decoded(_ encoded: ArraySlice<UInt8>) throws(Refusal) -> [UInt8] {
-        // The usual case: plain ASCII that needs no decoding.
+        // In the usual case, the target is plain ASCII that needs no decoding.
         if encoded.allSatisfy(\.isInURI) { return Array(encoded) }
         var decoded: [UInt8] = []
         var index = encoded.startIndex

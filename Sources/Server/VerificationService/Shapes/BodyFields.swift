@@ -9,7 +9,7 @@ struct BodyFields: Sendable {
     /// The scope that the body requires in addition to the route's, and that the client has.
     let scope: Scope?
 
-    /// For routes without a body.
+    /// The fields for routes without a body.
     static let none = BodyFields(members: [], scope: nil)
 
     private init(members: [(String, JSONValue)], scope: Scope?) {
@@ -169,16 +169,16 @@ struct BodyFields: Sendable {
     /// A text that may be a secret.
     func secret(_ name: String) -> SecretBytes? { value(name)?.secretText }
 
-    /// A boolean.
+    /// The value of a Boolean field.
     func flag(_ name: String) -> Bool? { value(name)?.truth }
 
-    /// An integer.
+    /// The value of an integer field.
     func whole(_ name: String) -> Int64? {
         guard case .number(let number)? = value(name) else { return nil }
         return number
     }
 
-    /// An object.
+    /// The members of an object field.
     func object(_ name: String) -> JSONValue? {
         value(name).flatMap { $0.members == nil ? nil : $0 }
     }

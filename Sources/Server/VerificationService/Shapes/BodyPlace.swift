@@ -1,13 +1,13 @@
 internal import WatchwordCryptography
 
-/// A value in a body: its path for messages, and how to find it in the text.
+/// A value in a body: its path for messages, and its position in the text.
 struct BodyPlace: Sendable {
     /// The path, such as `codes[1]`; `nil` if it contains a name that may be a secret.
     let field: String?
-    /// For each level, how many members or elements precede the value or its container.
+    /// For each level, the number of members or elements before the value or its container.
     let ordinals: [Int]
 
-    /// The whole body.
+    /// The place of the entire body.
     static let body = BodyPlace(field: "", ordinals: [])
 
     private init(field: String?, ordinals: [Int]) {
@@ -20,7 +20,7 @@ struct BodyPlace: Sendable {
         BodyPlace(field: path(of: name), ordinals: ordinals + [ordinal])
     }
 
-    /// A member that this object lacks; the text has only the object.
+    /// A member that this object lacks; the text contains only the object.
     func missing(_ name: String) -> BodyPlace {
         BodyPlace(field: path(of: name), ordinals: ordinals)
     }
@@ -35,14 +35,14 @@ struct BodyPlace: Sendable {
         return field.isEmpty ? name : "\(field).\(name)"
     }
 
-    /// The byte offset of the value in the text of the body, or of its name if it has one; `nil`
-    /// for the whole body.
+    /// The byte offset of the value in the text of the body, or of the value's name if it has one;
+    /// `nil` for the whole body.
     func position(in body: SecretBytes) -> Int? {
         body.places().first { $0.place.ordinals == ordinals }?.position
     }
 }
 
-/// What is wrong with a body, and where.
+/// The fault of a body, and its place.
 struct BodyFault {
     enum Kind {
         case unknown, missing, invalid
@@ -58,7 +58,7 @@ struct BodyFault {
         self.expected = expected
     }
 
-    /// The problem in the response, with the position of the field in the text, if it is there.
+    /// The problem in the response, with the position of the field if the text contains the field.
     func problem(in body: SecretBytes) -> Problem {
         let position = kind == .missing ? nil : place.position(in: body)
         let fault = FieldFault(place.field, at: position, expected: expected)
@@ -88,11 +88,11 @@ func repeatableName(_ name: String) -> String? {
 }
 
 extension SecretBytes {
-    /// The members and elements of a JSON text in their order, each with the byte offset at which it
-    /// begins.
+    /// The members and elements of a JSON text in their order, each with the byte offset of its
+    /// start.
     ///
-    /// - Parameter end: the offset up to which the text is known to be valid; by default, all of it
-    ///   is.
+    /// - Parameter end: the offset up to which the text is known to be valid; by default, the end
+    ///   of the text.
     func places(before end: Int = .max) -> [(place: BodyPlace, position: Int)] {
         withBytes { text in
             var found: [(place: BodyPlace, position: Int)] = []
@@ -133,7 +133,7 @@ extension SecretBytes {
 }
 
 extension Span<UInt8> {
-    /// The index of the quotation mark that ends the text which begins here.
+    /// The index of the quotation mark at the end of the text that begins here.
     fileprivate func endOfText(at start: Int) -> Int {
         var index = start + 1
         while index < count, self[index] != UInt8(ascii: "\"") {
@@ -142,7 +142,7 @@ extension Span<UInt8> {
         return index
     }
 
-    /// The name that begins here, if it may be repeated.
+    /// The name that begins here, if a response may repeat it.
     fileprivate func name(at start: Int) -> String? {
         let end = Swift.min(endOfText(at: start), count)
         guard start + 1 < end else { return nil }

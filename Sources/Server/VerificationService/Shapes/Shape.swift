@@ -3,7 +3,7 @@ internal import WatchwordCoding
 /// The schema of a JSON object of the API; unknown fields are not permitted, except in objects that
 /// browsers make.
 ///
-/// The same value validates a body and describes it in OpenAPI, so the two cannot disagree.
+/// The same value validates a body and describes the body in OpenAPI, so the two cannot disagree.
 struct Shape: Sendable {
     /// The name of the schema in OpenAPI.
     let name: String
@@ -18,7 +18,7 @@ struct Shape: Sendable {
         self.isOpen = isOpen
     }
 
-    /// Whether the object contains one in which other fields are permitted.
+    /// Whether the object contains an object in which other fields are permitted.
     var containsOpenObject: Bool {
         fields.contains { field in
             guard case .object(let inner) = field.kind else { return false }
@@ -31,8 +31,8 @@ struct Shape: Sendable {
 
     /// Whether an object with these members is meant to have this shape.
     ///
-    /// This is always true of a shape without a scope. For any other, the object must have at least
-    /// one of the fields that require the scope, and all of them that are not optional.
+    /// This is always true of a shape without a scope. Otherwise the object must have at least one
+    /// of the fields that require the scope, and all required fields among them.
     func isMeant(by members: [(String, JSONValue)]) -> Bool {
         let scoped = fields.filter { $0.scope != nil }
         let present = scoped.filter { field in members.contains { $0.0 == field.name } }
@@ -50,7 +50,7 @@ struct Field: Sendable {
     let isRequired: Bool
     /// The scope that the field requires in addition to the route's.
     var scope: Scope?
-    /// When a response has the field, or what it means, for OpenAPI.
+    /// The condition under which a response has the field, or the field's meaning, for OpenAPI.
     var note: String?
 
     static func required(_ name: String, _ kind: FieldKind) -> Field {
@@ -77,22 +77,22 @@ struct Field: Sendable {
 indirect enum FieldKind: Sendable {
     /// A text of this form.
     case text(TextForm)
-    /// One of these words.
+    /// One of the given words.
     case choice([String])
     /// An integer in this range.
     case whole(ClosedRange<Int64>)
-    /// True or false.
+    /// A Boolean value.
     case flag
-    /// Exactly this boolean.
+    /// Only the given Boolean value.
     case exactly(Bool)
     /// A list with this many elements.
     case list(FieldKind, counts: ClosedRange<Int>)
-    /// An object.
+    /// An object of the given shape.
     case object(Shape)
 }
 
 extension FieldKind {
-    /// What a value must be, in words, for problems.
+    /// A description of the permitted values, for problems.
     var expectation: String {
         switch self {
         case .text(let form): form.expectation
@@ -114,11 +114,11 @@ extension FieldKind {
 
 /// The shapes that a route accepts.
 enum BodyShape: Sendable {
-    /// One shape.
+    /// The only shape of a body.
     case one(Shape)
     /// One or more shapes for each value of the field `type`.
     ///
-    /// If there are several, the last one that the object is meant to have is used
+    /// If a value has several shapes, the last shape that the object is meant to have is used
     /// (``Shape/isMeant(by:)``).
     case byType([(type: String, shape: Shape)])
 
@@ -138,7 +138,7 @@ enum BodyShape: Sendable {
     }
 }
 
-// The fields that several shapes have.
+// The fields that several shapes share.
 extension Field {
     static let credential = required("credential", .text(.credential))
     static let subject = required("subject", .text(.subject))
@@ -151,6 +151,6 @@ extension Field {
     static let expiry = required("expires_at", .text(.time))
     static let label = optional("name", .text(.label))
     static let userAgent = optional("user_agent", .text(.userAgent))
-    /// A device that is known after it was remembered.
+    /// The token of a device that is known from now on.
     static let device = optional("device", .text(.knownDevice))
 }

@@ -9,14 +9,14 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     case label
     /// A subject, which the application chooses: 1 to 255 bytes without NUL.
     case subject
-    /// A device's description of itself.
+    /// A device's own description.
     case userAgent
     /// A one-time password or a recovery code.
     case code
     /// A one-time password, not a recovery code.
     case oneTimePassword
-    /// A seed in Base32 without padding. 15 bytes are well-formed here, so that the client gets the
-    /// more specific `key-too-short`.
+    /// A seed in Base32 without padding. A seed of 15 bytes is well-formed here, so that the client
+    /// gets the more specific `key-too-short`.
     case key
     /// An imported seed in Base32 without padding.
     ///
@@ -24,25 +24,19 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     case importedKey
     /// An imported seed that may have as few as 80 bits; otherwise as ``importedKey``.
     case shortKey
-    /// A credential's id.
     case credential
-    /// An API client's id.
     case client
-    /// A decision's id.
     case verification
-    /// An enrolment ticket.
     case enrolmentTicket
-    /// A login ticket.
     case loginTicket
-    /// An enrolled secret.
     case secret
-    /// Names a ceremony in which a passkey signs in.
+    /// The token of a ceremony in which a passkey signs in.
     case ceremony
-    /// Recognises a browser in which a passkey was used before.
+    /// The token of a browser in which a passkey was used before.
     case knownDevice
     /// A challenge for a device key.
     case deviceChallenge
-    /// The address of a server, as a device signs it.
+    /// A server address, as a device signs it.
     case audience
     /// A text that a device shows before its key signs it. A text with more lines than a device
     /// shows is well-formed here, so that the client gets the more specific `too-many-lines`.
@@ -55,16 +49,14 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     case structure
     /// A rotation nonce: 16 bytes in base64url.
     case nonce
-    /// A key URI.
     case keyURI
-    /// Base64.
     case base64
     /// A time in RFC 3339 format.
     case time
-    /// Any text.
+    /// Any text, without a pattern.
     case any
 
-    /// The characters that may end an encoding if its last character carries four or two
+    /// The characters at the end of an encoding whose last character carries four or two
     /// significant bits.
     private static let fourBits = "[AEIMQUYcgkosw048]"
     private static let twoBits = "[AQgw]"
@@ -82,11 +74,11 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         case .code:
             "^(?:[0-9](?:[ -]*[0-9]){5,7}|[A-Za-z2-7](?:[ -]*[A-Za-z2-7]){15})$"
         case .oneTimePassword: "^[0-9](?:[ -]*[0-9]){5,7}$"
-        // 16 to 129 bytes.
+        // The pattern for 16 to 129 bytes.
         case .key, .importedKey:
             "^(?:[A-Z2-7]{8}){3}(?:\(Self.base32Tail)"
                 + "|(?:[A-Z2-7]{8}){1,22}\(Self.base32Tail)?)$"
-        // 10 to 129 bytes.
+        // The pattern for 10 to 129 bytes.
         case .shortKey: "^(?:[A-Z2-7]{8}){2,25}\(Self.base32Tail)?$"
         case .credential: "^cr_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
         case .verification: "^vf_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
@@ -115,7 +107,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
 
     /// The permitted number of characters.
     ///
-    /// This is also the permitted number of bytes.
+    /// The permitted number of bytes is the same.
     var counts: ClosedRange<Int>? {
         switch self {
         case .label, .subject: 1...255
@@ -129,7 +121,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What a text of this form is, in words, for problems and OpenAPI.
+    /// A description of texts of this form, for problems and OpenAPI.
     var expectation: String {
         switch self {
         case .label:
@@ -200,18 +192,18 @@ enum TextForm: CaseIterable, Hashable, Sendable {
             case .base64URL, .certificate, .structure: Self.bytes(text) != nil
             case .nonce: Self.nonce(text) != nil
             case .client: Self.string(text).flatMap { ClientID(text: $0) } != nil
-            // These occur in responses only.
+            // These forms occur only in responses.
             case .keyURI, .base64, .time, .any: true
             }
         }
     }
 
-    /// Decodes base64url.
+    /// Decodes base64url; `nil` if the text is malformed.
     static func bytes(_ text: Span<UInt8>) -> [UInt8]? {
         do throws(CryptographyError) { return try Base64URL.decode(text) } catch { return nil }
     }
 
-    /// Decodes a rotation nonce.
+    /// Decodes a rotation nonce; `nil` if the text is malformed.
     static func nonce(_ text: Span<UInt8>) -> RotationNonce? {
         text.count == 22 ? bytes(text).flatMap(RotationNonce.init) : nil
     }

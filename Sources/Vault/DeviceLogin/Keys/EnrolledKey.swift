@@ -4,9 +4,9 @@ public import SecretVault
 public import WatchwordCryptography
 internal import WatchwordSystem
 
-/// A device key as the vault keeps it: where it signs in, and what is needed to use it.
+/// A device key as the vault keeps it: the server, and the data that signing requires.
 public struct EnrolledKey: Sendable {
-    /// Where the private key is.
+    /// The place of the private key.
     public enum Holding: Sendable {
         /// In the vault: the private scalar.
         case vault(scalar: SecretBytes)
@@ -32,24 +32,26 @@ public struct EnrolledKey: Sendable {
     public let server: TrustedServer
     /// The credential's public name; `nil` until the server has answered the registration.
     public let credential: Token?
-    /// When the state last changed, in Unix seconds.
+    /// The time of the last change, in Unix seconds.
     public let changed: Int64
     /// The public key: 65 bytes.
     public let point: [UInt8]
-    /// SHA-256 of the enrolment ticket, by which a repeated run recognises what it has done.
+    /// SHA-256 of the enrolment ticket, by which a repeated run recognises the key that it has
+    /// made.
     let ticketDigest: [UInt8]
-    /// Where the private key is.
+    /// The private key in the vault, or the data with which a TPM uses it.
     public let holding: Holding
     /// The registration, unless the server has answered it.
     ///
-    /// It is sent again until then: ECDSA signatures differ each time, so it is never signed again.
+    /// The same registration is sent again until then, and is never signed again, because ECDSA
+    /// signatures differ each time.
     let registration: HelperRequest.KeyRegistration?
     /// Whether the server has checked that the private key is in a TPM.
     public internal(set) var isAttested = false
     /// The stored form of the key that replaces this one as soon as the server has registered it.
     var next: SecretBytes?
 
-    /// The state after the registration.
+    /// The state of the key after its registration.
     func registered(as credential: Token, isAttested: Bool, now: Int64) -> EnrolledKey {
         EnrolledKey(
             server: server, credential: credential, changed: now, point: point,
@@ -59,7 +61,7 @@ public struct EnrolledKey: Sendable {
 }
 
 extension EnrolledKey {
-    /// Which of two stored states is newer: the registered one.
+    /// Determines which of two stored states is newer: the registered state.
     static func order(of first: SecretBytes, _ second: SecretBytes) -> EnrolledOrder {
         guard let first = EnrolledKey(reading: first), let second = EnrolledKey(reading: second),
             first.server.address == second.server.address, first.point == second.point
@@ -111,7 +113,7 @@ extension EnrolledKey {
     /// The maximum size of a form without address, authorities and certificates.
     static let largestRest = 8 << 10
 
-    /// Whether the bytes are a device key, and not an enrolled secret.
+    /// Whether the bytes are a stored device key rather than an enrolled secret.
     static func isForm(_ form: SecretBytes) -> Bool {
         form.withBytes { !$0.isEmpty && $0[0] == version }
     }
@@ -205,7 +207,7 @@ extension EnrolledKey {
                 copying: bytes.extracting(try fields.string(bytes, limit: .max)))
         }
         try fields.finish(bytes)
-        // Either the server has answered, or there is something to send.
+        // The server has answered, or a registration remains to be sent, but not both.
         guard point.count == EnrolledKey.pointCount,
             ticketDigest.count == EnrolledKey.digestCount,
             (credential == nil) == (registration != nil)

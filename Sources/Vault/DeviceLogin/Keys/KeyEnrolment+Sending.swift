@@ -3,12 +3,11 @@ internal import Devices
 internal import SecretVault
 internal import WatchwordCryptography
 
-// What is sent to the server.
 extension KeyEnrolment {
     /// The registration of a key, as it was signed.
     ///
-    /// - Parameter idempotencyKey: by default, the same for each attempt, so that the server sends
-    ///   a recorded response again.
+    /// - Parameter idempotencyKey: by default, the same for each attempt, so that the server
+    ///   repeats a recorded response.
     func request(
         _ key: EnrolledKey, idempotencyKey: String? = nil
     ) throws(DeviceLoginError) -> HelperRequest {
@@ -48,8 +47,8 @@ extension KeyEnrolment {
 
     /// The key of an earlier run, if the server has registered it.
     ///
-    /// The server must not send a recorded response: the key may have been revoked since, or
-    /// its TPM may have proved itself.
+    /// The server must not send a recorded response: the key may have been revoked since, or its
+    /// TPM may have completed the attestation.
     func registeredEarlier(
         _ key: EnrolledKey, over sender: inout some RequestSender, now: Int64
     ) throws(DeviceLoginError) -> EnrolledKey? {
@@ -58,7 +57,7 @@ extension KeyEnrolment {
         switch try EnrolledLogin.send(request, over: &sender) {
         case .registered(let credential, let custody):
             return key.registered(as: credential, custody, now: now)
-        // Without the TPM's secret, it never becomes active.
+        // Without the secret that the TPM reveals, the key never becomes active.
         case .keyToActivate: return nil
         case .problem(let problem):
             guard problem.isFinal else { throw .problem(problem, at: key.server.address) }
@@ -69,7 +68,7 @@ extension KeyEnrolment {
 }
 
 extension HelperResponse.Problem {
-    /// Whether this server will never accept the same request.
+    /// Whether the server will never accept an identical request.
     var isFinal: Bool {
         [400, 403, 409, 410, 422].contains(status)
             && type.text.hasPrefix("urn:watchword:problem:")
@@ -77,7 +76,7 @@ extension HelperResponse.Problem {
 }
 
 extension EnrolledKey {
-    /// The state after a registration with this custody.
+    /// The state of the key after a registration with this custody.
     func registered(as credential: Token, _ custody: Token, now: Int64) -> EnrolledKey {
         registered(
             as: credential, isAttested: custody.text == KeyState.Custody.attestedTPM.rawValue,
@@ -90,7 +89,7 @@ enum Incumbent: Sendable {
     case key(EnrolledKey)
     case secret(EnrolledSecret)
 
-    /// `nil` for anything else, which is replaced.
+    /// Returns `nil` for any other content, which is replaced.
     init?(_ content: EntryContent) {
         guard case .enrolledSecret(_, _, let form) = content else { return nil }
         if let key = EnrolledKey(reading: form) {
@@ -106,7 +105,7 @@ enum Incumbent: Sendable {
         if case .key = self { true } else { false }
     }
 
-    /// Whether it signs in.
+    /// Whether the enrolment can sign in.
     var isUsable: Bool {
         switch self {
         case .key(let key): key.credential != nil
@@ -114,7 +113,7 @@ enum Incumbent: Sendable {
         }
     }
 
-    /// The stored form of the key that replaces it.
+    /// The stored form of the key that replaces this enrolment.
     var next: SecretBytes? {
         switch self {
         case .key(let key): key.next
@@ -122,7 +121,7 @@ enum Incumbent: Sendable {
         }
     }
 
-    /// The stored form while `next` is not registered; `nil` if there is no other key.
+    /// The stored form until `next` is registered; `nil` if no other key is waiting.
     func form(waitingFor next: SecretBytes?) -> SecretBytes {
         switch self {
         case .key(var key):
@@ -135,25 +134,25 @@ enum Incumbent: Sendable {
     }
 }
 
-// What earlier runs have stored.
+// The keys that earlier runs have stored.
 extension KeyEnrolment {
     /// A key that the server has not registered yet, as far as this device knows.
     struct Pending {
-        /// The entry that holds it.
+        /// The entry that holds the key.
         let id: RecordID
         let key: EnrolledKey
-        /// What the entry is for until then; `nil` if there is nothing else.
+        /// The entry's purpose until then; `nil` if there is none.
         let current: Incumbent?
     }
 
-    /// The key that an earlier run with this ticket has made.
+    /// The key of an earlier run with this ticket.
     static func made(
         for enrolment: Enrolment, in earlier: [RecordID: EntryContent]
     ) -> EnrolledKey? {
         stored(for: enrolment, in: earlier)?.key
     }
 
-    /// The key that an earlier run with this ticket has stored.
+    /// The stored key of an earlier run with this ticket.
     static func stored(
         for enrolment: Enrolment, in earlier: [RecordID: EntryContent]
     ) -> Pending? {
@@ -163,7 +162,7 @@ extension KeyEnrolment {
         }
     }
 
-    /// A key that an earlier run with another ticket made for this server, and for which it
+    /// A key that an earlier run with a different ticket made for this server, but for which it
     /// received no response.
     static func unanswered(
         for enrolment: Enrolment, in earlier: [RecordID: EntryContent]
@@ -173,7 +172,6 @@ extension KeyEnrolment {
         }
     }
 
-    /// A key that an earlier run has stored.
     private static func pending(
         in earlier: [RecordID: EntryContent], where isWanted: (EnrolledKey) -> Bool
     ) -> Pending? {

@@ -9,21 +9,21 @@ internal import WatchwordSystem
 /// The key and the request are stored before the request is sent. A key that the server registered
 /// earlier, or an enrolled secret, is kept, and can be used, until the server has registered the
 /// new key; then it is purged in the save that stores the response. A run that was killed is
-/// repeated with the same ticket: it sends the stored request again. A run with another ticket also
-/// sends it first: if the server has registered that key and the device dropped it, it would stay
-/// active, although nobody has its private half.
+/// repeated with the same ticket: it sends the stored request again. A run with a different ticket
+/// also sends that request first: if the device dropped a key that the server has registered, the
+/// key would stay active, although its private half is lost.
 package struct KeyEnrolment: Sendable {
     let order: KeyOrder
     /// The TPM that the order names.
     let tpm: TPMAccess?
     private let presence: @Sendable (AccessControl) -> DeviceKeyTranscript.Presence
 
-    /// The key that an enrolment yields.
+    /// The key that results from an enrolment.
     package enum Outcome: Sendable {
-        /// It was registered with the ticket.
+        /// The key was registered with the ticket.
         case registered(EnrolledKey)
-        /// It is the key of an earlier run, registered with that run's ticket. It is in use now,
-        /// and this ticket was not sent.
+        /// The key was made by an earlier run and registered with that run's ticket. The key is in
+        /// use now, and this ticket was not sent.
         case adopted(EnrolledKey)
     }
 
@@ -33,7 +33,7 @@ package struct KeyEnrolment: Sendable {
     ///   - order: the ticket, the server, the names and the access control, and where the key is
     ///     made.
     ///   - tpm: the TPM that the order names.
-    ///   - presence: how the presence of somebody is checked with this access control.
+    ///   - presence: returns the kind of presence check for an access control.
     package init(
         _ order: KeyOrder, tpm: TPMAccess?,
         presence: @escaping @Sendable (AccessControl) -> DeviceKeyTranscript.Presence
@@ -61,10 +61,10 @@ package struct KeyEnrolment: Sendable {
         return enrolment.access.applied(to: KeyEnrolment.access(replacing: entries, earlier))
     }
 
-    /// The access control to begin with: that of an earlier key.
+    /// The initial access control: that of an earlier key.
     ///
-    /// That of an enrolled secret may be too weak for a key, and of a wiped entry it is not known
-    /// which of the two it was.
+    /// The access control of an enrolled secret may be too weak for a key, and a wiped entry may
+    /// have been either.
     private static func access(
         replacing entries: [EntrySummary], _ contents: [RecordID: EntryContent]
     ) -> AccessControl {
@@ -76,8 +76,8 @@ package struct KeyEnrolment: Sendable {
     /// Registers a key.
     ///
     /// - Parameters:
-    ///   - earlier: the content of the earlier enrolments under this name; without it, one that
-    ///     requires a check at each use is not replaced.
+    ///   - earlier: the content of the earlier enrolments under this name; without it, an enrolment
+    ///     that requires a check at each use is not replaced.
     ///   - turn: proves that no other process uses the key.
     ///   - sender: sends requests to the server.
     ///   - now: Unix seconds.
@@ -122,7 +122,7 @@ package struct KeyEnrolment: Sendable {
         return .registered(registered)
     }
 
-    /// Stores a registered key, in the place of the enrolments that it replaces.
+    /// Stores a registered key in place of the enrolments that it replaces.
     private func keep(
         _ key: EnrolledKey, in pending: Pending, replacing earlier: [RecordID: EntryContent],
         in vault: UnlockedVault, now: Int64
@@ -134,7 +134,7 @@ package struct KeyEnrolment: Sendable {
         }
     }
 
-    /// Forgets a key that the server will not register.
+    /// Deletes a key that the server will not register.
     private func drop(_ pending: Pending, in vault: UnlockedVault) throws(DeviceLoginError) {
         if let current = pending.current {
             let entry = VaultEntry(id: pending.id, vault: vault)
@@ -146,7 +146,7 @@ package struct KeyEnrolment: Sendable {
             })
     }
 
-    /// Stores a key in the place of earlier enrolments.
+    /// Stores a key in place of earlier enrolments.
     private func put(
         _ key: EnrolledKey, replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault,
         now: Int64
@@ -162,7 +162,7 @@ package struct KeyEnrolment: Sendable {
     }
 
     /// Makes a key, signs its registration, and stores both: beside an enrolment that can be used,
-    /// or else in the place of earlier ones.
+    /// or else in place of earlier ones.
     private func make(
         replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault, now: Int64
     ) throws(DeviceLoginError) -> Pending {
@@ -191,7 +191,7 @@ package struct KeyEnrolment: Sendable {
 }
 
 extension KeyEnrolment {
-    /// Makes a key where the order says.
+    /// Makes a key in the place that the order specifies.
     private func makeSigner() throws(DeviceLoginError) -> any TranscriptSigner {
         switch (order.place, tpm) {
         case (.vault, _): return try SoftwareSigner.make()
@@ -209,18 +209,18 @@ extension KeyEnrolment {
 }
 
 extension Enrolment {
-    /// By this, a repeated run recognises the key that an earlier one has made.
+    /// The digest by which a repeated run recognises the key of an earlier run.
     var ticketDigest: [UInt8] { ticket.withBytes { sha256($0) } }
 }
 
 extension EnrolledKey {
-    /// Whether the key is where a new one would be made.
+    /// Whether the key is in the place where a new key would be made.
     fileprivate func isAs(_ order: KeyOrder) -> Bool {
         switch order.place {
         case .tpmOrVault: true
         case .vault: !holding.isInTPM
         case .tpm(_, _, let attests):
-            // The PIN is not asked for if the key has been made.
+            // No PIN is needed once the key has been made.
             holding.isInTPM && (order.pin == nil || holding.requiresPIN)
                 && (!attests || isAttested || registration?.attestation != nil)
         }

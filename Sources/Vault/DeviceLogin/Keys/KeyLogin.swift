@@ -16,7 +16,7 @@ public struct KeyLogin {
     /// Uses the entry `id`, whose content was opened after the ``LoginLock`` was acquired.
     ///
     /// - Parameters:
-    ///   - presence: how the presence of somebody was checked before it was opened.
+    ///   - presence: the presence check before the key was opened.
     ///   - tpm: the TPM, for a key in a TPM.
     /// - Throws: ``DeviceLoginError/otherKind``, ``DeviceLoginError/unreadable``,
     ///   ``DeviceLoginError/unregistered``.
@@ -37,7 +37,7 @@ public struct KeyLogin {
     ///
     /// - Parameters:
     ///   - turn: proves that no other process uses or replaces the key.
-    ///   - person: is asked for the key's PIN if it has one.
+    ///   - person: enters the key's PIN if the key has one.
     public func signIn(
         turn: borrowing LoginLock, over sender: inout some RequestSender,
         asking person: inout some TokenHelper.Person, now: Int64
@@ -109,8 +109,8 @@ public struct KeyLogin {
         }
     }
 
-    /// A request with a random idempotency key, which is repeated with it once if the connection is
-    /// lost.
+    /// A request with a random idempotency key, repeated once with the same key if the connection
+    /// is lost.
     private func request(_ operation: HelperRequest.Operation, _ purpose: String) -> HelperRequest {
         let nonce = RotationNonce.random()
         return HelperRequest(
@@ -118,15 +118,15 @@ public struct KeyLogin {
     }
 }
 
-/// What a device knows about a device key, without the key.
+/// The state of a device key on the device, without the key itself.
 public struct KeyState: Sendable {
-    /// Where the private key is, as servers name it.
+    /// The place of the private key, with the API's words as raw values.
     public enum Custody: String, CaseIterable, Sendable {
         /// In the vault.
         case vault
-        /// In a TPM, as the device says.
+        /// In a TPM, according to the device.
         case tpm
-        /// In a TPM, as the server has checked.
+        /// In a TPM, as the server has verified.
         case attestedTPM = "tpm-attested"
     }
 
@@ -134,9 +134,9 @@ public struct KeyState: Sendable {
     public let server: ServerAddress
     /// The credential's public name; `nil` until the server has answered the registration.
     public let credential: Token?
-    /// When the state last changed, in Unix seconds.
+    /// The time of the last change, in Unix seconds.
     public let changed: Int64
-    /// Where the private key is.
+    /// The place of the private key.
     public let custody: Custody
     /// Whether the TPM requires a PIN before each signature.
     public let requiresPIN: Bool
@@ -167,7 +167,7 @@ extension KeyState: Transferable {
 
 extension KeyState.Custody: Transferable {}
 
-/// A text that an application asks a device key to sign.
+/// A text for which an application requests the signature of a device key.
 public struct KeyConfirmation: Sendable {
     /// The server's challenge.
     public let challenge: HelperResponse.KeyChallenge
@@ -177,7 +177,7 @@ public struct KeyConfirmation: Sendable {
     /// The maximum size of a file with a confirmation in bytes.
     public static let largestFile = 4 << 10
 
-    /// Parses what an application hands to the device.
+    /// Parses the file that an application hands to the device.
     ///
     /// The first line is the challenge, the second one `expires_ms`, and the rest is the text. One
     /// line feed at the end is not part of the text.
@@ -197,7 +197,7 @@ public struct KeyConfirmation: Sendable {
         else { return nil }
     }
 
-    /// The file, with a line feed at the end.
+    /// The content of the file, with a line feed at the end.
     var file: String { "\(challenge.token.text)\n\(challenge.expiry)\n\(text)\n" }
 
     /// The lines of the text.

@@ -4,13 +4,12 @@ package import SecretVault
 package import WatchwordCryptography
 package import WatchwordSystem
 
-/// What `watchword` asks the process that holds a vault's key to do with a device key.
+/// A request about a device key, from `watchword` to the process that holds the vault's key.
 package enum KeyRequest: Sendable {
-    /// Tell the server's address, which the questions before a use name.
+    /// Return the server's address, which the prompts before a use mention.
     case server(RecordID)
-    /// Sign in.
     case signIn(RecordID, SigningOrder)
-    /// Sign a text that was shown.
+    /// Sign a text that the person has seen.
     case confirm(RecordID, KeyConfirmation, SigningOrder)
     /// Show the local state.
     case status(RecordID)
@@ -20,7 +19,7 @@ package enum KeyRequest: Sendable {
 
 /// The circumstances of a signature.
 package struct SigningOrder: Hashable, Sendable {
-    /// The server that the person was told.
+    /// The server whose name the person has seen.
     package let server: ServerAddress
     /// The TPM, for a key in a TPM.
     package let tpm: TPMAddress
@@ -32,7 +31,7 @@ package struct SigningOrder: Hashable, Sendable {
 }
 
 extension KeyRequest {
-    /// The key that signs; `nil` if none does.
+    /// The key that signs; `nil` for requests that sign nothing.
     package var signing: RecordID? {
         switch self {
         case .signIn(let id, _), .confirm(let id, _, _): id
@@ -78,7 +77,7 @@ extension SigningOrder: Transferable {
 }
 
 extension KeyConfirmation: Transferable {
-    // In the form of the application's file, so that the same limits apply.
+    // The text has the form of the application's file, so that the same limits apply.
     package func write(to output: FrameWriter) { output.append(file) }
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
@@ -93,25 +92,23 @@ extension KeyConfirmation: Transferable {
 
 /// A device key to make and to register.
 package struct KeyOrder: Sendable {
-    /// Where to make the key.
+    /// The place where the key is made.
     package enum Place: Sendable {
-        /// In the vault.
         case vault
-        /// In this TPM.
         case tpm(TPMAddress, NewPIN, attests: Bool)
         /// In this TPM, or in the vault if the TPM cannot be opened.
         case tpmOrVault(TPMAddress)
     }
 
-    /// The PIN that the TPM is to require before each signature.
+    /// The PIN that the TPM will require before each signature.
     package enum NewPIN: Sendable {
         case none
-        /// The person chooses it only if a key is to be made.
+        /// The person chooses the PIN only if a key will be made.
         case wanted
         case chosen(SecretBytes)
     }
 
-    /// The ticket, and what becomes of the key.
+    /// The ticket, and the properties of the entry for the key.
     package let enrolment: Enrolment
     package let place: Place
 
@@ -120,7 +117,7 @@ package struct KeyOrder: Sendable {
         self.place = place
     }
 
-    /// The same order for an entry that is bound to a device, and protected.
+    /// The same order for an entry that is bound to a device and protected by `secure`.
     package func bound(
         to device: DeviceID?,
         securing secure: @escaping @Sendable (RecordID) throws(VaultError) -> Void
@@ -137,7 +134,7 @@ package struct KeyOrder: Sendable {
         return KeyOrder(enrolment, in: .tpm(address, .chosen(pin), attests: attests))
     }
 
-    /// The key that an earlier run with this ticket has made.
+    /// The key of an earlier run with this ticket.
     ///
     /// - Parameter earlier: the content of the earlier enrolments under this name.
     /// - Throws: ``DeviceLoginError/otherPlace`` if it was made without the PIN.

@@ -6,15 +6,15 @@ internal import WatchwordCryptography
 protocol TranscriptSigner {
     /// The public key: 65 bytes.
     var point: [UInt8] { get }
-    /// What the vault keeps of it.
+    /// The data of the key that the vault stores.
     var holding: EnrolledKey.Holding { get }
     /// Signs a transcript, and nothing else.
     ///
-    /// - Parameter person: is asked for the PIN of a key in a TPM that has one.
+    /// - Parameter person: enters the PIN of a key in a TPM, if the key has one.
     func sign(
         _ transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
     ) throws(DeviceLoginError) -> [UInt8]
-    /// What a TPM says about the key, for a transcript; `nil` if the key is in no TPM.
+    /// The TPM's evidence about the key, for a transcript; `nil` if the key is in no TPM.
     func attestation(
         for transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
     ) throws(DeviceLoginError) -> KeyAttestation?
@@ -26,7 +26,6 @@ struct SoftwareSigner: TranscriptSigner {
 
     var point: [UInt8] { key.point }
 
-    /// Generates a key.
     static func make() throws(DeviceLoginError) -> SoftwareSigner {
         SoftwareSigner(key: try DeviceLoginError.cryptography(in: SigningKey.make()))
     }
@@ -90,7 +89,7 @@ struct TPMSigner: TranscriptSigner {
             transcript.bytes, with: key, authorization: authorization, in: tpm.address)
         guard case .signature(let signature) = try tpm.carryOut(request, asking: &person)
         else { throw .token(.badHelperResponse) }
-        // A wrong answer is never sent to a server.
+        // A wrong signature is never sent to a server.
         let isValid: Bool
         do {
             let key = try VerificationKey(.ellipticCurve(.p256, point: point), algorithm: .es256)
@@ -149,7 +148,7 @@ extension EnrolledKey {
 }
 
 extension ServerAddress {
-    /// Where a signature for this server is valid.
+    /// The scope in which a signature for this server is valid.
     func scope(
         _ presence: DeviceKeyTranscript.Presence
     ) throws(DeviceLoginError) -> DeviceKeyTranscript.Scope {
@@ -161,12 +160,12 @@ extension ServerAddress {
     }
 }
 
-/// A TPM, and who talks to it.
+/// A TPM, and the handler of requests to it.
 public struct TPMAccess: Sendable {
     let address: TPMAddress
     private let handler: any TokenRequestHandler
 
-    /// - Parameter handler: by default, a process that this one starts for each request.
+    /// - Parameter handler: by default, a helper process that is started for each request.
     public init(
         _ address: TPMAddress, through handler: any TokenRequestHandler = StartedTokenHelper()
     ) {
@@ -181,12 +180,12 @@ public struct TPMAccess: Sendable {
     }
 }
 
-/// Looks for `watchword-token` when it is needed.
+/// Looks for `watchword-token` at the first request.
 public struct StartedTokenHelper: TokenRequestHandler {
-    /// Creates a handler.
+    /// Creates a handler, which does not look for the program yet.
     public init() {}
 
-    /// Carries out one request in a process of its own.
+    /// Carries out one request in a separate helper process.
     public func carryOut(
         _ request: TokenRequest, with person: inout some TokenHelper.Person
     ) throws(TokenFailure) -> TokenResponse {

@@ -3,24 +3,24 @@ package import WatchwordSystem
 
 /// The public area of a key in a TPM (`TPMT_PUBLIC`; TPM 2.0 Library, Part 2, section 12.2.4).
 public struct TPMPublicArea: Sendable {
-    /// The structure.
+    /// The encoded structure.
     public let encoded: [UInt8]
-    /// What the key may be used for.
+    /// The permitted uses of the key.
     public let attributes: TPMAttributes
-    /// The digest of the policy that must be satisfied; empty if there is none.
+    /// The digest of the policy that must be satisfied to use the key; empty if there is none.
     public let policy: [UInt8]
-    /// The key.
+    /// The public key, RSA or elliptic-curve.
     public let publicKey: PublicKey
-    /// The scheme and hash function that the key is bound to; `nil` if it is bound to none.
+    /// The scheme and hash function to which the key is bound; `nil` if the key is not bound.
     public let scheme: Scheme?
     private let nameHash: NameHash
 
-    /// A scheme with its hash function, as the TPM numbers them.
+    /// A scheme and its hash function, by their TCG algorithm identifiers.
     public struct Scheme: Hashable, Sendable {
-        /// ECDSA with SHA-256.
+        /// ECDSA with SHA-256 (`TPM_ALG_ECDSA`, `TPM_ALG_SHA256`).
         public static let ecdsaSHA256 = Scheme(algorithm: 0x0018, hash: 0x000b)
 
-        /// The scheme (`TPM_ALG_ID`).
+        /// The algorithm identifier of the scheme (`TPM_ALG_ID`).
         public let algorithm: UInt16
         /// The hash function (`TPM_ALG_ID`); 0 for a scheme without one.
         public let hash: UInt16
@@ -58,7 +58,7 @@ public struct TPMPublicArea: Sendable {
         }
     }
 
-    /// The key's Name, which no other public area has: the hash function and the digest.
+    /// The key's Name, which is unique: the hash function and the digest of the public area.
     public func name() -> [UInt8] {
         let digest =
             switch nameHash {
@@ -69,7 +69,7 @@ public struct TPMPublicArea: Sendable {
         return [0, UInt8(nameHash.rawValue)] + digest
     }
 
-    /// `TPMS_RSA_PARMS` and the modulus.
+    /// Reads `TPMS_RSA_PARMS` and the modulus.
     private static func readRSA(
         _ fields: inout BinaryFields
     ) throws -> (PublicKey, Scheme?) {
@@ -79,13 +79,13 @@ public struct TPMPublicArea: Sendable {
         let exponent = UInt32(try fields.number(4))
         let modulus = try fields.sized()
         guard modulus.count * 8 == bits else { throw VerifierError.attestation(.malformed) }
-        // 0 stands for 2^16 + 1.
+        // The exponent 0 stands for 2^16 + 1.
         let written = exponent == 0 ? 65_537 : exponent
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: written >> UInt32(24 - 8 * $0)) }
         return (.rsa(modulus: modulus, exponent: Array(bytes.drop { $0 == 0 })), scheme)
     }
 
-    /// `TPMS_ECC_PARMS` and the point.
+    /// Reads `TPMS_ECC_PARMS` and the point.
     private static func readPoint(
         _ fields: inout BinaryFields
     ) throws -> (PublicKey, Scheme?) {
@@ -101,7 +101,7 @@ public struct TPMPublicArea: Sendable {
         return (.ellipticCurve(curve, point: [4] + x + y), scheme)
     }
 
-    /// A TPM may leave out leading zeros.
+    /// A TPM may omit leading zeros.
     private static func readCoordinate(
         _ fields: inout BinaryFields, _ curve: EllipticCurve
     ) throws -> [UInt8] {
@@ -122,50 +122,50 @@ public struct TPMPublicArea: Sendable {
     ) throws -> Scheme? {
         let algorithm = try fields.number(2)
         guard algorithm != null else { return nil }
-        // ECDAA also has a counter.
+        // ECDAA also has a counter after the hash function.
         guard algorithm != 0x001a else { throw VerifierError.attestation(.malformed) }
         let hash = withoutHash.contains(algorithm) ? 0 : try fields.number(2)
         return Scheme(algorithm: UInt16(algorithm), hash: UInt16(hash))
     }
 }
 
-/// What a key in a TPM may be used for (`TPMA_OBJECT`).
+/// The permitted uses of a key in a TPM (`TPMA_OBJECT`).
 public struct TPMAttributes: OptionSet, Hashable, Sendable {
-    /// The bits.
+    /// The bits of `TPMA_OBJECT`.
     public let rawValue: UInt32
 
-    /// Creates the attributes from their bits.
+    /// Takes the bits of `TPMA_OBJECT`.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// The key cannot leave the TPM by itself.
     public static let fixedTPM = TPMAttributes(rawValue: 1 << 1)
-    /// The key cannot move to another parent.
+    /// The key cannot be moved to another parent.
     public static let fixedParent = TPMAttributes(rawValue: 1 << 4)
     /// The TPM generated the key.
     public static let sensitiveDataOrigin = TPMAttributes(rawValue: 1 << 5)
     /// The key can be used with its authorization value.
     public static let userWithAuth = TPMAttributes(rawValue: 1 << 6)
-    /// Administration needs the policy.
+    /// Administrative commands need the policy.
     public static let adminWithPolicy = TPMAttributes(rawValue: 1 << 7)
     /// Wrong authorization values do not count towards a lock-out.
     public static let noDA = TPMAttributes(rawValue: 1 << 10)
-    /// The key signs or decrypts only what the TPM made.
+    /// The key signs or decrypts only data that the TPM generated.
     public static let restricted = TPMAttributes(rawValue: 1 << 16)
-    /// The key decrypts.
+    /// The key may decrypt.
     public static let decrypt = TPMAttributes(rawValue: 1 << 17)
-    /// The key signs.
+    /// The key may sign.
     public static let sign = TPMAttributes(rawValue: 1 << 18)
 }
 
 /// A TPM's statement that it holds a key (`TPMS_ATTEST` of `TPM2_Certify`; TPM 2.0 Library, Part 2,
 /// section 10.12.8).
 public struct TPMCertification: Sendable {
-    /// The data that the caller gave to the TPM (`extraData`).
+    /// The data that the caller passed to the TPM (`extraData`).
     public let qualifyingData: [UInt8]
     /// The Name of the certified key.
     public let name: [UInt8]
 
-    /// Made by a TPM: `TPM_GENERATED_VALUE`.
+    /// `TPM_GENERATED_VALUE`: a TPM made the statement.
     private static let magic: UInt64 = 0xff54_4347
     /// `TPM_ST_ATTEST_CERTIFY`.
     private static let certify: UInt64 = 0x8017
@@ -177,13 +177,14 @@ public struct TPMCertification: Sendable {
             guard try fields.number(4) == Self.magic, try fields.number(2) == Self.certify else {
                 throw VerifierError.attestation(.malformed)
             }
-            // The signer's qualified Name.
+            // The qualified Name of the signer.
             _ = try fields.sized()
             qualifyingData = try fields.sized()
-            // Clock, resets, restarts, whether the clock is safe, and the firmware's version.
+            // The clock, the numbers of resets and restarts, whether the clock is safe, and the
+            // firmware version.
             _ = try fields.take(8 + 4 + 4 + 1 + 8)
             name = try fields.sized()
-            // The certified key's qualified Name.
+            // The qualified Name of the certified key.
             _ = try fields.sized()
             try fields.finish()
         } catch {
@@ -201,7 +202,7 @@ package struct BinaryFields {
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// How many bytes were read.
+    /// The number of bytes that were read.
     package var position: Int { fields.position }
 
     /// Reads a number of `width` bytes.
@@ -210,13 +211,12 @@ package struct BinaryFields {
         return try fields.number(bytes.span, width: width)
     }
 
-    /// Reads `count` bytes.
     package mutating func take(_ count: Int) throws(Unreadable) -> [UInt8] {
         let bytes = bytes
         return Array(bytes[try fields.take(count, of: bytes.span)])
     }
 
-    /// Reads bytes that follow their length in two bytes (`TPM2B`).
+    /// Reads a two-byte length, and as many bytes (`TPM2B`).
     package mutating func sized() throws(Unreadable) -> [UInt8] {
         let count = Int(try number(2))
         return try take(count)

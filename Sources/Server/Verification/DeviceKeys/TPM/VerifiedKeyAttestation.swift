@@ -1,20 +1,21 @@
 public import WatchwordCryptography
 internal import WatchwordSystem
 
-/// What a TPM says about a device key, after the server has checked it.
+/// A TPM's attestation of a device key, after the server has verified it.
 ///
 /// After these checks, the TPM must reveal a secret that is protected for ``attestationKeyName``:
-/// only this proves that the attestation key is in the TPM of the endorsement certificate.
+/// only this proves that the attestation key is in the same TPM as the endorsement key of the
+/// certificate.
 public struct VerifiedKeyAttestation: Sendable {
-    /// The endorsement key, to which the secret is encrypted.
+    /// The endorsement key, for which the secret is encrypted.
     public let endorsementKey: EndorsementKey
     /// The Name of the attestation key.
     public let attestationKeyName: [UInt8]
 
     /// Checks the evidence for the device key with `point`.
     ///
-    /// - Parameter transcript: What the device key signed at its registration.
-    /// - Parameter time: Unix seconds.
+    /// - Parameter transcript: The text that the device key signed at its registration.
+    /// - Parameter time: The time for the check of the certificates, in Unix seconds.
     public init(
         _ evidence: KeyAttestation, point: [UInt8], transcript: DeviceKeyTranscript,
         anchors: TrustAnchors, at time: Int64
@@ -54,7 +55,7 @@ public struct VerifiedKeyAttestation: Sendable {
     private static let attestationAttributes: TPMAttributes = [
         .fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .restricted, .sign,
     ]
-    /// Without and with protection from dictionary attacks.
+    /// The attributes without and with protection from dictionary attacks.
     private static let deviceAttributes: [TPMAttributes] = [
         [.fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .noDA, .sign],
         [.fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .sign],
@@ -74,7 +75,7 @@ public struct VerifiedKeyAttestation: Sendable {
                     of: Certificate(encoded),
                     with: VerifierError.attestation(.endorsementCertificate)))
         }
-        // tcg-kp-EKCertificate.
+        // The extended key usage tcg-kp-EKCertificate.
         guard chain[0].extendedKeyUsage.contains("2.23.133.8.1"), !chain[0].isAuthority,
             chain[0].publicKey == endorsement.publicKey,
             endorsement.attributes.isSuperset(of: endorsementAttributes),
@@ -111,17 +112,17 @@ extension VerifiedKeyAttestation {
         case untrusted(ChainRefusal)
         /// The attestation key could sign data that the TPM did not generate, or can leave the TPM.
         case attestationKey
-        /// The device key can leave the TPM, was not made in it, or is not the one that is
-        /// registered.
+        /// The device key can leave the TPM, was not generated in the TPM, or is not the key that
+        /// is registered.
         case deviceKey
-        /// The TPM certified another key, or the certification was made for another transcript.
+        /// The TPM certified another key, or the certification was made for a different transcript.
         case certification
         /// The attestation key did not sign the certification.
         case signature
     }
 }
 
-/// The endorsement key of a TPM, to which only this TPM can decrypt.
+/// The endorsement key of a TPM; only this TPM can decrypt with it.
 ///
 /// Its name algorithm must be SHA-256 and its cipher AES with 128 bits, as in the TCG's templates
 /// L-1 and L-2; otherwise the TPM reveals nothing.
@@ -140,7 +141,7 @@ public struct EndorsementKey: Sendable {
         let encrypted: [UInt8]
     }
 
-    /// What the seed is for.
+    /// The purposes of a seed.
     private static let label = Array("IDENTITY\0".utf8)
     private static let seedCount = 32
 
@@ -166,7 +167,7 @@ public struct EndorsementKey: Sendable {
         }
     }
 
-    /// The seed that an ephemeral key and an endorsement key agree on: the TPM gets the ephemeral
+    /// The seed that an ephemeral key and an endorsement key agree on; the TPM gets the ephemeral
     /// point (`TPMS_ECC_POINT`).
     static func seed(
         for key: AgreementPoint, by ephemeral: EphemeralKey
@@ -205,7 +206,7 @@ extension KeyActivation {
         self = activation
     }
 
-    /// The blob for a known seed.
+    /// The encrypted blob for a known seed.
     static func blob(
         _ secret: SecretBytes, for name: [UInt8], seed: SecretBytes
     ) throws(CryptographyFailure) -> [UInt8] {
