@@ -27,6 +27,8 @@ public final class SQLiteVerificationStore: Sendable {
     ///
     /// - Parameter timeout: how long to wait for another process's lock, here and in each commit. A
     ///   commit that is queued behind another one waits at most twice as long.
+    /// - Throws: ``SQLStoreError``, such as ``SQLStoreError/rolledBack`` for an older state of the
+    ///   database, or ``SQLStoreError/isBackup`` for a copy that was not restored.
     public init(opening path: String, key: AuditKey, timeout: Duration = .seconds(2))
         throws(SQLStoreError)
     {

@@ -94,10 +94,12 @@ extension ServerMessages {
         case .clockBehind(let newest):
             "this machine's clock is behind the newest event, \(newest.text); set the clock and try again, or use "
                 + "--clock-is-right, which refuses all codes up to that time"
-        case .damagedCheckpoint: "the checkpoints in the .mark file beside it are not authentic"
+        case .damagedCheckpoint:
+            "the checkpoints in the .mark file beside it are not authentic; check that the key file belongs to "
+                + "this database"
         case .forgedCheckpoint:
             "a checkpoint is not authentic; check that the key file belongs to this database"
-        case .exists: "the file already exists; choose a different name"
+        case .exists: "the file already exists; choose a different name, or move it away"
         case .busy: "a second watchword-server uses the database; stop that server, or try again"
         case .system(let failure): sentence(for: failure)
         case .store(let failure): sentence(for: failure)

@@ -116,7 +116,8 @@ enum ServerMessages {
         case .noCheckpoint(let path):
             "\(path): the file contains no complete checkpoint; specify a file with the unchanged output of "
                 + "watchword-server audit verify"
-        case .exists(let path): "\(path): the file already exists; choose a different name"
+        case .exists(let path):
+            "\(path): the file already exists; choose a different name, or move it away"
         case .noAnswer:
             "a question got no valid answer; use options instead, see watchword-server init --help"
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)

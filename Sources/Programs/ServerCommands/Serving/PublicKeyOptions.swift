@@ -18,7 +18,8 @@ struct PublicKeyOptions: Sendable {
         audiences =
             try ServingSettings.list(
                 arguments, .audience,
-                expected: "addresses of this server, such as https://login.example"
+                expected: "addresses of this server, in lower case and without a path, such as "
+                    + "https://login.example"
             ) { DeviceKeys.isAudience($0) ? $0 : nil } ?? []
         tpmRoots = try Self.anchors(arguments, .tpmRoots)
         passkeys = try Self.passkeys(arguments, relatedOrigins: pages?.relatedOrigins ?? [])

@@ -14,8 +14,8 @@ public struct RecordedEvent: Hashable, Sendable {
 
 /// The version of a row that was written.
 ///
-/// An older version that was put back is authentic by itself. An audit detects this, because the
-/// events record a later version.
+/// An older row that was put back has a valid authentication code. An audit detects it, because
+/// the events record a later version.
 public struct RowMark: Hashable, Sendable {
     /// The owner of the row.
     public enum Owner: Hashable, Sendable {

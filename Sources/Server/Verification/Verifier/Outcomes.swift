@@ -148,7 +148,7 @@ public struct VerificationOutcome: Sendable {
         case throttled(retryAfter: Int64)
         /// The credential is disabled and must be enrolled again.
         case disabled
-        /// The subject or credential does not exist, or the credential is not active.
+        /// The subject or credential does not exist, or no active credential has codes of this form.
         case unknown
     }
 
