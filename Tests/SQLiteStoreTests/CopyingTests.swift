@@ -162,6 +162,20 @@ struct CopyingTests {
         #expect(try SQLiteVerificationStore(opening: third, key: key).chains().count == 3)
     }
 
+    @Test("a store that is still open does not undo a restore")
+    func openDuringRestore() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        let backup = database.folder.file("backup.db")
+        try store.backUp(to: backup, now: .at(0))
+        _ = try await store.commit([.appendEvent(.sample(1)), .appendEvent(.sample(2))])
+        for ending in ["", "-wal", "-shm", ".mark"] { try removeFile(database.path + ending) }
+        try database.restore(backup, to: database.path, .init(now: .at(1)))
+        #expect(throws: SQLStoreError.store(.moved)) { try store.saveCheckpoint() }
+        store.close()
+        try database.open().close()
+    }
+
     @Test("T-10 O-07 a restore refuses a clock behind the backup or its newest event")
     func clockBehind() async throws {
         let database = try TestDatabase()

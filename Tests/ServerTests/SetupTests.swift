@@ -46,6 +46,20 @@ struct SetupTests {
         }
     }
 
+    @Test("serve says if it created an empty database for existing keys")
+    func createdDatabase() async throws {
+        let state = try ServerProcess.State()
+        for count in [0, 1] {
+            let server = try await ServerProcess(state)
+            #expect(try await server.stop() == 0)
+            let lines = try server.logged().split(separator: "\n")
+                .filter { $0.contains("so an empty one was created") }
+            #expect(lines.count == count)
+            #expect(lines.allSatisfy { $0.contains(state.database) })
+            for ending in ["", ".mark"] { try removeFile(state.database + ending) }
+        }
+    }
+
     @Test("init again keeps the keys and the database")
     func again() async throws {
         let state = try ServerProcess.State()

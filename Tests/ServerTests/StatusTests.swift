@@ -75,6 +75,8 @@ struct StatusTests {
                 "\(nobody): \(state.keyFile): the key file is missing"))
         #expect(try await fresh.run("init").status == 0)
         try removeFile(fresh.database)
+        #expect(
+            try await status(fresh).hasPrefix("\(nobody): there are keys, but no database"))
         try Data("no database".utf8).write(to: URL(filePath: fresh.database))
         try setMode(0o600, of: fresh.database)
         #expect(try await status(fresh).hasPrefix("\(nobody): \(fresh.database): "))

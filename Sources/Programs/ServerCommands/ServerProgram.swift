@@ -30,6 +30,18 @@ struct ServerSession: Sendable {
     var operand: String { arguments.operands.first ?? "" }
 }
 
+/// What opening a server's database and key file creates.
+private enum Created {
+    case nothing, database, databaseAndKeys
+
+    init(before places: ServerPaths) throws {
+        let hasKeys = FileStamp(of: places.keyFile) != nil
+        // With existing keys, a PostgreSQL server is not asked at each start.
+        let hasDatabase = try hasKeys && !places.database.isFile || places.database.isKnown()
+        self = hasDatabase ? .nothing : hasKeys ? .database : .databaseAndKeys
+    }
+}
+
 /// The store and the keys, and the verifier that uses both.
 struct ServerContext: Sendable {
     let keys: KeyFile
@@ -37,8 +49,7 @@ struct ServerContext: Sendable {
     let verifier: Verifier
     private let places: ServerPaths
     private let lastCheckpoint = CheckpointTime()
-    /// Whether the database and the keys did not exist before.
-    private var isNew = false
+    private var created = Created.nothing
 
     init(
         keys: KeyFile, store: any ServedDatabase, verifier: Verifier, places: ServerPaths
@@ -58,23 +69,25 @@ struct ServerContext: Sendable {
     static func open(
         _ places: ServerPaths, _ opened: KeyFile? = nil, policy: Policy = .standard, making: Bool
     ) throws -> ServerContext {
-        let isNew = try making && !places.areInUse()
+        let created = making ? try Created(before: places) : .nothing
         let keys = try opened ?? KeyFile.opening(places, making: making)
         let store = try places.database.open(places, key: keys.ring().auditKey)
         let agreed = try RegisteredKeys(keys, store, places)
         let verifier = Verifier(store: store, policy: policy, clock: now, keys: { agreed.ring() })
         var context = ServerContext(keys: keys, store: store, verifier: verifier, places: places)
-        context.isNew = isNew
+        context.created = created
         return context
     }
 
     /// The created files, their locations, and the next steps; empty if everything existed.
     var creation: [(String, String)] {
-        guard isNew else { return [] }
-        return [
-            ("database", places.database.shown), ("keys", places.keyFile),
-            ("advice", ServerMessages.created),
-        ]
+        let database = ("database", places.database.shown)
+        return switch created {
+        case .nothing: []
+        case .database: [database, ("advice", ServerMessages.createdDatabase)]
+        case .databaseAndKeys:
+            [database, ("keys", places.keyFile), ("advice", ServerMessages.created)]
+        }
     }
 
     /// Records the ends of the event chains outside the database.

@@ -142,7 +142,7 @@ extension SQLiteVerificationStore: VerificationStore {
         }
     }
 
-    private func read<Found>(
+    func read<Found>(
         _ body: (SQLiteSession) throws(StoreFailure) -> Found
     ) throws(StoreFailure) -> Found {
         if let found = try committer.readHere(body) { return found }

@@ -15,6 +15,11 @@ extension ServerMessages {
         + "NAME --scope verify,enrol), and copy the key file to a safe place, apart from the backups of "
         + "the database, which are useless without it"
 
+    /// What to do after `serve` created a database for existing keys.
+    static let createdDatabase =
+        "the key file existed, but no database, so an empty one was created: if users were enrolled before, "
+        + "stop the server, move the new database away, and restore a backup (watchword-server restore)"
+
     static func sentence(for error: KeyFile.Fault) -> String {
         switch error {
         case .content(let error): sentence(for: error)

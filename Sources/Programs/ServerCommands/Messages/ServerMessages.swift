@@ -280,6 +280,9 @@ extension ServerMessages {
     }
 
     static let notSetUp = "there are no keys and no database yet; run watchword-server init"
+    static let noDatabase =
+        "there are keys, but no database, so serve would create an empty one; if users were enrolled before, "
+        + "restore a backup first (watchword-server restore)"
     static let statusNeedsRoot = "to see why, run this command as root"
 
     static func sentence(for status: ServerStatus, at address: ListenAddress) -> String {

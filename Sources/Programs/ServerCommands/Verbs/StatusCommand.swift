@@ -45,11 +45,11 @@ enum StatusCommand {
                 arguments.accepting(ServerVerb.serving), now: SystemClock.unixTime())
             let keys = try KeyFile.opening(places, making: false)
             // Opening would create an SQLite database.
-            if try places.database.isKnown() {
-                try places.database.open(places, key: keys.ring().auditKey).close()
-            }
+            let exists = try places.database.isKnown()
+            if exists { try places.database.open(places, key: keys.ring().auditKey).close() }
             return settings.settings.clock.obstacle(now: ServerContext.now(), state: .current())
                 .map { ServerMessages.advice(for: $0) }
+                ?? (exists ? nil : ServerMessages.noDatabase)
         } catch {
             return ServerFailure.report(on: error).sentence
         }

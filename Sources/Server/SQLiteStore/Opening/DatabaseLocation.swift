@@ -79,9 +79,11 @@ extension DatabaseLocation {
     }
 
     /// Stores a checkpoint, unless a later checkpoint is already stored.
-    func keep(_ mark: ChainCheckpoint) throws(SQLStoreError) {
+    func keep(_ mark: ChainCheckpoint, of session: SQLiteSession) throws(SQLStoreError) {
         let folder = try openFolder(making: false)
         try locked(in: folder, timeout: .seconds(1)) { () throws(SQLStoreError) in
+            // A restored database may have taken the place of the one that is open.
+            try SQLStoreError.store(in: session.connection.expectInPlace())
             try keep(mark, in: folder)
         }
     }
@@ -160,10 +162,15 @@ extension SQLiteVerificationStore {
     /// writes one regularly. To detect a rollback of the checkpoint as well, keep its text on
     /// another machine; see ``audit(checkpoints:)``.
     @discardableResult public func saveCheckpoint() throws(SQLStoreError) -> ChainCheckpoint {
-        guard let head = try SQLStoreError.store(in: chains().last?.head) else {
-            throw .store(.chain)
-        }
-        try location.keep(head)
-        return head
+        let kept = try SQLStoreError.store(
+            in: read { session throws(StoreFailure) in
+                Result { () throws(SQLStoreError) in
+                    guard let head = try SQLStoreError.store(in: session.chains().last?.head)
+                    else { throw .store(.chain) }
+                    try location.keep(head, of: session)
+                    return head
+                }
+            })
+        return try kept.get()
     }
 }

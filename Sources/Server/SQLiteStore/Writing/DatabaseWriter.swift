@@ -31,7 +31,7 @@ final class DatabaseWriter: @unchecked Sendable {
     func close() {
         log?.close(session.connection)
         // If this fails, the stored checkpoint is still valid, although it is older.
-        do { if let known { try location.keep(known.head) } } catch _ {}
+        do { if let known { try location.keep(known.head, of: session) } } catch _ {}
     }
 
     /// Commits all members in one transaction; each member's changes take effect completely or not
