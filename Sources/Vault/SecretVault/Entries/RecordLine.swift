@@ -1,4 +1,4 @@
-/// The unencrypted part of a record: what must be known before the vault is open.
+/// The unencrypted part of a record: the data that is needed before the vault is open.
 struct RecordLine: Hashable {
     let id: RecordID
     /// The generation in which the record was last sealed.
@@ -9,10 +9,11 @@ struct RecordLine: Hashable {
     /// manifest entry, in Base64.
     static let minimumFileSize = 200
 
-    /// What precedes the number of seconds after the word for presence, from format 3 on.
+    /// The separator between the word for presence and the reuse time in seconds; used from format
+    /// 3 on.
     fileprivate static let reuseMark = ",reuse:"
 
-    /// The line of the same record, sealed in this generation.
+    /// A line for the same record, sealed in the generation `revision`.
     func sealed(in generation: UInt64) -> RecordLine {
         RecordLine(id: id, revision: generation, accessControl: accessControl)
     }
@@ -97,7 +98,7 @@ extension LineReader {
     }
 }
 
-/// Identifies a record permanently: 16 random bytes, never reused.
+/// The permanent ID of a record: 16 random bytes, never reused.
 public struct RecordID: Hashable, Sendable {
     // Two integers instead of an array, so that thousands of IDs need no allocations.
     private let high: UInt64
