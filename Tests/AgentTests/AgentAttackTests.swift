@@ -11,7 +11,7 @@ import WatchwordSystem
 struct AgentAttackTests {
     private static let socket = "run/watchword/agent.sock"
 
-    @Test("memory: both processes cannot be read, traced or dumped by their own user")
+    @Test("memory: neither process can be read, traced or dumped by its own user")
     func memory() throws {
         let agent = try AgentFixture(asOrdinaryUser: true)
         try agent.run(AgentFixture.unlock)
@@ -146,7 +146,7 @@ struct AgentAttackTests {
             ])
     }
 
-    @Test("codes: a client that skips the check gets nothing for an entry that requires one")
+    @Test("codes: a client that skips the check gets no code for an entry that requires a check")
     func codes() throws {
         let agent = try AgentFixture([
             "A:a --presence per-use:passphrase --secret-file key.txt",
@@ -175,7 +175,7 @@ struct AgentAttackTests {
         }
     }
 
-    @Test("guesses: wrong passphrases at new entries lock the vault")
+    @Test("guesses: wrong passphrases at new entries lock the vault out")
     func guesses() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -278,7 +278,7 @@ struct AgentAttackTests {
         withExtendedLifetime(clients) {}
     }
 
-    @Test("a request that breaks the protocol ends only its own connection")
+    @Test("a request that violates the protocol ends only its own connection")
     func garbage() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)

@@ -230,7 +230,7 @@ struct AgentBindingTests {
         }
     }
 
-    @Test("a vault that did not arrive in the system agent leaves no device key there")
+    @Test("a vault that did not reach the system agent leaves no device key there")
     func notArrived() throws {
         let harness = try Harness(isSystem: true)
         let account = SystemAccount(stateFolder: harness.folder.path, user: 5)
@@ -250,7 +250,7 @@ struct AgentBindingTests {
         }
     }
 
-    @Test("the user's agent makes a key in its sandbox, and other commands use the same key")
+    @Test("the user's agent creates a key in its sandbox, and other commands use the same key")
     func sandbox() throws {
         let agent = try AgentFixture([])
         try agent.run(AgentFixture.unlock)
@@ -284,7 +284,7 @@ struct MovedBindingTests {
     private static let toSystem = "vault move --to-system --passphrase-file pass.txt"
     private static let toUser = "vault move --to-user --passphrase-file pass.txt"
 
-    @Test("entries of this device move with the vault, and get a new key; others stay the same")
+    @Test("entries of this device move with the vault and get a new key; others do not change")
     func bound() throws {
         let agent = try SystemAgentFixture()
         try agent.make(["Site:me --this-device=file", "Count:me --type hotp --this-device=file"])

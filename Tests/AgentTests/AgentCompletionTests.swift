@@ -20,7 +20,7 @@ struct AgentCompletionTests {
     ].filter { ForeignProgram($0.name) != nil }
 
     @Test(
-        "the tab key completes names while the agent holds the vault, and never asks",
+        "the tab key completes names while the agent holds the vault, and never shows a prompt",
         arguments: shells)
     private func names(_ shell: Shell) throws {
         let agent = try AgentFixture([

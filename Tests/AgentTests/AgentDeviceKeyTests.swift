@@ -73,7 +73,7 @@ struct AgentDeviceKeyTests {
         }
     }
 
-    @Test("a key signs in and confirms a text after a check for each, and says how it was checked")
+    @Test("a key signs in and confirms a text after a check for each, and states the kind of check")
     func uses() throws {
         let harness = try Harness()
         let agent = harness.agent
@@ -122,7 +122,7 @@ struct AgentDeviceKeyTests {
         try agent.run("key present mill", status: 1)
     }
 
-    @Test("without a check at each use, the signature says that nobody was asked")
+    @Test("without a check at each use, the signature states that no check was made")
     func unchecked() throws {
         let harness = try Harness("--presence per-unlock")
         let ticket = try harness.agent.run("key present mill").text

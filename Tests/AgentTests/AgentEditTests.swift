@@ -149,7 +149,7 @@ struct AgentEditTests {
         #expect(isRefused(try client.send(.edit(place, replacing, .none))))
     }
 
-    @Test("no answer tells a client whether a guess is the secret of a per-use entry")
+    @Test("no response reveals whether a guess is the secret of a per-use entry")
     func guesses() throws {
         let agent = try AgentFixture(["Site:me --presence per-use:pam --secret-file key.txt"])
         try agent.run(AgentFixture.unlock)

@@ -37,7 +37,7 @@ struct AgentEndTests {
         for (agent, holder) in agents { try waitForEnd(of: holder, in: agent) }
     }
 
-    @Test("if the supervisor is stopped, the vaults are locked, and until then they are not")
+    @Test("if the supervisor is suspended, the vaults are locked, but not before")
     func stoppedSupervisor() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -139,7 +139,7 @@ struct AgentEndTests {
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
-    @Test("an agent that cannot start a thread locks its vaults, and says so")
+    @Test("an agent that cannot start a thread locks its vaults, and reports this")
     func noThreads() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -180,7 +180,7 @@ struct AgentEndTests {
         #expect(try agent.shell("\(other) agent status").text == "The agent is not running.\n")
     }
 
-    @Test("unlock and status say that the agent was started for more than the vault's folder")
+    @Test("unlock and status report that the agent was started for more than the vault's folder")
     func wideAgent() throws {
         let agent = try AgentFixture()
         // Another vault is in a folder above.

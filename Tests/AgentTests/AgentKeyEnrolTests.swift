@@ -85,7 +85,7 @@ struct AgentKeyEnrolTests {
         #expect(try harness.server.redeem(own)["credential"] == next)
     }
 
-    @Test("a key without a check at each use is registered without a question, and says so")
+    @Test("a key without a check at each use is registered without a question, and states this")
     func unchecked() throws {
         let harness = try Harness()
         try harness.prepareTicket(#","presence":"advisory""#)
@@ -195,7 +195,7 @@ struct AgentKeyEnrolTests {
     }
 
     @Test(
-        "a key in place of an enrolled secret requires a check, and replaces it only when registered"
+        "a key that replaces an enrolled secret requires a check, and replaces it once registered"
     )
     func overSecret() throws {
         let harness = try Harness()
@@ -237,7 +237,7 @@ struct AgentKeyEnrolTests {
     }
 
     @Test(
-        "a secret that is revoked while a key waits gives way to the key, and is not wiped with it")
+        "a secret that is revoked while a key waits is replaced by the key, which is not wiped")
     func revokedSecret() throws {
         let harness = try Harness()
         let agent = harness.agent
@@ -255,7 +255,7 @@ struct AgentKeyEnrolTests {
         #expect(status.contains(#""state":"unregistered""#))
     }
 
-    @Test("an enrolment over an entry that somebody marked as wiped says what to do first")
+    @Test("an enrolment over an entry with a forged wipe is refused with the step to take first")
     func vanished() throws {
         let harness = try Harness()
         try harness.prepareTicket()
@@ -277,7 +277,7 @@ struct AgentKeyEnrolTests {
         #expect(try !harness.server.log().contains("/v1/device/keys"))
     }
 
-    @Test("a client that skips a check registers nothing and replaces nothing")
+    @Test("a client that skips a check registers no key and replaces no entry")
     func hostile() throws {
         let harness = try Harness()
         let first = try harness.prepareTicket()

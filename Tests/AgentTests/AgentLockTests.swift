@@ -49,7 +49,7 @@ struct AgentLockTests {
         #expect(first.text == "755224\n")
     }
 
-    @Test("one check is enough to show the current codes, and for no others")
+    @Test("one check permits current codes, and no others")
     func refresh() throws {
         let agent = try AgentFixture([
             "A:a --presence per-use:passphrase --secret-file key.txt"
@@ -97,7 +97,7 @@ struct AgentLockTests {
         #expect(AgentFixture.errors(refused).contains("because an older file replaced it"))
     }
 
-    @Test("a file that was edited elsewhere more often does not repeat a counter that was issued")
+    @Test("a file with more edits elsewhere does not repeat a counter that was issued")
     func diverged() throws {
         let agent = try AgentFixture(["Count:me --type hotp --secret-file key.txt"])
         try agent.shell("mkdir -m 700 other; cp -p \(AgentFixture.vault) other/vault")
@@ -113,7 +113,7 @@ struct AgentLockTests {
         #expect(AgentFixture.errors(warned).contains("lacks what was last saved here"))
     }
 
-    @Test("the agent compares the file that it holds, whatever path a client names")
+    @Test("the agent compares the file that it holds, whatever path a client sends")
     func otherPath() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -213,7 +213,7 @@ struct AgentLockTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("an agent of another version can be locked and stopped, and does nothing else")
+    @Test("an agent of a different version can be locked and stopped, and does nothing else")
     func otherVersion() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -254,7 +254,7 @@ struct AgentLockTests {
     }
 
     @Test(
-        "a key that cannot be locked in memory is not held, unless the agent was started to do so",
+        "a key outside locked memory is not held, unless the agent was started to permit this",
         .enabled(if: geteuid() != 0 || ForeignProgram("setpriv") != nil, "setpriv is missing"))
     func unlockedMemory() throws {
         let agent = try AgentFixture()
@@ -304,7 +304,7 @@ struct AgentLockTests {
         #expect(try VaultPlace(at: "/x").folderPath == "/")
     }
 
-    @Test("before a prompt, a command says that the entry was wiped or the folder is out of reach")
+    @Test("a command reports a wiped entry or a folder that is out of reach before it prompts")
     func beforePrompts() throws {
         let agent = try AgentFixture([
             "A:a --presence per-use:passphrase --on-failure wipe:1 --secret-file key.txt"

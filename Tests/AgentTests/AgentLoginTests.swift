@@ -133,7 +133,7 @@ struct AgentLoginTests {
         }
     }
 
-    @Test("a restored older vault sends nothing, whoever opened it")
+    @Test("a restored older vault sends no secret, whichever process has opened it")
     func stale() throws {
         let (harness, file) = (try Harness(), AgentFixture.vault)
         try harness.enrol()
@@ -153,7 +153,7 @@ struct AgentLoginTests {
         try harness.present()
     }
 
-    @Test("clients that sign in at the same time, with and without the agent, cause no alarm")
+    @Test("clients that sign in at the same time do not trigger reuse detection")
     func atOnce() throws {
         let harness = try Harness()
         try harness.enrol()

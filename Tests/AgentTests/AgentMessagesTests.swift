@@ -31,7 +31,7 @@ struct AgentMessagesTests {
         try MessageForm.check(sampleReasons(), of: PAMCheckFailure.Reason.Kind.allCases)
     }
 
-    @Test("a request that asks for too much, or twice for the same, is refused")
+    @Test("a request that exceeds a limit, or repeats an item, is refused")
     func amounts() throws {
         let place = try samplePlace()
         let names = (1...17).map { "n\($0)" }
@@ -163,7 +163,7 @@ struct AgentMessagesTests {
         return try Vault.pack(folder.file("vault"))
     }
 
-    @Test("a changed encoding has a new version of the protocol")
+    @Test("a changed encoding requires a new version of the protocol")
     func version() throws {
         // FNV-1a, which needs no library.
         var digest: UInt64 = 0xcbf2_9ce4_8422_2325

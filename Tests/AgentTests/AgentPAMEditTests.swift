@@ -74,7 +74,7 @@ struct AgentPAMEditTests {
     }
 
     @Test(
-        "an entry that somebody marked as wiped is removed or renamed only after its check, too",
+        "an entry with a forged wipe is also removed or renamed only after its check",
         arguments: ["rename A:a B:b", "remove A:a --yes", "edit A:a --account b"])
     func vanished(command: String) throws {
         for held in [true, false] {
@@ -184,7 +184,7 @@ struct AgentPAMEditTests {
         #expect(terminal.screen.contains("wiped"))
     }
 
-    @Test("guesses of clients that leave before the verdict count, and lock the entry")
+    @Test("guesses of clients that leave before the verdict count, and lock the entry out")
     func leaving() throws {
         let agent = try fixture("pam_unix.so")
         try agent.shell("bin/watchword unlock --passphrase-file pass.txt")
@@ -203,7 +203,7 @@ struct AgentPAMEditTests {
         #expect(AgentFixture.errors(refused).contains("locked"))
     }
 
-    @Test("after a check without a verdict, the agent takes no late answer for a request")
+    @Test("after a check without a verdict, the agent does not mistake a late answer for a request")
     func noVerdict() throws {
         let agent = try fixture("pam_permit.so")
         try agent.shell("rm bin/pam.d/watchword; bin/watchword unlock --passphrase-file pass.txt")
@@ -220,7 +220,7 @@ struct AgentPAMEditTests {
         #expect(throws: AgentFailure.noResponse) { try client.send(.status) }
     }
 
-    @Test("guesses at a change through the agent count, and lock the entry")
+    @Test("guesses at a change through the agent count, and lock the entry out")
     func guesses() throws {
         let agent = try fixture("pam_unix.so")
         try agent.shell("bin/watchword unlock --passphrase-file pass.txt")

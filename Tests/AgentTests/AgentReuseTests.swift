@@ -122,7 +122,7 @@ struct AgentReuseTests {
         try agent.run("code A")
     }
 
-    @Test("a client that claims an earlier check gets nothing without one")
+    @Test("a client that claims an earlier check gets no code unless there was one")
     func hostile() throws {
         let agent = try unlocked()
         let (client, place) = (try agent.client(), try agent.place())

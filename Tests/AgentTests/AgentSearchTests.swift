@@ -14,7 +14,7 @@ struct AgentSearchTests {
     ]
     private static let all = ["Site:me", "Site:you", "Bank:ann", "Count:me"]
 
-    @Test("a search takes linear time, has a limit for words, and ends when it is not wanted")
+    @Test("a search takes linear time, has a limit for words, and ends when it is cancelled")
     func linear() throws {
         let letters = ["a", "b"]
         var texts = [""]
@@ -41,7 +41,7 @@ struct AgentSearchTests {
         }
     }
 
-    @Test("the agent sends the entries that are named, or all if a name does not find exactly one")
+    @Test("the agent sends the requested entries, or all if a name does not find exactly one")
     func found() throws {
         let agent = try AgentFixture(Self.entries)
         try agent.run(AgentFixture.unlock)
@@ -126,7 +126,7 @@ struct AgentSearchTests {
         #expect(try agent.run("code Bank Bank --at 59").text == "287082  Bank:ann\n")
     }
 
-    @Test("many names are not searched for by the agent")
+    @Test("the agent does not search for many names")
     func manyNames() throws {
         let place = try VaultPlace(at: "/vault")
         func isSearch(_ names: [String]) -> Bool {

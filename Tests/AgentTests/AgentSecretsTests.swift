@@ -100,7 +100,7 @@ struct AgentSecretsTests {
         try agent.run("code Site --next")
     }
 
-    @Test("the period and the counter change after the passphrase, which a script is refused")
+    @Test("the period and the counter change only after the passphrase, which a script cannot give")
     func otherCodes() throws {
         let agent = try unlocked()
         try agent.run("add Count:me --type hotp --secret-file key.txt")
@@ -146,7 +146,7 @@ struct AgentSecretsTests {
         #expect(isRefused(try client.send(request)))
     }
 
-    @Test("a proof for another vault that the client controls is no proof")
+    @Test("a proof for a different vault that the client controls does not count")
     func otherVault() throws {
         let agent = try unlocked()
         let (client, place) = (try agent.client(), try agent.place())

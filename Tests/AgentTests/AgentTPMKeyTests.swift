@@ -43,7 +43,7 @@ struct AgentTPMKeyTests {
         #expect(!terminal.screen.contains("2580"))
     }
 
-    @Test("a TPM makes a key and signs; without --tpm, another TPM or none, nothing is signed")
+    @Test("a TPM creates a key and signs; without --tpm or with a different TPM, nothing is signed")
     func signs() throws {
         try prepareTicket()
         let enrolled = try agent.run(enrolment("--custody tpm"))
@@ -66,7 +66,7 @@ struct AgentTPMKeyTests {
         #expect(try server.redeem(own)["custody"] == "tpm")
     }
 
-    @Test("without a TPM, a key is made in the vault, but not with --custody tpm")
+    @Test("without a TPM, a key is created in the vault, but not with --custody tpm")
     func fallback() throws {
         try prepareTicket()
         func withoutTPM(_ more: String) -> String {
@@ -78,7 +78,7 @@ struct AgentTPMKeyTests {
         #expect(AgentFixture.errors(enrolled).contains("The key is in the vault."))
     }
 
-    @Test("the PIN is asked for on the terminal, again after a wrong one, and never shown")
+    @Test("the terminal prompts for the PIN, again after a wrong PIN, and never shows it")
     func pin() throws {
         try enrolWithPIN()
         let terminal = try agent.terminal(present)
@@ -134,7 +134,7 @@ struct AgentTPMKeyTests {
         #expect(AgentFixture.errors(elsewhere).contains("made the key elsewhere"))
     }
 
-    @Test("K-79 a helper process that ends or breaks the protocol yields no signature")
+    @Test("K-79 a helper process that ends or violates the protocol yields no signature")
     func faultyHelper() throws {
         try prepareTicket()
         try agent.run(enrolment("--custody tpm"))

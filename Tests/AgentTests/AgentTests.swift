@@ -31,7 +31,7 @@ struct AgentTests {
         try agent.run(Self.code, status: 4)
     }
 
-    @Test("unlock asks up to three times, and uses are recorded for the order of lists")
+    @Test("unlock prompts up to three times, and uses are recorded for the order of lists")
     func promptAndUses() throws {
         let agent = try AgentFixture([
             "A:a --secret-file key.txt", "B:b --secret-file key.txt",
@@ -72,7 +72,7 @@ struct AgentTests {
         #expect(try agent.run("show Count --json").text.contains(#""counter":6"#))
     }
 
-    @Test("options that say how to open the vault bypass the agent, and so do the switches for it")
+    @Test("options that choose how to open the vault bypass the agent, and so do its own switches")
     func bypass() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -225,7 +225,7 @@ struct AgentTests {
         #expect(try agent.run("code B --at 59").text == "287082\n")
     }
 
-    @Test("the agent sees what another process saves")
+    @Test("the agent adopts the changes that another process saves")
     func changes() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -258,7 +258,7 @@ struct AgentTests {
         #expect(AgentFixture.errors(other).contains("because a different vault replaced it"))
     }
 
-    @Test("a vault in a folder for which the agent was not started is refused")
+    @Test("a vault in a folder that the agent was not started for is refused")
     func outOfReach() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)

@@ -173,7 +173,7 @@ struct AgentUndoTests {
         #expect(try agent.listing(client, of: place).entries.isEmpty)
     }
 
-    @Test("undoing returns no counter and no wiped secret, and forgets no failure")
+    @Test("undoing restores no counter and no wiped secret, and clears no failure")
     func neverBack() throws {
         let agent = try AgentFixture([
             "Site:me --secret-file key.txt",
@@ -210,7 +210,7 @@ struct AgentUndoTests {
         #expect(listed.first { $0.summary.id == bank }?.counter == 6)
     }
 
-    @Test("a plan that the owner did not see is refused, also if it was right a moment ago")
+    @Test("a plan that does not match the current effect is refused, even if it matched before")
     func otherPlan() throws {
         let agent = try AgentFixture()
         try agent.shell(

@@ -181,7 +181,7 @@ struct ClientConnectionTests {
         #expect(try isAnswered(4_000_000_000) == [true, false, true])
     }
 
-    @Test("which codes a key gives changes only after a proof on the same connection")
+    @Test("the codes that a key produces change only after a proof on the same connection")
     func otherCodes() throws {
         let (place, own, entries) = try unlocked([
             "A:a --secret-file key.txt", "Count:me --type hotp --secret-file key.txt",

@@ -144,7 +144,7 @@ struct ClientProofsTests {
     }
 
     @Test(
-        "a device key's ticket is revealed only while the vault is held", arguments: [true, false])
+        "a device key's ticket is returned only while the vault is held", arguments: [true, false])
     func ticket(isHeld: Bool) throws {
         // What the supervisor and the courier answer is there before the requests.
         let supervisor = try SocketPair()
@@ -192,7 +192,7 @@ struct ClientProofsTests {
         withExtendedLifetime(courier) {}
     }
 
-    @Test("an entry that changes without a check is not kept for the next edit")
+    @Test("an entry that can be changed without a check is not recorded for the next edit")
     func unchecked() throws {
         let use = try service.vaults.use(place)
         let id = try use.vault.update { changes throws(VaultError) in
@@ -208,7 +208,7 @@ struct ClientProofsTests {
         #expect(request.proofs.confirmed.isEmpty)
     }
 
-    @Test("a proof of what opens a vault counts until the next lock, and for five minutes at most")
+    @Test("a further proof counts until the next lock, and for five minutes at most")
     func proofs() throws {
         let use = try service.vaults.use(place)
         let other = HeldVaults.Use(vault: use.vault, unlocking: use.unlocking + 1)

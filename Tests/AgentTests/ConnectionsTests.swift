@@ -17,7 +17,7 @@ final class Peer {
 /// Which connections of clients are kept, and which are ended.
 @Suite(.serialized)
 struct ConnectionsTests {
-    @Test("a crowd of one process's connections does not push out another process's")
+    @Test("a crowd of connections of one process does not displace those of another process")
     func eviction() throws {
         let connections = Connections(limit: Connections.limitPerUser)
         var peers: [Peer] = []
@@ -60,7 +60,7 @@ struct ConnectionsTests {
         #expect(peers.indices.filter { ready[$0] } == [1, 2, 3, 4, 5])
     }
 
-    @Test("while the threads of ended connections are still running, a user may only lock")
+    @Test("while threads of ended connections are still running, a user may only lock the vault")
     func threads() throws {
         let connections = Connections(limit: 1000)
         func connect(_ user: UInt32) throws -> UInt64? {
@@ -80,7 +80,7 @@ struct ConnectionsTests {
         #expect(!connections.isReserved(try #require(try connect(1))))
     }
 
-    @Test("while all connections wait for responses, a few more may lock, and each user has some")
+    @Test("while all connections wait for responses, each user has a few more to lock the vault")
     func reserved() throws {
         let connections = Connections(limit: 66)
         var peers: [Peer] = []
@@ -164,7 +164,7 @@ struct ConnectionsTests {
     }
 
     @Test(
-        "of what a client sent before its connection was ended, one request to lock is answered",
+        "one request to lock that was sent before the connection was ended is answered",
         arguments: [(false, 3, true), (true, 3, true), (false, 5, false)] as [(Bool, UInt8, Bool)])
     func ended(isReserved: Bool, kind: UInt8, isFirstAnswered: Bool) throws {
         let pair = try SocketPair()

@@ -29,7 +29,7 @@ struct DayOfUseTests {
         return terminal.screen
     }
 
-    @Test("a day: unlock, codes, clipboard, PAM, pick, suspend, pinentry, lock, log out")
+    @Test("a day of use: unlock, codes, clipboard, PAM, pick, suspend, pinentry, lock, log out")
     func day() throws {
         // Log in, and unlock once.
         let unlocking = try agent.terminal("unlock", program: "bin/watchword")

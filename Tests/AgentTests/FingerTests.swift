@@ -156,7 +156,7 @@ struct FingerTests {
         ("right-thumb", String(repeating: "/", count: 16) + "right-thumb", .unreachable),
     ]
 
-    @Test("the recorded fingers permit a use, and others require the passphrase once")
+    @Test("the recorded fingers permit a use, and different fingers require the passphrase once")
     func fingers() throws {
         let machine = try Machine()
         for (required, enrolled, difference) in Self.cases {
@@ -214,7 +214,7 @@ struct FingerTests {
         #expect(try machine.required() == "left-ring-finger")
     }
 
-    @Test("the right fingers permit nothing that the modules refuse")
+    @Test("the recorded fingers permit no use that the PAM modules refuse")
     func refused() throws {
         let machine = try Machine()
         try machine.enrol("right-thumb")
@@ -223,7 +223,7 @@ struct FingerTests {
         #expect(try machine.use(machine.agent.client()) == .refused)
     }
 
-    @Test("--fingers current records the fingers, and others require the passphrase once")
+    @Test("--fingers current records the fingers, and any others require the passphrase once")
     func commands() throws {
         let machine = try Machine(of: .games)
         let agent = machine.agent
@@ -253,7 +253,7 @@ struct FingerTests {
         #expect(try machine.file() == "")
     }
 
-    @Test("a key that replaces one that requires fingers requires them, too")
+    @Test("a key that replaces a key that requires fingers requires them, too")
     func replaced() throws {
         let machine = try Machine(of: .games)
         let (agent, server) = (machine.agent, try KeyServer())
@@ -277,7 +277,7 @@ struct FingerTests {
         try agent.run("key present mill", status: 4)
     }
 
-    @Test("an edit that fails leaves no entry less protected than it was, or was to be")
+    @Test("an edit that fails leaves no entry with weaker protection than before or requested")
     func failures() throws {
         let machine = try Machine(of: .games)
         let agent = machine.agent

@@ -58,7 +58,7 @@ struct FingerprintTests {
     }
 
     @Test(
-        "a finger that matches permits one use, and another one does not",
+        "a finger that matches permits one use, and a different finger does not",
         arguments: ["", "--no-agent --passphrase-file pass.txt"])
     func scans(options: String) throws {
         let machine = try Machine()
@@ -84,7 +84,7 @@ struct FingerprintTests {
     }
 
     @Test(
-        "without a service, a reader or an enrolled finger, nothing is given out or counted",
+        "without a service, a reader or an enrolled finger, no code is issued or failure counted",
         arguments: [nil, [:], ["scans": "verify-match", "fingers": ""]] as [[String: String]?])
     func absent(parameters: [String: String]?) throws {
         let machine = try Machine()

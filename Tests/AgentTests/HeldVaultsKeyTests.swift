@@ -6,7 +6,7 @@ import VaultService
 
 // The key of a vault that is locked while requests use it.
 extension HeldVaultsTests {
-    @Test("whatever locks a vault wipes its key for the requests that have begun")
+    @Test("every event that locks a vault also wipes its key for requests that have begun")
     func wiped() throws {
         let content = EntryContent.plainSecret(issuer: "a", account: "b", value: passphrase)
         func add(to vault: UnlockedVault) throws(VaultError) {

@@ -40,7 +40,7 @@ struct HeldVaultsRoomTests {
         #expect(vaults.isHeld(first) && !vaults.isHeld(second))
     }
 
-    @Test("large vaults of all users that do not fit into memory together leave room to small ones")
+    @Test("large vaults that do not fit into memory together leave room for small ones")
     func total() throws {
         let folder = try TemporaryFolder()
         let passphrase = SecretBytes(text: "pass")
@@ -122,7 +122,7 @@ struct HeldVaultsRoomTests {
         #expect(!vaults.isHeld(place))
     }
 
-    @Test("vaults of single connections of the user who has most give way to a user who has less")
+    @Test("single-connection vaults of the user with the most memory give way to other users")
     func givingWay() throws {
         let folder = try TemporaryFolder()
         let (most, size) = try vault(in: folder, "1", secretSize: 20_000)

@@ -113,7 +113,7 @@ struct HeldVaultsTests {
         #expect(isHeld)
     }
 
-    @Test("whatever locks a vault ends the requests that wait while they use it, and no others")
+    @Test("every event that locks a vault ends the waiting requests that use it, and no others")
     func waits() throws {
         let (vaults, place, clocks) = (vaults, place, clocks)
         let locks: [() -> Void] = [
@@ -181,7 +181,7 @@ struct HeldVaultsTests {
         #expect(!vaults.hold(HeldVault(try open()), for: .standard, unlocking))
     }
 
-    @Test("an agent that is ending holds no vault, not even one that was being opened")
+    @Test("an agent that is ending holds no vault, not even a vault that was being opened")
     func closed() throws {
         try hold()
         let unlocking = vaults.beginUnlocking(place)
@@ -193,7 +193,7 @@ struct HeldVaultsTests {
         #expect(!isHeld)
     }
 
-    @Test("the time until the next lock is known")
+    @Test("the time until the next lock is returned")
     func next() throws {
         #expect(vaults.dropExpired() == nil)
         try hold(idle: 60, total: 90)

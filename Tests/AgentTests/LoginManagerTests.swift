@@ -39,7 +39,7 @@ struct LoginManagerTests {
         }
     }
 
-    @Test("the agent locks when a session of its user is locked, and not for another user's")
+    @Test("the agent locks when a session of its user is locked, not when another user's is")
     func lock() throws {
         let machine = try Machine()
         try machine.startBus()
@@ -70,7 +70,7 @@ struct LoginManagerTests {
         try machine.waitForLock()
     }
 
-    @Test("many locked sessions lock the vault, and do not end the agent")
+    @Test("many locked sessions lock the vault, and do not crash the agent")
     func flood() throws {
         let machine = try Machine()
         try machine.startBus()
@@ -102,7 +102,7 @@ struct LoginManagerTests {
     }
 
     @Test(
-        "the machine sleeps when no key is left, although a presence check was waiting",
+        "the machine sleeps when no key is left, even if a presence check is waiting",
         .enabled(if: geteuid() == 0, "needs root"))
     func sleepDuringCheck() throws {
         let machine = try Machine(["A:a --presence per-use:pam --secret-file key.txt"])

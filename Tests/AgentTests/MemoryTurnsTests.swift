@@ -43,7 +43,7 @@ struct MemoryTurnsTests {
         #expect(try begin(turns, 1))
     }
 
-    @Test("the turns of all users stay within the total, and one that exceeds it runs alone")
+    @Test("the turns of all users stay within the total, and a turn that exceeds it runs alone")
     func total() throws {
         let turns = MemoryTurns(total: 10)
         #expect(try begin(turns, 1, 6))
@@ -56,7 +56,7 @@ struct MemoryTurnsTests {
         #expect(try !begin(turns, 1, 1))
     }
 
-    @Test("a waiting request gets the turn when it is free, and none overtakes a large request")
+    @Test("a waiting request gets the turn when it is free, and no request overtakes a large one")
     func order() throws {
         let turns = MemoryTurns(total: 10)
         #expect(try begin(turns, 1, 6))
@@ -67,7 +67,7 @@ struct MemoryTurnsTests {
         #expect(try !begin(turns, 3, 4))
     }
 
-    @Test("a user has several turns within a limit, and one that exceeds it runs alone")
+    @Test("a user has several turns within a limit, and a turn that exceeds it runs alone")
     func severalTurns() throws {
         let turns = MemoryTurns(total: 20, perUser: 10)
         #expect(try begin(turns, 1, 6))

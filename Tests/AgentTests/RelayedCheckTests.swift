@@ -10,7 +10,7 @@ import WatchwordCryptography
 
 /// A check by the system's modules that passes through a client.
 struct RelayedCheckTests {
-    @Test("no answer comes so late that the modules have no time for a refusal")
+    @Test("no answer is accepted so late that the PAM modules have no time for a refusal")
     func lateAnswer() throws {
         let folder = try TemporaryFolder()
         let (vaults, place, unlocking) = try HeldVaults.holdingOne(in: folder)

@@ -187,7 +187,7 @@ struct RequestMemoryTests {
         }
     }
 
-    @Test("each kind of request at its largest takes at most what is charged for it")
+    @Test("each kind of request at its largest takes at most the memory charged for it")
     func kinds() throws {
         let agent = try Agent()
         // A vault that is held takes four times its size.
@@ -207,7 +207,7 @@ struct RequestMemoryTests {
         }
     }
 
-    @Test("many large requests at once take as much as one of them")
+    @Test("many large requests at once take as much memory as one of them")
     func together() throws {
         let agent = try Agent()
         let charged = MemoryLimits.memory(ofRequest: 1 << 16, vault: agent.vault)

@@ -29,7 +29,7 @@ struct RequestTurnTests {
         return true
     }
 
-    @Test("while a request waits, others have its memory, and afterwards it has it again")
+    @Test("while a request waits, others have its memory, and afterwards it gets the memory back")
     func paused() throws {
         let turns = MemoryTurns(total: 10)
         let turn = try turn(of: turns)
@@ -54,7 +54,7 @@ struct RequestTurnTests {
         #expect(try !turns.begin(of: 3, size: 10, timeout: .zero))
     }
 
-    @Test("while a program asks or sends something, others have the memory of the request")
+    @Test("while a helper program waits for a person or a server, others have the request's memory")
     func programs() throws {
         let (vaults, place, unlocking) = try HeldVaults.holdingOne(in: folder)
         let pair = try SocketPair()

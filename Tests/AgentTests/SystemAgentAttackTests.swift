@@ -97,7 +97,7 @@ struct SystemAgentAttackTests {
         #expect(terminal.screen.contains("287082"))
     }
 
-    @Test("other vaults: whatever place a client names, only its own user's vault is used")
+    @Test("other vaults: whatever place a client sends, only its own user's vault is used")
     func otherVaults() throws {
         let agent = try SystemAgentFixture()
         try agent.keep()
@@ -130,7 +130,7 @@ struct SystemAgentAttackTests {
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
-    @Test("checks: a client that skips the check or answers it itself gets no code")
+    @Test("checks: a client that skips the check or answers in the person's place gets no code")
     func checks() throws {
         let agent = try SystemAgentFixture()
         try agent.configure("required pam_deny.so")
@@ -167,7 +167,7 @@ struct SystemAgentAttackTests {
         }
     }
 
-    @Test("guesses: wrong passphrases at new entries lock the user's vault")
+    @Test("guesses: wrong passphrases at new entries lock the user's vault out")
     func guesses() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(of: .root)
@@ -229,7 +229,7 @@ struct SystemAgentAttackTests {
         #expect(try agent.run("code Site --at 59", as: .games).text == "287082\n")
     }
 
-    @Test("flood: a user who connects without end does not keep another from locking")
+    @Test("flood: a user who connects continuously does not keep another user from locking")
     func flood() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(of: .man)

@@ -23,7 +23,7 @@ struct SystemAgentKeyTests {
         return terminal.screen
     }
 
-    @Test("a check by PAM in the system agent is enforced, and the server learns it")
+    @Test("a check by PAM in the system agent is enforced, and reported so to the server")
     func enforced() throws {
         let agent = try SystemAgentFixture()
         let server = try KeyServer()
@@ -58,7 +58,7 @@ struct SystemAgentKeyTests {
         #expect(try agent.run("list --names").text == "Site:me\n")
     }
 
-    @Test("the system agent uses no TPM that a client names")
+    @Test("the system agent uses no TPM that a client specifies")
     func otherTPM() throws {
         let agent = try SystemAgentFixture()
         let server = try KeyServer()

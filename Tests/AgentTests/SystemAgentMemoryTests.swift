@@ -96,7 +96,7 @@ struct SystemAgentMemoryTests {
         #expect(try Self.sender(of: Self.edit, to: agent).response() == "notHeld")
     }
 
-    @Test("a user sends one vault at a time, and the next one waits until a slow one is given up")
+    @Test("a user sends one vault at a time, and the next waits until a slow one times out")
     func moves() throws {
         let agent = try SystemAgentFixture()
         let first = try Self.sender(of: Self.move, to: agent)
@@ -108,7 +108,7 @@ struct SystemAgentMemoryTests {
         #expect(try !Polling.ready(of: [next.client.readable], timeout: .seconds(1))[0])
     }
 
-    @Test("a second check by PAM of a user is refused, and learns what the first one is for")
+    @Test("a second PAM check of a user is refused with the purpose of the first")
     func checks() throws {
         let agent = try SystemAgentFixture()
         try agent.configure("optional pam_unix.so\nauth required pam_permit.so")

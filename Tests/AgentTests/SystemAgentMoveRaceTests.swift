@@ -69,7 +69,7 @@ struct SystemAgentMoveRaceTests {
     }
 
     @Test(
-        "a copy that arrives again replaces nothing before it is complete, also if the agent is killed",
+        "a copy that arrives again replaces nothing until complete, even if the agent is killed",
         arguments: [false, true])
     func again(isNewer: Bool) throws {
         let agent = try SystemAgentFixture()

@@ -59,7 +59,7 @@ struct SystemAgentMoveTests {
         #expect(try agent.run("list --names --passphrase-file pass.txt").text == names)
     }
 
-    @Test("a copy of a vault is not imported into it, also if the system agent keeps the vault")
+    @Test("a copy of a vault is not imported into that vault, even if the system agent keeps it")
     func ownCopy() throws {
         let agent = try SystemAgentFixture()
         try agent.make()
@@ -99,7 +99,7 @@ struct SystemAgentMoveTests {
         #expect(AgentFixture.errors(refused).contains("too many failures"))
     }
 
-    @Test("two different vaults are both kept, and named")
+    @Test("two different vaults are both kept, and both reported")
     func different() throws {
         let agent = try SystemAgentFixture()
         try agent.make(["Own:b"])
@@ -145,7 +145,7 @@ struct SystemAgentMoveTests {
         #expect(listed == "Place:me\n")
     }
 
-    @Test("a client that leaves out a step of a move, or names another state, erases nothing")
+    @Test("a client that omits a step of a move, or sends a different state, erases nothing")
     func steps() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(of: .root)
@@ -231,7 +231,7 @@ struct SystemAgentMoveTests {
             try agent.run("code Site --at 59 --passphrase-file pass.txt").text == "287082\n")
     }
 
-    @Test("what is saved while a vault moves out is in its copy, or is not saved")
+    @Test("a change saved while a vault moves out is in its copy, or is not saved")
     func saving() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(["Count:me --type hotp"])
@@ -263,7 +263,7 @@ struct SystemAgentMoveTests {
         }
     }
 
-    @Test("the user's own agent forgets a vault that moves to the system agent")
+    @Test("the user's own agent locks a vault that moves to the system agent")
     func ownAgent() throws {
         let agent = try SystemAgentFixture()
         try agent.make()

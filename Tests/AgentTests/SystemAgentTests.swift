@@ -10,7 +10,7 @@ import WatchwordSystem
     .serialized,
     .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
 struct SystemAgentTests {
-    @Test("a command asks for the passphrase of a vault that the system agent keeps, each time")
+    @Test("each command prompts for the passphrase of a vault that the system agent keeps")
     func oneUse() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(["Site:me", "Bank:me --presence per-use:passphrase"])
@@ -32,7 +32,7 @@ struct SystemAgentTests {
         #expect(try agent.run("list --names --passphrase-file pass.txt").text.contains("Place"))
     }
 
-    @Test("a vault that the system agent has unlocked is used without asking until it is locked")
+    @Test("a vault that the system agent has unlocked is used without a prompt until it is locked")
     func unlocked() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(["Site:me", "Bank:me --presence per-use:pam"])
@@ -51,7 +51,7 @@ struct SystemAgentTests {
         try agent.run("code Site --at 59", status: 4)
     }
 
-    @Test("a check by PAM of a user without a name says so")
+    @Test("a PAM check of a user without a name reports this")
     func nameless() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(["Bank:me --presence per-use:pam"], of: .nameless)
@@ -62,7 +62,7 @@ struct SystemAgentTests {
         #expect(terminal.screen.contains("has no user name"))
     }
 
-    @Test("wrong passphrases are counted by the system agent, and lock the vault")
+    @Test("the system agent counts wrong passphrases, and locks the vault out")
     func failures() throws {
         let agent = try SystemAgentFixture()
         try agent.keep()
@@ -74,7 +74,7 @@ struct SystemAgentTests {
         #expect(AgentFixture.errors(refused).contains("too many failures"))
     }
 
-    @Test("each user reaches only the vault of that user, and sees and locks no other")
+    @Test("each user can use, see and lock only that user's own vault")
     func users() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(["Mine:a"], of: .games)
@@ -94,7 +94,7 @@ struct SystemAgentTests {
         #expect(AgentFixture.errors(none).contains("no vault found"))
     }
 
-    @Test("a command that needs the vault's file says that the system agent keeps it")
+    @Test("a command that needs the vault's file reports that the system agent keeps the vault")
     func files() throws {
         let agent = try SystemAgentFixture()
         try agent.keep()
@@ -154,7 +154,7 @@ struct SystemAgentTests {
         #expect(!denied.screen.contains("287082"))
     }
 
-    @Test("if the service does not answer, or is stopped, the message says how to find out why")
+    @Test("if the service does not respond or is stopped, the message tells how to find the reason")
     func noService() throws {
         let agent = try SystemAgentFixture()
         try agent.keep()

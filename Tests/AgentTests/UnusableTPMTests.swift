@@ -75,7 +75,7 @@ struct UnusableTPMTests {
         func vault() throws -> [UInt8] { try agent.folder.bytes(of: AgentFixture.vault) }
     }
 
-    @Test("K-79 a TPM that is busy, forbidden or missing signs nothing, and the message says which")
+    @Test("K-79 a TPM that is busy, forbidden or missing signs nothing, and the message says why")
     func notOpened() throws {
         // The kernel lets root open a terminal that is in use.
         let device = try Device(AgentFixture([], asOrdinaryUser: true))
@@ -102,7 +102,7 @@ struct UnusableTPMTests {
         try device.expectUsable()
     }
 
-    @Test("K-79 a TPM or a helper process that hangs is given up, and the agent serves others")
+    @Test("K-79 a TPM or a helper process that hangs times out, and the agent serves others")
     func hanging() throws {
         let device = try Device(AgentFixture([]), program: "bin/watchword")
         try device.enrol()
@@ -151,7 +151,7 @@ struct UnusableTPMTests {
         func touch(number: Int, of count: Int) {}
     }
 
-    @Test("K-79 without the agent, a TPM that hangs is given up in the same way")
+    @Test("K-79 without the agent, a TPM that hangs times out in the same way")
     func hangingWithoutAgent() throws {
         let device = try Device(AgentFixture([]))
         try device.enrol()

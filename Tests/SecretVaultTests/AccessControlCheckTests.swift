@@ -83,7 +83,7 @@ struct AccessControlCheckTests {
         #expect(try vault.attempts().isEmpty)
     }
 
-    @Test("failed checks lock that entry only, not other entries or the vault")
+    @Test("failed checks lock out only that entry, not other entries or the vault")
     func wait() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -335,7 +335,7 @@ struct AccessControlCheckTests {
         #expect(timely.issuer == "Wi-Fi")
     }
 
-    @Test("wrong passphrases at several entries lock the vault, and wipe no other entry")
+    @Test("wrong passphrases at several entries lock the vault out, and wipe no other entry")
     func guesses() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()

@@ -30,7 +30,7 @@ struct AttemptsTests {
         attempts.addRefusal(of: subject, by: slots, at: TestClock().reading)
     }
 
-    @Test("attempts are admitted and counted in advance, until the next one has to wait")
+    @Test("attempts are admitted and counted in advance until the next attempt must wait")
     func admission() throws {
         var clock = TestClock()
         var attempts = Attempts(of: Self.vaultID)
@@ -154,7 +154,7 @@ struct AttemptsTests {
         #expect(attempts.due(in: [line], by: Self.slots) == [line.id])
     }
 
-    @Test("one slot has room for ninety records of maximum length; older ones come first")
+    @Test("one slot has room for ninety records of maximum length; older records take precedence")
     func full() throws {
         let longest = Failures(
             refused: VaultLimits.number, undecided: VaultLimits.number, wait: 3600,
@@ -237,7 +237,7 @@ struct AttemptsTests {
     ]
 
     @Test(
-        "a recorded wait is respected, whatever the policy; one over the format's limit is damage",
+        "a recorded wait is respected under any policy; a wait over the format's limit is damage",
         arguments: longestStoredWaits)
     func recordedWaits(count: UInt64, longest: UInt64) throws {
         func read(_ vault: Failures) throws -> Attempts {

@@ -12,7 +12,7 @@ struct BoundEntryTests {
         .plainSecret(issuer: "Wi-Fi", account: "home", value: secret(text))
     }
 
-    @Test("an entry that is bound is not left in an older file, and the binding can be ended")
+    @Test("an entry that gets bound is erased from older files, and the binding can be ended")
     func binding() throws {
         let (vault, device) = (try TestVault(), try TestDevice())
         let ids = try vault.fill()
@@ -62,7 +62,7 @@ struct BoundEntryTests {
         }
     }
 
-    @Test("nothing is bound to a key that was not loaded")
+    @Test("no entry can be bound to a key that was not loaded")
     func unknownKey() throws {
         let bound = try BoundVault(bound: 0..<0)
         let bytes = try bound.vault.bytes()
@@ -80,7 +80,7 @@ struct BoundEntryTests {
         #expect(try bound.vault.bytes() == bytes)
     }
 
-    @Test("on its device, a bound entry changes like another one, and stays bound")
+    @Test("on its device, a bound entry can be changed like any other, and stays bound")
     func home() throws {
         let bound = try BoundVault()
         let open = try bound.home()
@@ -129,7 +129,7 @@ struct BoundEntryTests {
         #expect(try bound.vault.bytes() == bytes)
     }
 
-    @Test("elsewhere, everything else can change, and the inner boxes stay")
+    @Test("elsewhere, everything else can change, and the inner boxes stay unchanged")
     func elsewhere() throws {
         let bound = try BoundVault()
         let boxes = try bound.ids.map { try bound.vault.box(of: $0) }
@@ -189,7 +189,7 @@ struct BoundEntryTests {
         }
     }
 
-    @Test("entries get the key of the place to which the vault moved, once, and failures stay")
+    @Test("a move binds entries to a key of the new place once, and failures stay counted")
     func moved() throws {
         let bound = try BoundVault(bound: 1..<3)
         let document = try VaultDocument(parsing: bound.vault.bytes())
@@ -212,7 +212,7 @@ struct BoundEntryTests {
         #expect(again.entries[0].hasVanished)
     }
 
-    @Test("an entry that has vanished is replaced only on its device, and a wiped one everywhere")
+    @Test("an entry that has vanished can be replaced only on its device, a wiped entry everywhere")
     func replaced() throws {
         let bound = try BoundVault()
         let id = bound.ids[0]
@@ -249,7 +249,7 @@ struct BoundEntryTests {
         #expect(backup.entries.count == 1)
     }
 
-    @Test("what a closed secret was sealed as cannot be changed by mistake")
+    @Test("a closed secret cannot be sealed for a different entry or setting by mistake")
     func carried() throws {
         let bound = try BoundVault()
         let open = try bound.elsewhere()

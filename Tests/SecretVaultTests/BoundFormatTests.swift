@@ -76,7 +76,7 @@ struct BoundFormatTests {
         #expect(try elsewhere.server(of: bound.ids[3]) == nil)
     }
 
-    @Test("an inner box opens only as what it was sealed as, whoever has the vault key")
+    @Test("an inner box opens only in its original role, even with the vault key")
     func associatedData() throws {
         let opened = try Opened(BoundVault())
         let record = opened.state.records[2]
@@ -150,7 +150,7 @@ struct BoundFormatTests {
         }
     }
 
-    @Test("the state in the manifest must be that of the content")
+    @Test("the state in the manifest must match the content")
     func state() throws {
         let opened = try Opened(BoundVault())
         let record = opened.state.records[1]
@@ -198,7 +198,7 @@ struct BoundFormatTests {
         return text.bytes
     }
 
-    @Test("format 4 is written if, and only if, a record is listed as bound")
+    @Test("format 4 is written only if a record is listed as bound")
     func version() throws {
         let bound = try Opened(BoundVault(bound: 2..<3))
         func verify(_ bytes: [UInt8], _ key: VaultKey) throws(VaultError) {
@@ -248,7 +248,7 @@ struct BoundFormatTests {
         #expect(try bound.elsewhere().check().damages.isEmpty)
     }
 
-    @Test("a bound secret can be as long as another one")
+    @Test("a bound secret can be as long as an unbound secret")
     func limits() throws {
         let (vault, device) = (try TestVault(), try TestDevice())
         let open = try vault.unlock()
@@ -275,7 +275,7 @@ struct BoundFormatTests {
         #expect(sizes == [92, 92, 92, 156, 65_628])
     }
 
-    @Test("a content that cannot be an inner box is damage, also without the device's key")
+    @Test("content that cannot be an inner box is damage, even without the device's key")
     func shape() throws {
         let bound = try BoundVault()
         let opened = try Opened(bound)
@@ -301,7 +301,7 @@ struct BoundFormatTests {
         }
     }
 
-    @Test("the device of a manifest is read back, and nothing else is")
+    @Test("the device in a manifest decodes unchanged, and other bytes are refused")
     func manifest() throws {
         let binding = RecordBinding(
             device: DeviceID([UInt8](0..<16).span), binding: .agent, name: "Jörgs Rechner",

@@ -13,7 +13,7 @@ struct BoundMergeTests {
     }
 
     @Test(
-        "each rule of merging, at home and elsewhere", arguments: Rule.allCases,
+        "each rule of merging holds at home and elsewhere", arguments: Rule.allCases,
         BoundCopies.Place.allCases)
     func rule(rule: Rule, place: BoundCopies.Place) throws {
         let copies = try BoundCopies()
@@ -149,7 +149,7 @@ struct BoundMergeTests {
         #expect(try copies.box(added.id, at: .elsewhere) == copies.box(added.id, at: .home))
     }
 
-    @Test("the end of a binding wins over a copy that is still bound, wherever they are merged")
+    @Test("the end of a binding takes precedence over a bound copy, wherever they are merged")
     func unbound() throws {
         for place in BoundCopies.Place.allCases {
             let copies = try BoundCopies()
@@ -166,7 +166,7 @@ struct BoundMergeTests {
         }
     }
 
-    @Test("a binding wins over an edit of the name elsewhere")
+    @Test("a binding takes precedence over an edit of the name elsewhere")
     func bound() throws {
         for place in BoundCopies.Place.allCases {
             let copies = try BoundCopies(bound: false)
@@ -182,7 +182,7 @@ struct BoundMergeTests {
         }
     }
 
-    @Test("a key that was entered elsewhere is left to the device, whose result is taken over")
+    @Test("a key entered elsewhere is merged only by the device, whose result is then adopted")
     func newKey() throws {
         let copies = try BoundCopies(bound: false)
         let id = copies.ids[2]
@@ -228,7 +228,7 @@ struct BoundMergeTests {
         }
     }
 
-    @Test("an older state of an enrolled secret does not return with the end of its binding")
+    @Test("an older state of an enrolled secret does not return when its binding ends")
     func olderUnbinding() throws {
         let copies = try BoundCopies()
         let id = copies.ids[3]
@@ -245,7 +245,7 @@ struct BoundMergeTests {
         #expect(payload.state(of: .enrolled) == 5)
     }
 
-    @Test("copies that are bound to two devices wait for their owner; the newer enrolment wins")
+    @Test("copies that are bound to two devices wait for the owner; the newer enrolment wins")
     func twoDevices() throws {
         let copies = try BoundCopies(bound: false)
         let (id, enrolled) = (copies.ids[2], copies.ids[3])
@@ -270,7 +270,7 @@ struct BoundMergeTests {
         #expect(try copies.entry(id, at: .home).binding?.name == "tower")
     }
 
-    @Test("of two copies of one device, only what it must open is left to it")
+    @Test("of two copies bound to one device, only secrets that it must open are left to it")
     func forked() throws {
         let copies = try BoundCopies()
         let ids = copies.ids
@@ -314,7 +314,7 @@ struct BoundMergeTests {
         }
     }
 
-    @Test("a binding that was made more saves ago than are recorded can be ended")
+    @Test("a binding that is older than the recorded saves can be ended")
     func longBound() throws {
         let copies = try BoundCopies()
         for isCopied in [true, false] {
@@ -329,7 +329,7 @@ struct BoundMergeTests {
         #expect(try copies.entry(copies.ids[2], at: .elsewhere).binding == nil)
     }
 
-    @Test("an edit of a copy that is bound to a key from before a move does not need that key")
+    @Test("an edit of a copy that is bound to the key from before a move does not need that key")
     func moved() throws {
         let copies = try BoundCopies()
         let ids = [copies.ids[2], copies.ids[3]]
@@ -345,7 +345,7 @@ struct BoundMergeTests {
         }
     }
 
-    @Test("after a rekey on one side, inner boxes are still the same")
+    @Test("after a rekey on one side, inner boxes are still recognised as equal")
     func rekeyed() throws {
         for place in BoundCopies.Place.allCases {
             let copies = try BoundCopies()

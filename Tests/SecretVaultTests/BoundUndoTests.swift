@@ -13,7 +13,7 @@ struct BoundUndoTests {
         case undo, rekey, passphrase, purge, wipe, check
     }
 
-    @Test("each other change, at home and elsewhere", arguments: Change.allCases, Place.allCases)
+    @Test("each change works at home and elsewhere", arguments: Change.allCases, Place.allCases)
     func change(change: Change, place: Place) throws {
         let copies = try BoundCopies()
         switch change {
@@ -157,7 +157,7 @@ struct BoundUndoTests {
         }
     }
 
-    @Test("elsewhere, nothing is kept of an entry whose secret has only advanced")
+    @Test("elsewhere, an undo reports no kept secret if the secret has only advanced")
     func advanced() throws {
         let copies = try BoundCopies()
         try copies.change(at: .home) { changes throws(VaultError) in
@@ -171,7 +171,7 @@ struct BoundUndoTests {
     }
 
     @Test(
-        "a merge that keeps both copies binds both if one is; it can be undone and made again",
+        "a merge that keeps both copies binds both if one is bound; it can be undone and repeated",
         arguments: Place.allCases)
     func keptBoth(bound: Place) throws {
         let copies = try BoundCopies(bound: false)
@@ -232,7 +232,7 @@ struct BoundUndoTests {
             now: 100)
     }
 
-    @Test("a vanished entry returns with exactly its box, and with an older one only at home")
+    @Test("a vanished entry returns with exactly its box, and with an older box only at home")
     func vanished() throws {
         for place in Place.allCases {
             let copies = try BoundCopies()

@@ -30,7 +30,7 @@ struct ConflictingCopyTests {
         }
     }
 
-    @Test("files with other names beside a vault are not treated as copies")
+    @Test("files with unrelated names beside a vault are not treated as copies")
     func others() {
         for name in [
             "vault", "vault.bak", "vault2", "vault~", "vault (1)", "vault.txt", "vault.origin",
@@ -42,7 +42,7 @@ struct ConflictingCopyTests {
         #expect(!ConflictingName.isName("work_LOCAL_1.txt", ofCopyOf: "work.vault"))
     }
 
-    @Test("a copy with this vault's ID is reported, whatever its permissions; another file is not")
+    @Test("a copy with this vault's ID is reported, whatever its permissions; other files are not")
     func reported() throws {
         let vault = try TestVault()
         let other = try TestVault()
@@ -89,7 +89,7 @@ struct ConflictingCopyTests {
         #expect(try vault.unlock().reports == [.conflictingCopy(path: path)])
     }
 
-    @Test("a copy with another key is reported as such, because that key may be newer")
+    @Test("a copy with a different key is reported as such, because that key may be newer")
     func rekeyed() throws {
         let vault = try TestVault()
         let common = try vault.bytes()
@@ -100,7 +100,7 @@ struct ConflictingCopyTests {
         #expect(reports.contains(.rekeyedCopy(path: vault.folder.file("vault.orig"))))
     }
 
-    @Test("a save that erases older files names the copies that still have the secret")
+    @Test("a save that erases older files reports the copies that still have the secret")
     func notErased() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -138,7 +138,7 @@ struct ConflictingCopyTests {
                 })
     }
 
-    @Test("of many copies, 16 are named, first those that the key opens; included ones are not")
+    @Test("of many copies, 16 are reported, those that the key opens first; included ones are not")
     func many() throws {
         let vault = try TestVault()
         let common = try vault.bytes()

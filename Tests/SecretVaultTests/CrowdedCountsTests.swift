@@ -34,7 +34,7 @@ struct CrowdedCountsTests {
         }
     }
 
-    @Test("failures of ninety newer entries do not close an older one, and are not forgotten")
+    @Test("failures of ninety newer entries do not lock out an older entry, and stay counted")
     func crowded() throws {
         let file = try TestVault()
         let vault = try file.unlock()

@@ -18,7 +18,7 @@ struct DeviceKeyStoreTests {
         }
     }
 
-    @Test("a key is in a file of its owner, and opens what it sealed in another process")
+    @Test("a key is in a private file, and opens in another process the secrets that it has sealed")
     func made() throws {
         let bound = try BoundVault()
         let open = try bound.elsewhere()
@@ -32,7 +32,7 @@ struct DeviceKeyStoreTests {
         #expect(throws: Never.self) { try open.open(bound.ids[0]) }
     }
 
-    @Test("the content of a key's file is as VaultFile.md defines it")
+    @Test("the content of a key's file matches its definition in VaultFile.md")
     func content() throws {
         let (vault, device) = (try TestVault(), try TestDevice())
         let open = try vault.unlock()
@@ -54,7 +54,7 @@ struct DeviceKeyStoreTests {
         #expect(try content(sealed) == other + sha256(other.span))
     }
 
-    @Test("a key that is missing, damaged or not private closes its entries, and stays as it is")
+    @Test("a key that is missing, damaged or not private closes its entries, and is not changed")
     func unusable() throws {
         let bound = try BoundVault()
         let open = try bound.elsewhere()
@@ -106,7 +106,7 @@ struct DeviceKeyStoreTests {
         #expect(throws: VaultError.boundElsewhere) { try bound.home().open(bound.ids[0]) }
     }
 
-    @Test("a folder that cannot be read does not make the entries those of another device")
+    @Test("a folder that cannot be read does not make its entries appear bound to another device")
     func unreadable() throws {
         let bound = try BoundVault()
         let open = try bound.elsewhere()
@@ -130,7 +130,7 @@ struct DeviceKeyStoreTests {
         #expect(throws: VaultError.boundElsewhere) { try open.open(bound.ids[0]) }
     }
 
-    @Test("a key that is not in a folder that could not be listed is not here")
+    @Test("a key that is missing from a folder that could not be listed is reported as missing")
     func notListed() throws {
         let bound = try BoundVault()
         let open = try bound.elsewhere()
@@ -193,7 +193,7 @@ struct DeviceKeyStoreTests {
         }
     }
 
-    @Test("a TPM unseals a key once for each unlock, whoever asks")
+    @Test("a TPM unseals a key only once for each unlock")
     func unsealing() async throws {
         let bound = try BoundVault(.tpm)
         let path = bound.device.path(of: bound.key, for: try bound.elsewhere())
@@ -258,7 +258,7 @@ struct DeviceKeyStoreTests {
     }
 
     @Test(
-        "a full disk leaves no key, and binds nothing",
+        "on a full disk, no key is created, and no entry is bound",
         .enabled(if: SmallDisk.canMount, "a small disk cannot be mounted here"))
     func fullDisk() throws {
         let disk = try SmallDisk(bytes: 64 << 10)
@@ -310,7 +310,7 @@ struct DeviceKeyStoreTests {
         }
     }
 
-    @Test("only the named keys are erased")
+    @Test("only the specified keys are erased")
     func erased() throws {
         let (vault, device) = (try TestVault(), try TestDevice())
         let open = try vault.unlock()
@@ -337,7 +337,7 @@ struct DeviceKeyStoreTests {
         #expect(!DeviceKey.isName(String(repeating: "a", count: 65)))
     }
 
-    @Test("a device's ID is read back from its text, and nothing else is")
+    @Test("a device's ID is read back from its text, and other texts are refused")
     func deviceIDs() {
         let bytes = (0..<16).map { UInt8(17 * $0) }
         let id = DeviceID(bytes.span)

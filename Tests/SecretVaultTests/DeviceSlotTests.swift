@@ -25,7 +25,7 @@ struct DeviceSlotTests {
         }
     }
 
-    @Test("another secret, or a slot that is not in the file, opens nothing and is not counted")
+    @Test("a wrong secret, or a slot that is not in the file, opens nothing and is not counted")
     func refused() throws {
         let vault = try DeviceSlots.vault()
         let slots = try Vault.slots(at: vault.path)
@@ -55,7 +55,7 @@ struct DeviceSlotTests {
     }
 
     @Test(
-        "a slot whose words were changed does not open",
+        "a slot with a changed field does not open",
         arguments: [
             (" pin no-pcr ", " no-pin no-pcr "), (" pin no-pcr ", " pin pcr7 "),
             (" AAIBAg== ", " AAIBAw== "), (" AAMHCAk= ", " AAMHCAo= "),
@@ -71,7 +71,7 @@ struct DeviceSlotTests {
     }
 
     @Test(
-        "a malformed slot of a device is damage",
+        "a malformed slot of a device counts as damage",
         arguments: [
             (" pin no-pcr ", " PIN no-pcr "), (" pin no-pcr ", " pin "),
             (" AAIBAg== ", " AAIBAg= "), (" AAIBAg== ", " - "),
@@ -185,7 +185,7 @@ struct DeviceSlotTests {
         }
     }
 
-    @Test("a TPM without a PIN does not change what opens the vault; other slots do")
+    @Test("a vault opened by a TPM without a PIN cannot change its slots; other slots permit it")
     func changes() throws {
         let vault = try DeviceSlots.vault()
         let slots = try Vault.slots(at: vault.path)
@@ -205,7 +205,7 @@ struct DeviceSlotTests {
         #expect(try vault.bytes() == bytes)
     }
 
-    @Test("a device's secret passes the check of a use, and a wrong secret does not")
+    @Test("a device's secret passes the check for a use, and a wrong secret does not")
     func confirms() throws {
         let vault = try DeviceSlots.vault()
         let open = try vault.unlock()

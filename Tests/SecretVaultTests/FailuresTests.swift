@@ -124,7 +124,7 @@ struct FailuresTests {
         }
     }
 
-    @Test("the latest time seen is kept by every later outcome, on whatever clock")
+    @Test("every later outcome keeps the latest time seen, on any clock")
     func latestTime() throws {
         var clock = TestClock()
         let first = Failures.beginning(after: nil, at: clock.reading)
@@ -219,7 +219,7 @@ struct FailuresTests {
         }
     }
 
-    @Test("a glitch in the wall clock does not make a wait endless where there is no other clock")
+    @Test("a glitch in the wall clock does not make a wait endless if it is the only clock")
     func wallClockGlitch() throws {
         let ahead = ClockReading(wall: 1 << 40, boot: nil, uptime: 5)
         var failed: Failures?

@@ -45,7 +45,7 @@ struct ForgedLineTests {
         return (vault, ids)
     }
 
-    @Test("forged record lines have no secret wiped in the older files", arguments: [false, true])
+    @Test("forged record lines cause no wipe in the older files", arguments: [false, true])
     func forgedLimit(failsBefore: Bool) throws {
         let (vault, _) = try made()
         let kept = try [Self.previous, Self.former].map { try vault.folder.bytes(of: $0) }
@@ -61,7 +61,7 @@ struct ForgedLineTests {
         #expect(try [Self.previous, Self.former].map { try vault.folder.bytes(of: $0) } == kept)
     }
 
-    @Test("an older file in which an entry was set to be wiped has it wiped in no newer one")
+    @Test("an older file in which an entry is set to be wiped causes no wipe in newer files")
     func olderLimit() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -136,7 +136,7 @@ struct ForgedLineTests {
         #expect(try vault.holders(of: box) == [])
     }
 
-    @Test("a file with other slots than the one that was only opened here wipes nothing")
+    @Test("a file with different slots than the file that was only opened here wipes nothing")
     func otherSlots() throws {
         let source = try TestVault()
         let id = try source.fill()[3]

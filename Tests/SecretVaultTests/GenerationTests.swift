@@ -21,7 +21,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    @Test("an open vault is not read again from an older file, even if it knows no newer one")
+    @Test("an open vault does not adopt an older file, even if no newer file was seen")
     func refreshed() throws {
         let vault = try TestVault()
         let (open, older) = (try vault.unlock(), try vault.bytes())
@@ -76,7 +76,7 @@ struct GenerationTests {
     }
 
     @Test(
-        "where the previous generation must be kept, a secret that must go is erased from it, too",
+        "in a previous generation that must be kept, a secret that must be wiped is erased",
         arguments: [false, true])
     func erased(isWiped: Bool) throws {
         let vault = try TestVault()
@@ -97,7 +97,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports.contains(unmerged(vault)))
     }
 
-    @Test("a previous generation that is older than the recorded saves is not called unmerged")
+    @Test("a previous generation that is older than the recorded saves is not reported as unmerged")
     func longAgo() throws {
         let vault = try TestVault()
         try vault.unlock().update(add("a"))
@@ -108,7 +108,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    @Test("a previous generation with another key is kept only if the vault does not have its save")
+    @Test("a previous generation with a different key is kept only if the vault lacks its save")
     func otherKey() throws {
         let vault = try TestVault()
         let own = TestVault.own("previous")
@@ -225,7 +225,7 @@ struct GenerationTests {
         #expect(try newer.generation == 7 && record(in: vault.folder) == newer)
     }
 
-    @Test("a diverged file does not take the place of a previous generation that it lacks")
+    @Test("a diverged file does not replace a previous generation that it does not include")
     func divergedLater() throws {
         let vault = try TestVault()
         let folder = try TemporaryFolder()
@@ -241,7 +241,7 @@ struct GenerationTests {
         #expect(try vault.folder.bytes(of: TestVault.own("previous")) == previous)
     }
 
-    @Test("a file that lacks what an open vault has read is not taken over")
+    @Test("a file that lacks changes known to an open vault is not adopted")
     func divergedUnsaved() throws {
         let vault = try TestVault()
         let folder = try TemporaryFolder()
@@ -322,7 +322,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports == [.olderFile(generation: 1, newest: 1)])
     }
 
-    @Test("a generation record that is missing, damaged, older or another vault's is not reported")
+    @Test("a generation record that is missing, damaged, older or of another vault is not reported")
     func noMark() throws {
         let vault = try TestVault()
         let document = try VaultDocument(parsing: vault.bytes())

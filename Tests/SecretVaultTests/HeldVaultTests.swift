@@ -8,7 +8,7 @@ import WatchwordCryptography
 struct HeldVaultTests {
     private let right = VaultOpener.passphrase(TestVault.passphrase)
 
-    @Test("a check must open the file with the same key, not only the same vault")
+    @Test("a check must yield the key of the open vault, not only open the same vault")
     func confirmed() throws {
         let vault = try TestVault()
         let open = HeldVault(try vault.unlock()).vault()

@@ -64,7 +64,7 @@ struct InterruptedAttemptTests {
         #expect(try vault.unlock().entries.allSatisfy { $0.tombstone == nil })
     }
 
-    @Test("an error after the refusal was recorded does not claim that nothing was tried")
+    @Test("an error after the refusal was recorded does not claim that no attempt was made")
     func notReadAgain() throws {
         let strace = try #require(ForeignProgram("strace"))
         let words = ["try", "wrong"]

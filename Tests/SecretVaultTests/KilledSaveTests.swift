@@ -239,7 +239,7 @@ struct KilledSaveTests {
     }
 
     @Test(
-        "a file is on disk before its name changes, its name before it is overwritten, and all in the end",
+        "a file is synced before a rename, its name before an overwrite, and everything at the end",
         arguments: runs, [[], ["-e", "inject=linkat:error=EPERM"]])
     func powerFailure(run: Run, options: [String]) throws {
         let strace = try #require(ForeignProgram("strace"))
@@ -248,7 +248,7 @@ struct KilledSaveTests {
         try omitsNothing(strace, options, [run.verb, vault.path, "new", "1"], vault.folder)
     }
 
-    @Test("a new vault and its folders are on disk in the end")
+    @Test("a new vault and its folders are on disk at the end")
     func powerFailureMaking() throws {
         let strace = try #require(ForeignProgram("strace"))
         let folder = try TemporaryFolder()

@@ -10,7 +10,7 @@ struct LastUsesTests {
         try vault.counted("attempts").replacingSuffix("attempts", with: "uses")
     }
 
-    @Test("the time of an entry's last use is found again; removed entries are forgotten")
+    @Test("the time of an entry's last use is read back; removed entries are dropped")
     func times() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

@@ -101,7 +101,7 @@ struct LockOutTests {
         #expect(throws: Never.self) { try unlock(vault, right, at: clock) }
     }
 
-    @Test("the recovery key opens the vault during a wait and sets a passphrase; nothing is lost")
+    @Test("the recovery key opens the vault during a wait and sets a passphrase; no data are lost")
     func recovery() throws {
         let vault = try TestVault(recoveryKey: true)
         let ids = try vault.fill()
@@ -134,7 +134,7 @@ struct LockOutTests {
         #expect(after.reports.isEmpty)
     }
 
-    @Test("the recovery key opens the vault if a due wipe fails, and the wipe is still due")
+    @Test("the recovery key opens the vault even if a due wipe fails, and the wipe stays due")
     func recoveryBeforeWipe() throws {
         let vault = try TestVault(recoveryKey: true)
         let id = try vault.fill()[3]

@@ -204,7 +204,7 @@ struct MergePropertyTests {
         #expect(count > 5)
     }
 
-    @Test("what one side leaves to the device or the owner, the other one leaves, too")
+    @Test("entries that one side leaves to the device or the owner, the other side leaves, too")
     func left() throws {
         var count = 0
         for seed in 0..<Self.count {
@@ -229,7 +229,7 @@ struct MergePropertyTests {
         #expect(count > 10)
     }
 
-    @Test("once the device has merged a copy, the copy takes over everything from it")
+    @Test("once the device has merged a copy, the copy adopts everything from the device")
     func following() throws {
         for seed in 0..<Self.count {
             let pair = try Pair(seed: seed, at: .between)
@@ -245,7 +245,7 @@ struct MergePropertyTests {
     }
 
     @Test(
-        "no key is lost unless somebody has replaced it, on whichever side it is merged",
+        "no key is lost unless it was replaced, whichever side merges",
         arguments: [Place.home, .elsewhere, .between], [false, true])
     func kept(at place: Place, reversed: Bool) throws {
         var (kept, dropped) = (0, 0)

@@ -72,7 +72,7 @@ struct MergeTests {
         }
     }
 
-    @Test("if it is not clear which edit is newer, both are kept, and the second one is marked")
+    @Test("if it is not clear which edit is newer, both are kept, and the second entry is marked")
     func bothKept() throws {
         let copies = try Copies()
         let id = copies.ids[2]
@@ -120,7 +120,7 @@ struct MergeTests {
         #expect(try copies.facts(enrolled) == Facts(next))
     }
 
-    @Test("an enrolled secret that both copies have used is reported, and stays as it is")
+    @Test("an enrolled secret that both copies have used is reported, and is not changed")
     func forked() throws {
         let copies = try Copies()
         for (value, change) in [("wws_1", copies.here), ("wws_2", copies.there)] {
@@ -189,7 +189,7 @@ struct MergeTests {
                 == AccessControl(presence: .perUse(.any), onFailure: .wipe(after: wiping)))
     }
 
-    @Test("of two settings of access control, the stricter one counts, whichever edit is newer")
+    @Test("of two access control settings, the stricter one applies, whichever edit is newer")
     func strictness() throws {
         let (three, five) = (try #require(FailureCount(3)), try #require(FailureCount(5)))
         let looser: [(AccessControl, than: AccessControl)] = [
@@ -231,7 +231,7 @@ struct MergeTests {
         }
     }
 
-    @Test("a copy with another key is opened with its own passphrase; its slots are only named")
+    @Test("a copy with a different key opens with its own passphrase; its slots are only reported")
     func otherKey() throws {
         let copies = try Copies()
         try copies.there { changes throws(VaultError) in

@@ -28,7 +28,7 @@ extension MergeTests {
         #expect(secrets.contains { $0.secret == changed.secret })
     }
 
-    @Test("a merge tells where a kept key gives other codes", arguments: [false, true])
+    @Test("a merge reports each kept key that will give different codes", arguments: [false, true])
     func otherCodes(isNewKey: Bool) throws {
         let copies = try Copies()
         let id = copies.ids[0]
@@ -73,7 +73,7 @@ extension MergeTests {
         #expect(try !copies.vault.files().contains(TestVault.own("previous")))
     }
 
-    @Test("accepting a wipe of a per-use entry requires its check, as removing the entry does")
+    @Test("accepting a wipe of a per-use entry requires its check, as does removing the entry")
     func wipedPerUse() throws {
         let copies = try Copies()
         let id = copies.ids[0]
@@ -101,7 +101,7 @@ extension MergeTests {
         try vault.put(#require(try document.wiping([id], leaving: tombstone)).bytes, as: name)
     }
 
-    @Test("an entry that only the copy had, and has lost, is named, and merged from an honest copy")
+    @Test("an entry that only the copy had and lost is reported, and merged from an honest copy")
     func onlyThere() throws {
         let copies = try Copies()
         let new = EntryContent.plainSecret(issuer: "new", account: "", value: secret("there"))
@@ -130,7 +130,7 @@ extension MergeTests {
         return new
     }
 
-    @Test("a key that was changed in the copy, and is lost there, is merged from an honest copy")
+    @Test("a key that was changed in the copy and lost there is merged from an honest copy")
     func changedThere() throws {
         let copies = try Copies()
         let id = copies.ids[2]
@@ -261,7 +261,7 @@ extension MergeTests {
         #expect(try copies.vault.unlock().entries[1].tombstone != nil)
     }
 
-    @Test("what an undone merge removed stays when a device is merged that had received the merge")
+    @Test("entries that an undone merge had removed survive a merge of a file with that merge")
     func undoneElsewhere() throws {
         let copies = try Copies()
         let ids = copies.ids
@@ -296,7 +296,7 @@ extension MergeTests {
         }
     }
 
-    @Test("after both files have undone a merge, what one of them removes stays removed")
+    @Test("after both files have undone a merge, entries that one of them removes stay removed")
     func undoneInBoth() throws {
         let copies = try Copies()
         let ids = copies.ids

@@ -50,7 +50,7 @@ struct OldEditTests {
         }
     }
 
-    @Test("what a possible ancestor has that differs is named, and not taken without consent")
+    @Test("differences in a possible ancestor are reported, and not merged without consent")
     func kept() throws {
         let old = try OldCopy()
         let ids = old.copies.ids
@@ -63,7 +63,7 @@ struct OldEditTests {
         #expect(try old.copies.facts(ids[2]).secret == Array("new".utf8))
     }
 
-    @Test("with consent, it is merged like other edits")
+    @Test("with consent, differences in a possible ancestor are merged like other edits")
     func taken() throws {
         let old = try OldCopy()
         let ids = old.copies.ids

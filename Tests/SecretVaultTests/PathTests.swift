@@ -29,7 +29,7 @@ struct PathTests {
         #expect(throws: VaultError.folder) { try Self.unlock(folder.path + ending) }
     }
 
-    @Test("a symbolic link to a vault is not followed, and neither is a dangling one")
+    @Test("a symbolic link to a vault is not followed, and neither is a dangling link")
     func link() throws {
         let vault = try TestVault()
         for target in [vault.path, vault.folder.file("nothing")] {
@@ -153,7 +153,7 @@ struct PathTests {
         #expect(throws: VaultError.tooLarge) { try vault.unlock() }
     }
 
-    @Test("a slot that costs more than the ceiling is not tried, and one at the ceiling is")
+    @Test("a slot that costs more than the ceiling is not tried, and a slot at the ceiling is")
     func ceiling() throws {
         let vault = try TestVault()
         #expect(throws: VaultError.costOverCeiling(logN: 10, ceiling: 9)) {

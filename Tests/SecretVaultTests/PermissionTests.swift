@@ -62,7 +62,7 @@ struct PermissionTests {
     }
 
     @Test(
-        "others are out of reach only if they could read the file, and cannot enter its folder",
+        "the vault counts as protected by its folder only if others cannot enter the folder",
         arguments: [
             (0o644, 0o700, false), (0o644, 0o755, true), (0o664, 0o700, false),
             (0o640, 0o701, false), (0o640, 0o710, true), (0o620, 0o700, true),
@@ -76,7 +76,7 @@ struct PermissionTests {
         try setMode(0o700, of: vault.folder.path)
     }
 
-    @Test("links are not followed, and files that are not this vault's stay as they are")
+    @Test("links are not followed, and files of other vaults are not changed")
     func links() throws {
         let vault = try TestVault()
         _ = try vault.fill()

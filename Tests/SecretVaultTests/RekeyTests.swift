@@ -92,7 +92,7 @@ struct RekeyTests {
     }
 
     @Test(
-        "O-13 an old copy and the old passphrase open what is added if the key is kept, as documented"
+        "O-13 if the key is kept, an old copy and the old passphrase open later entries"
     )
     func keptKey() throws {
         let vault = try TestVault(recoveryKey: true)

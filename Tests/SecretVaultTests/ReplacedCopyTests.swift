@@ -14,7 +14,7 @@ struct ReplacedCopyTests {
         enrolment: [UInt8](repeating: 1, count: 16), generation: 3,
         digest: [UInt8](repeating: 2, count: 32))
 
-    @Test("a newer copy replaces an older one together with what is kept about it")
+    @Test("a newer copy replaces an older copy together with the data kept about it")
     func newer() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -39,7 +39,7 @@ struct ReplacedCopyTests {
         #expect(try !TestVault.files(in: folder).contains(TestVault.own("previous")))
     }
 
-    @Test("after a purge, only the newest generation is known, also if a save did not record it")
+    @Test("a purge keeps the newest generation recorded, even if a save did not record it")
     func purged() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -63,7 +63,7 @@ struct ReplacedCopyTests {
                 == [.olderFile(generation: generation - 1, newest: generation)])
     }
 
-    @Test("a purge keeps the folder during a check, and whoever waits for it counts nothing")
+    @Test("a purge keeps the folder during a check, and a process that waits for it counts nothing")
     func purgedMeanwhile() throws {
         let vault = try TestVault()
         let location = try VaultLocation(vault.path)

@@ -59,7 +59,7 @@ struct SecondNameTests {
     }
 
     @Test(
-        "a change that erases older files is complete, and says which of them have a second name",
+        "a change that erases older files is complete, and reports those that have a second name",
         arguments: Change.allCases, [["vault"], ["previous"], ["vault", "previous"]])
     func purging(change: Change, linked: [String]) throws {
         let cost = ScryptCost.lowest
@@ -103,7 +103,7 @@ struct SecondNameTests {
     }
 
     @Test(
-        "a wipe after failures is complete, and the next unlock says which files have a second name",
+        "a wipe after failures is complete, and the next unlock reports files with a second name",
         arguments: [["vault"], ["previous"], ["vault", "previous"]])
     func wiping(linked: [String]) throws {
         // The previous generation contains the entries as well.
@@ -129,7 +129,7 @@ struct SecondNameTests {
         try expect(contents)
     }
 
-    @Test("the record of files with a second name is not trusted to have its format")
+    @Test("a malformed record of files with a second name is ignored")
     func record() throws {
         for text in ["", "notes", "watchword-linked 1\n-1\n12x\n\n"] {
             try vault.put(Array(text.utf8), as: TestVault.own("linked"))
@@ -139,7 +139,7 @@ struct SecondNameTests {
         #expect(try vault.unlock().reports == [.keptUnderSecondName(inode: 7)])
     }
 
-    @Test("a vault that is erased as a whole says which of its files have a second name")
+    @Test("erasing a whole vault reports which of its files have a second name")
     func erasing() throws {
         let contents = try link(["vault", previous])
         let reports = try Vault.purge(vault.path, in: Vault.identity(at: vault.path))

@@ -163,7 +163,7 @@ struct SlotTests {
         #expect(open.slots.map(\.number) == [2])
     }
 
-    @Test("the last slot that works on every device cannot be removed; one of two can")
+    @Test("the last slot that works on every device cannot be removed; one of two such slots can")
     func last() throws {
         let vault = try TestVault(recoveryKey: true)
         let open = try vault.unlock()

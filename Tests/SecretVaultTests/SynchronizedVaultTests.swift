@@ -150,7 +150,7 @@ struct SynchronizedVaultTests {
         #expect(try Vault.lockOut(at: vault.path).failures == 0)
     }
 
-    @Test("refusals by a file with other slots than the last ones used here wipe nothing")
+    @Test("refusals by a file with different slots than those last used here wipe nothing")
     func otherSlots() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -218,7 +218,7 @@ struct SynchronizedVaultTests {
         #expect(try Vault.status(at: vault.path, since: 0).wiped == 0)
     }
 
-    @Test("O-13 a wipe in an older file that was put back does not hide that it is older")
+    @Test("O-13 a wipe in a restored older file does not hide that the file is older")
     func olderFileWiped() throws {
         let vault = try TestVault()
         _ = try vault.fill()

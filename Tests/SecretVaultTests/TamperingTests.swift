@@ -124,7 +124,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("other line endings, spaces, leading zeros, signs and text after the end are refused")
+    @Test("different line endings, spaces, leading zeros, signs and text after the end are refused")
     func canonical() throws {
         let sample = try Sample()
         let spoilings: [(String, (String) -> String)] = [
@@ -224,7 +224,7 @@ struct TamperingTests {
     }
 
     @Test(
-        "a slot that somebody added without the key opens nothing, and clears no failures",
+        "a slot that was added without the key opens nothing, and clears no failures",
         arguments: ["passphrase", "recovery key"])
     func forgedSlot(method: String) throws {
         let vault = try TestVault(recoveryKey: true)

@@ -299,7 +299,7 @@ struct UndoTests {
         #expect(try vault.bytes() == bytes)
     }
 
-    @Test("a damaged previous generation is an error, and the vault stays as it is")
+    @Test("a damaged previous generation is an error, and the vault is not changed")
     func damaged() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

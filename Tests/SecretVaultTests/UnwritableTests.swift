@@ -135,7 +135,7 @@ struct UnwritableTests {
         #expect(recovered.entries.count == 4)
     }
 
-    @Test("on a read-only disk, a vault stays locked during a wait and while a wipe is due")
+    @Test("on a read-only disk, a vault stays locked out during a wait and while a wipe is due")
     func waiting() throws {
         let vault = try mounted()
         try unlock(vault, Self.right).update { changes throws(VaultError) in

@@ -114,7 +114,7 @@ struct VanishedEntryTests {
         #expect(try Facts(vault.unlock().open(ids[1])) == content)
     }
 
-    @Test("entries removed while another one had vanished stay in the previous generation")
+    @Test("entries removed while another entry has vanished stay in the previous generation")
     func removedMeanwhile() throws {
         let (vault, ids) = try made()
         let box = try vault.box(of: ids[1])
@@ -124,7 +124,7 @@ struct VanishedEntryTests {
         #expect(try vault.holders(of: box) == [TestVault.own("previous")])
     }
 
-    @Test("a genuine wipe beside a forged one is completed, and erases no copy of the other entry")
+    @Test("a genuine wipe beside a forged wipe is completed, and erases no copy of the other entry")
     func beside() throws {
         let (vault, ids) = try made()
         let (box, kept) = (try vault.box(of: ids[0]), try vault.box(of: ids[1]))
@@ -148,7 +148,7 @@ struct VanishedEntryTests {
         mutating func isPresent(for purpose: String) -> Bool { true }
     }
 
-    @Test("a forged tombstone ends no check: the entry keeps it, and it can still be made")
+    @Test("a forged tombstone does not remove the check of an entry, which can still be made")
     func checks() throws {
         let (vault, ids) = try made()
         let access = AccessControl(presence: .perUse(.any), onFailure: .wipe(after: .three))
@@ -177,7 +177,7 @@ struct VanishedEntryTests {
         #expect(wiped.tombstone != nil && !wiped.hasVanished && !wiped.requiresCheckPerUse)
     }
 
-    @Test("only an older secret requires the check, is named as such, and lowers no other setting")
+    @Test("only an older secret requires the check; it is reported, and weakens no other setting")
     func older() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -209,7 +209,7 @@ struct VanishedEntryTests {
         #expect(open.reports.isEmpty)
     }
 
-    @Test("the stricter access control applies if the older one was stricter")
+    @Test("an older secret returns with the older access control if that was stricter")
     func olderAccess() throws {
         let (vault, ids) = try made()
         let strict = AccessControl(presence: .perUse(.pam), onFailure: .lockOut)
@@ -221,7 +221,7 @@ struct VanishedEntryTests {
         #expect(try vault.unlock().entries[0].accessControl == strict)
     }
 
-    @Test("an entry whose secret is nowhere can be removed, or restored from a copy")
+    @Test("an entry whose secret is lost can be removed, or restored from a copy")
     func onlyCopy() throws {
         let (vault, ids) = try made()
         try vault.put(vault.bytes(), as: "copy")

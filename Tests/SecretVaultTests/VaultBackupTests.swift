@@ -43,7 +43,7 @@ struct VaultBackupTests {
         #expect(read.map(\.created) == entries.map(\.created))
     }
 
-    @Test("a backup keeps everything about each entry")
+    @Test("a backup keeps all properties of each entry")
     func roundTrip() throws {
         let entries = try Self.entries()
         let backup = try VaultBackup(
@@ -52,7 +52,7 @@ struct VaultBackupTests {
         #expect(backup.leftOut.isEmpty)
     }
 
-    @Test("a backup is a vault, with an ID of its own")
+    @Test("a backup is a vault with its own ID")
     func vault() throws {
         let folder = try TemporaryFolder()
         let entries = try Self.entries()
@@ -73,7 +73,7 @@ struct VaultBackupTests {
         #expect(isVault && !beginningIsVault)
     }
 
-    @Test("a wrong passphrase, a changed byte or a cut end is refused")
+    @Test("a wrong passphrase, a changed byte or a truncated file is refused")
     func refused() throws {
         let bytes = try Self.sealed(Self.entries())
         #expect(throws: VaultError.wrongPassphrase) {

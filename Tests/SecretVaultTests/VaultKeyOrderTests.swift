@@ -16,7 +16,7 @@ struct VaultKeyOrderTests {
         }
     }
 
-    @Test("a file with a newer key is not merged into one with an older key, only vice versa")
+    @Test("a file with a newer key is not merged into a file with an older key, only vice versa")
     func refused() throws {
         let copies = try MergeTests.Copies()
         try copies.there(Self.rekey)
@@ -117,7 +117,7 @@ struct VaultKeyOrderTests {
     }
 
     @Test(
-        "a previous generation that a file with another key lacks is kept; one that it includes is not",
+        "a previous generation is kept if a file with a different key lacks it, but not otherwise",
         arguments: [false, true])
     func previous(isIncluded: Bool) throws {
         let vault = try TestVault()

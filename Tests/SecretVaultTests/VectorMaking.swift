@@ -14,7 +14,7 @@ private let newVectorsFolder = ProcessInfo.processInfo.environment["WATCHWORD_NE
 /// A new version of the format adds files, and never regenerates the old ones.
 @Suite(.enabled(if: newVectorsFolder != nil, "WATCHWORD_NEW_VECTORS is not set"))
 struct VectorMaking {
-    @Test("new vectors are written to the folder that WATCHWORD_NEW_VECTORS names")
+    @Test("new vectors are written to the folder in WATCHWORD_NEW_VECTORS")
     func make() throws {
         var vectors: [VaultVector] = []
         try vectors.append(vector("empty-v2", TestVault()))

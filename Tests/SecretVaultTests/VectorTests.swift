@@ -163,7 +163,7 @@ struct SecondReaderTests {
         #expect(try SecondReader.read(vault.path, recoveryKey: written) == facts)
     }
 
-    @Test("the second reader opens bound entries only with the key of their device")
+    @Test("the second reader opens bound entries only with their device's key")
     func bound() throws {
         let bound = try BoundVault(bound: 1..<3)
         let passphrase = String(decoding: TestVault.passphrase.copied, as: UTF8.self)

@@ -82,7 +82,7 @@ struct WipedRecordTests {
         return body + VaultEnvelope.lastLine(for: body[...])
     }
 
-    @Test("a rekeyed vault has a wiped entry wiped in its older files, too")
+    @Test("in a rekeyed vault, a wipe also reaches the older files")
     func rekeyed() throws {
         let vault = try TestVault()
         let id = try vault.fill()[1]
@@ -221,7 +221,7 @@ struct WipedRecordTests {
         #expect(reports.contains(.vanished(ids[0])), "\(reports)")
     }
 
-    @Test("a wipe without the key leaves a previous generation with other slots to the next unlock")
+    @Test("a wipe without the key keeps a previous generation with different slots until an unlock")
     func otherSlots() throws {
         let sample = try Sample()
         let box = try sample.vault.box(of: sample.wiped)

@@ -9,7 +9,7 @@ import WatchwordSystem
 
 /// Requests about entries that are bound to a device, on the device and elsewhere.
 struct BoundRequestTests {
-    @Test("the default is the strongest that works here, whatever keys exist; a name is binding")
+    @Test("the default binding is the strongest that works here; an explicit choice is final")
     func choices() throws {
         let bound = try BoundVault()
         func key(_ binding: DeviceBinding? = nil) throws(VaultError) -> DeviceID {
@@ -51,7 +51,7 @@ struct BoundRequestTests {
         #expect(Set(try bound.keys()) == Set([file, tpm, other].map(\.text)))
     }
 
-    @Test("a key is used again only if its TPM is the one that was chosen")
+    @Test("a key is reused only if it is sealed by the chosen TPM")
     func addresses() throws {
         let bound = try BoundVault()
         func key(_ tpm: TPMAddress, _ binding: DeviceBinding? = nil) throws -> DeviceID {
@@ -104,7 +104,7 @@ struct BoundRequestTests {
         #expect(try bound.own("other").codeText(of: own.entries[1].id) == code)
     }
 
-    @Test("a binding changes only after the check of the entry, and no key is made before")
+    @Test("a binding changes only after the check of the entry, and no key is created before")
     func checks() throws {
         let bound = try BoundVault()
         let own = try bound.own()
@@ -125,7 +125,7 @@ struct BoundRequestTests {
                 == .revised(entry.name, RevisionWarnings(), bound: .file))
     }
 
-    @Test("elsewhere, what needs the secret is refused before anybody is asked; the rest works")
+    @Test("elsewhere, changes that need the secret are refused without a question; others work")
     func elsewhere() throws {
         let bound = try BoundVault()
         let home = try bound.own()
@@ -213,7 +213,7 @@ struct BoundRequestTests {
         #expect(home.entries[0].binding?.isHere == true)
     }
 
-    @Test("a key that does not load closes its entries, with the reason, and can be removed")
+    @Test("a key that does not load closes its entries, which report the reason and can be removed")
     func unreachable() throws {
         let bound = try BoundVault()
         let store = bound.store()

@@ -59,7 +59,7 @@ struct ImportEditTests {
         #expect(try edited.counter(of: edited.vault.entries[1].id) == 9)
     }
 
-    @Test("if duplicates are kept, only an item with the same key and name is a repetition")
+    @Test("if duplicates are kept, only an item with the same key and name counts as repeated")
     func kept() throws {
         let items = try [("a", "b"), ("a", "c"), ("a", "b"), ("d", "c")].map {
             item(try EditedVault.totp($0, $1))
@@ -79,7 +79,7 @@ struct ImportEditTests {
         #expect(other.vault.entries.map(\.name) == [names[0]])
     }
 
-    @Test("an import adds at most a hundred entries with one key")
+    @Test("an import adds at most a hundred entries with the same key")
     func repeatedKey() throws {
         let edited = try EditedVault()
         let items = try (1...101).map { (period: Int64) in

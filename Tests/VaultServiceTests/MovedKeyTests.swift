@@ -72,7 +72,7 @@ struct MovedKeyTests {
     }
 
     @Test(
-        "bound entries open after each step of a move, and end under a new key of the new place",
+        "bound entries open after each step of a move, and finally have a new key of the new place",
         arguments: [DeviceBinding.tpm, .file], [DeviceBinding.tpm, .agent])
     func steps(from former: DeviceBinding, to expected: DeviceBinding) throws {
         let move = try Move(former)
@@ -108,7 +108,7 @@ struct MovedKeyTests {
     }
 
     @Test(
-        "after a move that was turned back, no entry keeps a key that was copied",
+        "after a move that was reversed, no entry keeps a key that was copied",
         arguments: [DeviceBinding.tpm, .file])
     func turnedBack(binding: DeviceBinding) throws {
         let move = try Move(binding)
@@ -132,7 +132,7 @@ struct MovedKeyTests {
         #expect(copied.entries.allSatisfy { !$0.isBoundHere })
     }
 
-    @Test("a failure at the new place leaves the entries with the keys that came along")
+    @Test("a failure at the new place leaves the entries with the keys that moved with them")
     func failure() throws {
         let move = try Move(.file)
         let old = try move.bound.keys("from")
@@ -148,7 +148,7 @@ struct MovedKeyTests {
         try move.expectOpen()
     }
 
-    @Test("a vault whose key does not load is not packed, and neither is one that was changed")
+    @Test("a vault is not packed if a key does not load or if the vault was changed")
     func notPacked() throws {
         let move = try Move(.tpm)
         move.bound.tpm.failure = .busy

@@ -58,7 +58,7 @@ struct VaultEditTests {
         }
     }
 
-    @Test("a damaged entry, whose check cannot be made, is removed without it")
+    @Test("a damaged entry, whose check cannot be made, is removed without a check")
     func damaged() throws {
         let edited = try EditedVault()
         let entry = try edited.add(
@@ -109,7 +109,7 @@ struct VaultEditTests {
         #expect(edited.vault.entries.isEmpty)
     }
 
-    @Test("a revision keeps whatever it does not mention, even if another program has changed it")
+    @Test("a revision keeps parts that it does not mention, even if another program changed them")
     func keeping() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.totp("a", "b"), tags: ["x"])
