@@ -6,7 +6,7 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// What can be done with bound entries, on their device and on another one.
+/// Operations on bound entries, on their device and on other devices.
 struct BoundEntryTests {
     private func plain(_ text: String) -> EntryContent {
         .plainSecret(issuer: "Wi-Fi", account: "home", value: secret(text))
@@ -28,7 +28,7 @@ struct BoundEntryTests {
         try open.change { try $0.unbind(ids[2], now: TestVault.now + 6) }
         #expect(try Facts(vault.unlock().open(ids[2])) == Facts(TestVault.contents()[2]))
         #expect(try vault.unlock().entries.allSatisfy { $0.binding == nil })
-        // An entry that is bound to one key can be bound to another one.
+        // An entry that is bound to one key can be bound to a different key.
         let other = try device.makeKey(.tpm, for: open)
         for device in [key, other] {
             try open.change { try $0.bind(ids[2], to: device, now: TestVault.now) }
@@ -97,7 +97,7 @@ struct BoundEntryTests {
         #expect(again.entries[1].binding?.state == 42)
         #expect(again.entries.allSatisfy { $0.binding?.device == bound.key })
         #expect(try again.check().damages.isEmpty && again.check().opened == 4)
-        // A counter does not go back.
+        // The counter never decreases.
         guard case .oneTimePassword(let credential) = try TestVault.contents()[1] else { return }
         let raised = try again.rehearse { changes throws(VaultError) in
             try changes.content(.oneTimePassword(credential), notBehind: bound.ids[1])
@@ -178,7 +178,7 @@ struct BoundEntryTests {
         }
         #expect(try found(home) == [bound.ids[2], second, third])
         #expect(try found(bound.elsewhere()) == [second])
-        // The index follows the changes of one save.
+        // The fingerprint index reflects the changes of one save.
         try home.change { changes in
             #expect(try changes.entries(withSecretOf: content).count == 3)
             try changes.bind(second, to: bound.key)

@@ -6,9 +6,9 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// Format 4: what the boxes and the manifest of bound records contain.
+/// Format 4: the contents of the boxes and the manifest of bound records.
 struct BoundFormatTests {
-    /// The state of a vault, and its key with the key of the device.
+    /// The state of a vault, and the vault key with the device's key loaded.
     private struct Opened {
         let key: VaultKey
         let device: DeviceKey
@@ -21,9 +21,9 @@ struct BoundFormatTests {
             state = open.state
         }
 
-        /// A record with the inner box of `record`, sealed as something else.
+        /// A record that contains the inner box of `record` in a different role.
         ///
-        /// Whoever has the vault key can make it.
+        /// Anyone who has the vault key can make such a record.
         func forged(
             _ record: VaultState.Record, as line: RecordLine? = nil, traits: EntryTraits? = nil,
             under other: VaultKey? = nil, _ change: (RecordBinding) -> RecordBinding = { $0 }
@@ -84,7 +84,7 @@ struct BoundFormatTests {
         #expect(throws: Never.self) {
             try opened.forged(record).content(with: opened.key)
         }
-        // Only the home raises the revision, and the name is for people.
+        // Only the home device raises the revision, and the name is for display only.
         let revision = record.line.sealed(in: record.line.revision - 1)
         #expect(throws: Never.self) {
             try opened.forged(record, as: revision) { changed($0, name: "other") }
@@ -109,7 +109,7 @@ struct BoundFormatTests {
         #expect(throws: VaultError.damaged(.content(other.id))) {
             try second.content(with: opened.key)
         }
-        // An enrolled secret that cannot be read has the same state as a plain one.
+        // An enrolled secret that cannot be read has the same state as a static secret.
         let kind = try opened.forged(record, traits: .enrolled)
         #expect(throws: damaged) { try kind.content(with: opened.key) }
         let code = opened.state.records[0]
@@ -128,7 +128,7 @@ struct BoundFormatTests {
         #expect(throws: damaged) { try state.content(with: opened.key) }
         let word = try opened.forged(record) { changed($0, by: .tpm) }
         #expect(throws: damaged) { try word.content(with: opened.key) }
-        // Another ID for the same key.
+        // The same key under a different ID.
         let twin = DeviceID([UInt8](repeating: 9, count: 16).span)
         try opened.key.devices.attach(
             #require(
@@ -180,7 +180,7 @@ struct BoundFormatTests {
         }
     }
 
-    /// The file of a state in another version, with a valid MAC.
+    /// The file of a state in a different version, with a valid MAC.
     private func written(_ state: VaultState, _ key: VaultKey, version: Int) throws -> [UInt8] {
         var text = VaultText()
         text.write(VaultEnvelope.firstLine(version))
@@ -267,7 +267,7 @@ struct BoundFormatTests {
             #expect(value.count == count)
         }
         #expect(throws: VaultError.overLimit(.secret)) { try add(VaultLimits.secretSize + 1) }
-        // The inner box needs one more step of 64 bytes than its content, at most.
+        // The inner box is at most one step of 64 bytes longer than its content.
         let sizes = try open.state.records.map { record in
             guard case .closed(let closed) = try record.carried(with: open.key) else { return 0 }
             return closed.box.count

@@ -5,7 +5,8 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// Merging entries that are bound to a device: there, and where they cannot be opened.
+/// Merging entries that are bound to a device, both on that device and on one that cannot open
+/// them.
 struct BoundMergeTests {
     /// The rules of merging, as VaultFile.md numbers them.
     enum Rule: CaseIterable {
@@ -126,7 +127,7 @@ struct BoundMergeTests {
     private func wiped(_ copies: BoundCopies, _ place: BoundCopies.Place) throws {
         let id = copies.ids[0]
         try copies.change(at: place.other) { try $0.wipe(id, because: .failures, now: 50) }
-        // Both histories know the last edit, and the name changes on the other side.
+        // Both histories contain the last edit, and the name changes on the other side.
         try copies.change(at: place, renaming(id, to: "renamed", at: 100))
         #expect(try copies.merge(at: place).changes.map(\.action) == [.wiped])
         let entry = try copies.entry(id, at: place)
@@ -193,7 +194,7 @@ struct BoundMergeTests {
         #expect(plan.leftToHome.map(\.binding?.name) == ["laptop"])
         #expect(plan.unmerged.map(\.id) == [id] && plan.leftToOwner.isEmpty && !plan.isMerged)
         #expect(try copies.copies.vault.folder.bytes(of: "copy") == bytes)
-        // The secrets differ, so both stay.
+        // The secrets differ, so both entries stay.
         #expect(try copies.merge(at: .home).unmerged.isEmpty)
         #expect(try copies.merge(at: .elsewhere).unmerged.isEmpty)
         for place in BoundCopies.Place.allCases {
@@ -232,7 +233,7 @@ struct BoundMergeTests {
     func olderUnbinding() throws {
         let copies = try BoundCopies()
         let id = copies.ids[3]
-        // Another copy of the device's own vault has gone further.
+        // A different copy of the device's own vault has a newer state.
         try copies.change(at: .elsewhere, with: copies.device) {
             try $0.advance(id, to: BoundCopies.enrolled(5))
         }
@@ -263,7 +264,7 @@ struct BoundMergeTests {
             #expect(plan.unmerged.map(\.id) == [id])
             #expect(try copies.entry(enrolled, at: place).binding?.name == "tower")
         }
-        // The owner decides by removing one of the two.
+        // The owner decides by removing one of the two entries.
         try copies.change(at: .home) { try $0.remove(id, purge: false) }
         let plan = try copies.merge(at: .home)
         #expect(plan.unmerged.isEmpty && plan.changes.contains { $0.action == .added })
@@ -281,7 +282,7 @@ struct BoundMergeTests {
                 try changes.advance(ids[3], to: BoundCopies.enrolled(state))
             }
         }
-        // The device has used an older copy of its vault, and saved it more often.
+        // The device has used an older copy of its vault, and saved that copy more often.
         try copies.change(at: .elsewhere, renaming(ids[0], to: "other", at: 90))
         try copies.change(at: .elsewhere, with: copies.device, use(3, 3, "there"))
         try copies.change(at: .home, use(1, 3, "here"))
@@ -301,7 +302,7 @@ struct BoundMergeTests {
     func overruled(isRenamed: Bool) throws {
         let copies = try BoundCopies()
         let id = copies.ids[2]
-        // The device has used an older copy of its vault, and saved it more often.
+        // The device has used an older copy of its vault, and saved that copy more often.
         try copies.change(at: .elsewhere, renaming(copies.ids[0], to: "other", at: 90))
         try copies.change(
             at: .elsewhere, with: copies.device, replacing(id, by: "there", at: 100))
@@ -363,7 +364,7 @@ struct BoundMergeTests {
         for place in BoundCopies.Place.allCases {
             let copies = try BoundCopies()
             let (id, edited) = (copies.ids[0], copies.ids[2])
-            // Only the device seals the secret again.
+            // Only the device can seal the secret again.
             try copies.change(
                 at: place.other,
                 place == .home

@@ -56,7 +56,7 @@ struct ConflictingCopyTests {
         try vault.put(bytes, as: "copy")
         let path = vault.folder.file("vault.orig")
         #expect(try vault.unlock().reports == [.conflictingCopy(path: path)])
-        // If the copy itself is opened, it is not reported.
+        // If the copy itself is opened, the copy is not reported.
         try setMode(0o600, of: path)
         let copy = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
         #expect(copy.reports.isEmpty)
@@ -66,7 +66,7 @@ struct ConflictingCopyTests {
     func notUTF8() throws {
         let vault = try TestVault()
         try vault.put(vault.bytes(), as: "copy")
-        // The name in Latin-1.
+        // The file name is encoded in Latin-1.
         let path =
             Array(vault.folder.file("vault (Jos").utf8) + [0xE9]
             + Array("'s conflicted copy)".utf8) + [0]
@@ -152,7 +152,7 @@ struct ConflictingCopyTests {
         try removeFile(vault.folder.file("vault.orig"))
         try removeFile(vault.folder.file(TestVault.own("generation")))
         try vault.put(common)
-        // Only the beginning of a copy; anybody could put it there.
+        // The file contains only the beginning of a copy, which anyone could have placed there.
         let start = Array(bytes.prefix(200))
         for number in 1...20 { try vault.put(start, as: "vault_LOCAL_\(number)") }
         try vault.put(bytes, as: "vault_REMOTE_1")

@@ -7,9 +7,9 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// The files with a device's keys.
+/// Reading, writing and erasing the files with a device's keys.
 struct DeviceKeyStoreTests {
-    /// The error of loading a key.
+    /// Returns the error of loading a key.
     private func refusal(
         of id: DeviceID, on device: TestDevice, _ vault: UnlockedVault
     ) -> VaultError? {
@@ -102,7 +102,7 @@ struct DeviceKeyStoreTests {
         try removeFile(bound.device.folder.file("state"))
         try expect(.missing)
         #expect(try names(in: bound.device.folder.path) == [])
-        // A vault that is opened now belongs to another device.
+        // In a vault that is opened now, the entries count as bound to another device.
         #expect(throws: VaultError.boundElsewhere) { try bound.home().open(bound.ids[0]) }
     }
 
@@ -117,13 +117,13 @@ struct DeviceKeyStoreTests {
         #expect(open.entries[0].binding?.isHere == true)
         #expect(refusal(of: bound.key, on: bound.device, open) == .deviceKey(.inTheWay))
         #expect(throws: VaultError.deviceKey(.inTheWay)) { try open.open(bound.ids[0]) }
-        // They may be, so nothing replaces them.
+        // The keys may still exist, so they are not replaced.
         #expect(throws: VaultError.deviceKey(.inTheWay)) {
             try open.rehearse { changes throws(VaultError) in
                 try changes.requireHome(of: bound.ids[0])
             }
         }
-        // When the folder can be read again, only the keys in it are here.
+        // When the folder can be read again, only the keys in it count as present.
         try removeFile(path)
         open.openDevices(bound.device.store)
         #expect(open.entries[0].binding?.isHere == false)
@@ -175,7 +175,7 @@ struct DeviceKeyStoreTests {
         let sealed = try device.makeKey(.tpm, for: open)
         #expect(device.store.newestKey(.tpm, for: open) == sealed)
         #expect(device.store.newestKey(.file, for: open) == file)
-        // After the TPM was cleared, a new key takes the place of the old one.
+        // After the TPM was cleared, a new key is used instead of the old one.
         let later = try device.makeKey(.tpm, for: open)
         let past = Date(timeIntervalSinceNow: -5)
         try FileManager.default.setAttributes(
@@ -232,7 +232,7 @@ struct DeviceKeyStoreTests {
         #expect(throws: error) { try open.open(bound.ids[0]) }
         #expect(bound.device.store.homes(of: open) == [bound.key])
         #expect(open.entries[0].binding?.isHere == true)
-        // Nothing is bound to a new key that it seals and does not unseal.
+        // No entry is bound to a new key that the TPM seals but does not unseal.
         let (store, tpm) = (bound.device.store, bound.device.tpm)
         #expect(throws: error) {
             try store.make(.tpm, name: "a", for: open, tpm: .standard) { _ throws(VaultError) in
@@ -296,7 +296,7 @@ struct DeviceKeyStoreTests {
         try agent.load(open)
         #expect(throws: Never.self) { try open.open(bound.ids[0]) }
         #expect(try open.key.device(bound.key).binding == .agent)
-        // The records are listed as they were, until they are bound to another key.
+        // The listed bindings stay unchanged until the records are bound to a different key.
         #expect(open.entries.map(\.binding?.binding) == [.tpm, .tpm, .tpm, .tpm])
         let other = DeviceKey(
             id: key.id, name: key.name, binding: .tpm, secret: Randomness.secret(count: 32))

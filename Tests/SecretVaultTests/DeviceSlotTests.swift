@@ -4,7 +4,7 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// Slots that a TPM or an authenticator opens.
+/// Slots that open with a TPM or an authenticator.
 struct DeviceSlotTests {
     @Test("the device's secret opens its slot, and the slot's properties are kept")
     func opens() throws {
@@ -40,7 +40,7 @@ struct DeviceSlotTests {
                 try vault.unlock(by: slots[4], secret: wrong)
             }
             #expect(throws: VaultError.wrongDevice) { try vault.unlock(by: other) }
-            // A device's secret does not open a slot of another method.
+            // A device's secret does not open a slot with a different method.
             #expect(throws: VaultError.wrongDevice) { try vault.unlock(by: slots[0]) }
         }
         #expect(try vault.attempts().isEmpty)
@@ -93,7 +93,7 @@ struct DeviceSlotTests {
         #expect(throws: VaultError.lastSlot) {
             try open.change { try $0.removeSlot(slots[1]) }
         }
-        // The recovery key still opens it, and the passphrase no longer does.
+        // The recovery key still opens the vault, and the passphrase no longer does.
         let key = try #require(vault.recoveryKey)
         #expect(try Vault.unlock(at: vault.path, with: .recoveryKey(key)).slots.count == 5)
         #expect(throws: VaultError.wrongPassphrase) { try vault.unlock() }
@@ -136,7 +136,7 @@ struct DeviceSlotTests {
             }
         }
         #expect(throws: VaultError.self) { try vault.unlock() }
-        // A TPM without a PIN opens it, too, and ends nothing.
+        // A TPM without a PIN opens the vault, too, but does not end the wait.
         let slots = try Vault.slots(at: vault.path)
         let attempts = try vault.attempts()
         #expect(try vault.unlock(by: slots[3]).entries.count == 1)
@@ -214,7 +214,7 @@ struct DeviceSlotTests {
         var check = OpenerCheck(.device(DeviceSlots.secret, of: slot), of: open)
         let proof = try open.proof(&check, for: id)
         _ = try open.open(id, proof: proof)
-        // A TPM without a PIN proves nothing, even with the right secret.
+        // A TPM without a PIN does not prove presence, even with the right secret.
         var absent = OpenerCheck(.device(DeviceSlots.secret, of: open.slots[3]), of: open)
         #expect(throws: (any Error).self) {
             _ = try open.proof(&absent, for: id)

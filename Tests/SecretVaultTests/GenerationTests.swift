@@ -41,7 +41,7 @@ struct GenerationTests {
         let open = try vault.unlock()
         try open.update(add("d"))
         #expect(open.generation == 5)
-        // The previous generation has "a" and "b", and is kept.
+        // The previous generation contains "a" and "b", and is kept.
         #expect(open.reports == [unmerged(vault)])
         try vault.put(lost)
         #expect(try vault.unlock().reports == [.olderFile(generation: 4, newest: 5)])
@@ -127,7 +127,7 @@ struct GenerationTests {
         let rekeyed = try vault.bytes()
         try vault.unlock().update(add("b"))
         #expect(try vault.folder.bytes(of: own) == rekeyed)
-        // A file from before that replaces the vault.
+        // A file from before the rekey replaces the vault.
         try vault.unlock().update(add("c"))
         let previous = try vault.folder.bytes(of: own)
         try vault.put(first)
@@ -146,20 +146,20 @@ struct GenerationTests {
         let mine = try vault.unlock()
         try mine.update(add("mine"))
         try vault.put(folder.bytes(of: "vault"))
-        // An open vault neither takes it over nor saves on top of it.
+        // An open vault neither adopts the file nor saves on top of it.
         #expect(try !mine.refresh())
         #expect(throws: VaultError.changedMeanwhile) { try mine.update(add("more")) }
         #expect(mine.entries.map(\.issuer) == ["mine"])
         let open = try vault.unlock()
         #expect(open.reports == [.otherFile(generation: 4)])
         #expect(try open.check().reports == open.reports)
-        // Whoever has seen the report may use it.
+        // An owner who has seen the report may use the file.
         #expect(try open.refresh())
         try open.update(add("later"))
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    /// What is recorded about the newest generation.
+    /// The records about the newest generation.
     private func record(in folder: TemporaryFolder) throws -> GenerationRecord {
         try #require(GenerationRecord(reading: folder.bytes(of: TestVault.own("generation"))))
     }
@@ -185,7 +185,7 @@ struct GenerationTests {
         let older = VaultReport.olderFile(generation: 1, newest: 3)
         #expect(try unlocked(in: folder).reports == [.formerKey, older])
         #expect(try record(in: folder) == recorded)
-        // A process that holds the vault records what it reads.
+        // A process that holds the vault records the generations that it reads.
         let present = try source.bytes()
         try source.unlock().update(add("b"))
         try TestVault.put(source.bytes(), as: "vault", in: folder)
@@ -215,7 +215,7 @@ struct GenerationTests {
         _ = try Vault.unlock(at: previous, with: .passphrase(TestVault.passphrase))
         #expect(try record(in: vault.folder) == recorded)
         #expect(try Set(vault.files()) == Set(TestVault.files))
-        // Another process saves while this one opens the file.
+        // Another process saves while this process opens the file.
         try removeFile(vault.folder.file(TestVault.own("generation")))
         var opening = try VaultOpening(vault.path) { .now() }
         let slot = try opening.slot(passphrase: TestVault.passphrase, ceiling: 20)
@@ -348,7 +348,7 @@ struct GenerationTests {
     func unmarked() throws {
         let vault = try TestVault()
         let open = try vault.unlock()
-        // A file cannot replace a folder in the place of the generation record.
+        // The generation record cannot replace a folder with its name.
         let mark = TestVault.own("generation")
         try removeFile(vault.folder.file(mark))
         try makeFolder(vault.folder.file(mark))

@@ -16,7 +16,7 @@ struct HeldVaultTests {
         #expect(throws: VaultError.wrongPassphrase) {
             try open.confirm(.passphrase(secret("wrong")))
         }
-        // The same passphrase opens the file, which has got a new key meanwhile.
+        // The same passphrase opens the file, which has been rekeyed meanwhile.
         try vault.unlock().change { try $0.rekey() }
         #expect(throws: VaultError.rekeyed) { try open.confirm(right) }
         try vault.put(TestVault().bytes())

@@ -208,7 +208,7 @@ struct MergeTests {
             #expect(loose.stricter(than: strict) == strict)
             #expect(strict.stricter(than: loose) == strict)
         }
-        // Neither of two different checks is stricter.
+        // Neither of two different kinds of check is stricter.
         let (pam, passphrase) = (
             access(.perUse(.pam), .lockOut), access(.perUse(.passphrase), .lockOut)
         )
@@ -296,7 +296,7 @@ struct MergeTests {
         let again = try copies.vault.unlock()
         #expect(again.entries.map(\.issuer) == merged.records.map(\.summary.issuer))
         #expect(try copies.plan().2.isMerged)
-        // A device with the merged file takes over what was merged again.
+        // A device with the merged file adopts the changes of the second merge.
         try copies.vault.put(bytes, as: "copy")
         #expect(try copies.plan().2.isMerged)
     }
@@ -329,7 +329,7 @@ struct MergeTests {
         for file in [other, bytes] {
             try copies.vault.put(undone)
             try copies.vault.put(file, as: "copy")
-            // The file with the merge has an edit of its own.
+            // The file with the merge has a separate edit.
             if file == bytes { try copies.there(rename(copies.ids[0], "later", 103)) }
             try copies.merge()
             let kept = try copies.vault.unlock().entries.filter { $0.kind == .secret }

@@ -6,7 +6,7 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// What may be at a vault's path.
+/// The kinds of file that may exist at a vault's path.
 struct PathTests {
     static func unlock(_ path: String) throws(VaultError) -> UnlockedVault {
         try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
@@ -148,7 +148,7 @@ struct PathTests {
     @Test("a file over 64 MiB is not read, and no memory is allocated for it")
     func tooLarge() throws {
         let vault = try TestVault()
-        // A sparse file takes no disk space either.
+        // A sparse file takes no disk space.
         #expect(unsafe truncate(vault.path, (64 << 20) + 1) == 0)
         #expect(throws: VaultError.tooLarge) { try vault.unlock() }
     }

@@ -83,7 +83,7 @@ struct PermissionTests {
         try vault.put(Array("notes".utf8), as: "notes")
         try setMode(0o644, of: vault.folder.file("notes"))
         try setMode(0o644, of: vault.path)
-        // A link to the vault, and one in the place of a file that is corrected.
+        // A link to the vault, and a link in place of a file whose permissions would be corrected.
         let link = vault.folder.file("link")
         try FileManager.default.createSymbolicLink(
             atPath: link, withDestinationPath: vault.path)

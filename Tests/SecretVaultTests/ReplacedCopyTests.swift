@@ -6,7 +6,7 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// A vault that was moved, and what is kept about it.
+/// A vault that was moved, and the data kept about it.
 struct ReplacedCopyTests {
     private static let opener = VaultOpener.passphrase(TestVault.passphrase)
 
@@ -51,12 +51,12 @@ struct ReplacedCopyTests {
         try vault.put(record, as: TestVault.own("generation"))
         let generation = open.generation
         try Vault.purge(vault.path, in: Vault.identity(at: vault.path))
-        // Whoever still holds the vault leaves nothing, either.
+        // A process that still holds the vault leaves no files, either.
         open.recordUse(of: ids[1], at: 20)
         #expect(try vault.files() == ["generation", "lock"].map(TestVault.own))
         let counted = vault.folder.file(".watchword/by-id")
         #expect(try FileManager.default.contentsOfDirectory(atPath: counted).isEmpty)
-        // Somebody puts a copy back.
+        // A copy is restored.
         try vault.put(older)
         #expect(
             try vault.unlock().reports
@@ -95,11 +95,11 @@ struct ReplacedCopyTests {
         #expect(!FileManager.default.fileExists(atPath: lock))
     }
 
-    /// How often this process has opened a file.
+    /// The number of descriptors of this process that refer to a file.
     private func opened(_ path: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
             let link = "/proc/self/fd/" + name
-            // It may have been closed meanwhile.
+            // The descriptor may have been closed meanwhile.
             do {
                 return try FileManager.default.destinationOfSymbolicLink(atPath: link) == path
             } catch {

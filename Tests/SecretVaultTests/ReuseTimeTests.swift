@@ -5,7 +5,7 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// How long a successful check may be reused.
+/// Tests of how long a successful check may be reused.
 struct ReuseTimeTests {
     private func access(
         _ seconds: Int, _ presence: AccessControl.Presence = .perUse(.any)
@@ -14,7 +14,7 @@ struct ReuseTimeTests {
             presence: presence, onFailure: .lockOut, reuse: try #require(ReuseTime(seconds)))
     }
 
-    /// A vault with one entry.
+    /// A vault with one entry with this reuse time.
     private func vault(_ seconds: Int) throws -> (TestVault, RecordID) {
         let vault = try TestVault()
         let access = try access(seconds)

@@ -30,7 +30,7 @@ struct SecondNameTests {
         }
     }
 
-    /// Gives these files a second name each; returns their contents, by second name.
+    /// Gives each of these files a second name; returns their contents, by second name.
     private func link(_ names: [String]) throws -> [String: [UInt8]] {
         var contents: [String: [UInt8]] = [:]
         for (place, name) in names.enumerated() {
@@ -81,7 +81,7 @@ struct SecondNameTests {
         }
         #expect(Set(open.saveReports) == (try inodes(contents.keys)))
         try expect(contents)
-        // Nothing else is left, and the vault can still be opened and saved.
+        // No other file is left, and the vault can still be opened and saved.
         let files = try vault.files().filter { contents[$0] == nil }
         #expect(files == TestVault.files.filter { $0 != previous })
         let passphrase = change == .passphrase ? Self.second : TestVault.passphrase
@@ -121,7 +121,7 @@ struct SecondNameTests {
             if case .keptUnderSecondName = report { true } else { false }
         }
         #expect(Set(kept) == (try inodes(contents.keys)))
-        // It is said once.
+        // The report appears only once.
         let again = try vault.unlock()
         #expect(again.reports.count == 2)
         try add("next", to: again)

@@ -5,7 +5,7 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// Tombstones that somebody wrote who does not have the vault's key.
+/// Tombstones that were written without the vault's key.
 struct VanishedEntryTests {
     private static let now: Int64 = 1_795_000_300
 
@@ -18,7 +18,7 @@ struct VanishedEntryTests {
                 try changes.add(content, accessControl: access, now: TestVault.now)
             }
         }
-        // A change after which the previous generation has every entry.
+        // A change after which the previous generation contains all entries.
         let ids = try vault.unlock().entries.map(\.id)
         try vault.unlock().change { try $0.rename(ids[0], issuer: "renamed", account: "") }
         return (vault, ids)
@@ -78,7 +78,7 @@ struct VanishedEntryTests {
             try vault.unlock().change { try $0.remove(ids[0], purge: true) }
         }
         #expect(try vault.bytes() == bytes)
-        // A secret that must go is wiped all the same, and nothing else.
+        // A secret that must be wiped is still wiped, and no other.
         let box = try vault.box(of: ids[2])
         try vault.unlock().change { try $0.wipe(ids[2], because: .revoked, now: Self.now) }
         #expect(try vault.holders(of: box) == [])
@@ -107,7 +107,7 @@ struct VanishedEntryTests {
         } else {
             try undo(vault)
         }
-        // The forged file did not take the place of the previous generation.
+        // The forged file must not have replaced the previous generation.
         #expect(try vault.folder.bytes(of: TestVault.own("previous")) == previous)
         try forge([ids[1]], in: vault)
         #expect(try undo(vault).map(\.id) == [ids[1]])
@@ -161,14 +161,14 @@ struct VanishedEntryTests {
         #expect(open.entries.map(\.hasVanished) == [true, false, false, false])
         var check = Passing()
         let proof = try open.proof(&check, for: ids[0])
-        // The check was made; only the secret is missing.
+        // The check succeeded; only the secret is missing.
         do throws(VaultError) {
             _ = try open.open(ids[0], proof: proof)
             Issue.record("opened")
         } catch {
             #expect(error == .vanished)
         }
-        // A wipe that the counted failures explain leaves nothing to check.
+        // After a wipe that the counted failures prove, the entry has no check.
         try vault.countFailures(of: [ids[0]])
         #expect(throws: NoProof<Never>.vault(.wiped)) {
             _ = try open.proof(&check, for: ids[0])
@@ -235,7 +235,7 @@ struct VanishedEntryTests {
         #expect(plan.changes.map(\.action) == [.restored] && plan.declinedWipes.isEmpty)
         try open.merge(plan, confirmed: [], comparing: { _, _ in .same }, now: Self.now)
         let merged = try vault.unlock()
-        // An earlier state of the vault revives nothing that was removed since.
+        // An earlier state of the vault does not restore entries removed since.
         #expect(merged.entries.map(\.id) == [ids[0], ids[2], ids[3]])
         #expect(merged.reports.isEmpty)
         _ = try merged.open(ids[0])

@@ -8,7 +8,8 @@ import WatchwordCryptography
 struct VaultBackupTests {
     private static let passphrase = secret("seven wooden ducks")
 
-    /// Entries of every kind that a backup holds, each with other details and access control.
+    /// Entries of every kind that a backup can contain, each with different details and access
+    /// control.
     private static func entries() throws -> [VaultBackup.Entry] {
         let codes = [UncomputedCode.Kind.motp, .yandex].map { kind in
             EntryContent.uncomputed(

@@ -59,7 +59,8 @@ struct VaultHistoryTests {
             #expect(one.mayHaveSealed(in: generation, since: other) == (generation == 3))
         }
         #expect(!one.mayHaveSealed(in: 3, since: one.joined(with: other, by: save(4))))
-        // A full history does not show what it has dropped, unless both have one of its saves.
+        // A full history does not show the saves that it has dropped, unless both files share one
+        // of its saves.
         let full = (3...514 as ClosedRange<UInt64>).reduce(common) { $0.followed(by: save($1)) }
         #expect(full.saves.last?.generation == 3)
         #expect(full.mayHaveSealed(in: 2, since: common))

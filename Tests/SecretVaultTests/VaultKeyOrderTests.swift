@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecretVault
 
-/// Which of two keys of a vault is newer.
+/// Tests of which of two keys of a vault counts as newer.
 struct VaultKeyOrderTests {
     private static var rekey: MergeTests.Change {
         { changes throws(VaultError) in try changes.rekey() }
@@ -25,7 +25,7 @@ struct VaultKeyOrderTests {
         let bytes = try copies.vault.bytes()
         #expect(throws: VaultError.copyHasNewerKey) { try copies.merge() }
         #expect(try copies.vault.bytes() == bytes)
-        // The other way round, and with several rekeys.
+        // The reverse case, with several rekeys.
         for _ in 1...2 {
             let (open, copy) = (try copies.unlockedCopy(), try copies.vault.unlock().asCopy)
             let plan = try open.planOfMerge(
@@ -82,7 +82,7 @@ struct VaultKeyOrderTests {
         try vault.put(newer)
         #expect(try !vault.unlock().reports.contains(.formerKey))
         try vault.put(former)
-        // The owner does without what only the previous generation has.
+        // The owner discards the changes that only the previous generation has.
         try removeFile(vault.folder.file(TestVault.own("previous")))
         try vault.unlock().change(Self.rekey)
         #expect(try vault.unlock().reports.isEmpty)
