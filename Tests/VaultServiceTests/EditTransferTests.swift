@@ -8,7 +8,7 @@ import WatchwordSystem
 
 @testable import VaultService
 
-/// The edits and their outcomes as `watchword` and its agent send them to each other.
+/// The edits and their outcomes, as exchanged between `watchword` and its agent.
 struct EditTransferTests {
     @Test("each edit decodes unchanged, and other bytes are refused")
     func edits() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import VaultService
 
-/// Undoing and merging in a vault that this process has opened.
+/// Undo and merge in a vault that this process has opened.
 struct GenerationRequestTests {
     @Test("undoing changes nothing until the plan is sent back")
     func undo() throws {
