@@ -50,7 +50,7 @@ struct AgentKeyEnrolTests {
             return terminal.screen
         }
 
-        /// What the application learns from a sign-in.
+        /// The data that the application receives from a sign-in.
         func signIn() throws -> [String: String] {
             try server.redeem(
                 try answering(["enter the passphrase again: "], "key present mill"))
@@ -72,15 +72,15 @@ struct AgentKeyEnrolTests {
         #expect(try harness.server.active() == [credential])
         let facts = try harness.signIn()
         #expect(facts["credential"] == credential && facts["presence"] == "cryptographic")
-        // The same ticket again: nothing is signed, so only the replacement is confirmed.
+        // With the same ticket again, nothing is signed, so only the replacement needs a check.
         try harness.answering([Self.replaces], harness.command())
-        // The confirmation of a replacement is also the check for the registration.
+        // The check for a replacement also counts for the registration.
         let next = try harness.prepareTicket(#","replaces":"\#(credential)""#)
         try harness.answering([Self.replaces], harness.command())
         #expect(try harness.server.active() == [next])
         #expect(try harness.signIn()["credential"] == next)
         #expect(try harness.agent.run("list --names").text == "Mill:ann\n")
-        // Without the agent, the key is the same.
+        // Without the agent, the same key is used.
         let own = try harness.agent.run("key present mill --passphrase-file pass.txt").text
         #expect(try harness.server.redeem(own)["credential"] == next)
     }
@@ -122,7 +122,7 @@ struct AgentKeyEnrolTests {
         let first = try harness.prepareTicket()
         try harness.answering(["again: "], harness.command())
         try harness.prepareTicket()
-        // No server listens there.
+        // No server listens at this address.
         let lost =
             "key enrol Mill:ann --server http://localhost:1 --ticket-file ticket.txt "
             + "--custody vault"
@@ -215,7 +215,7 @@ struct AgentKeyEnrolTests {
             } else {
                 try agent.run(lost + own, status: 6)
             }
-            // The secret signs in, again and again.
+            // The enrolled secret still signs in, repeatedly.
             for _ in 0..<2 {
                 let ticket = try agent.run("login present mill").text
                 #expect(try harness.server.redeem(ticket)["credential"] == secret)
@@ -298,12 +298,12 @@ struct AgentKeyEnrolTests {
         // A new key, with the standard access control.
         let response = try client.send(.login(place, order("New:ann", nil), .none))
         #expect("\(response)" == "failed(SecretVault.VaultError.presenceNeeded)")
-        // Another check than the key's.
+        // A different kind of check than the key requires.
         let opener = AgentFixture.opener
         let other = try client.send(
             .login(place, order("New:ann", .perUse(.pam)), .opener(opener)))
         #expect("\(other)" == "failed(SecretVault.VaultError.differentCheckRequired)")
-        // The earlier key, which requires its check.
+        // The earlier key, which requires its own check.
         for presence in [AgentPresence.none, .opener(opener)] {
             guard
                 case .login(let bytes, _) = try client.send(

@@ -16,10 +16,10 @@ struct AgentPAMEditTests {
         "import items.txt --on-duplicate replace", "edit A:a --account b", "rename A:a B:b",
         "remove A:a --yes", "remove A:a --yes --purge",
     ]
-    /// A change that does not.
+    /// A change that does not require the check.
     private static let unchecked = ["edit A:a --tag work"]
 
-    /// What a command leads to.
+    /// The effects of a command.
     private struct Result: Hashable {
         let status: String
         let errors: String
@@ -120,9 +120,9 @@ struct AgentPAMEditTests {
         #expect(try agent.folder.bytes(of: AgentFixture.vault) == before)
     }
 
-    /// Answers the question of the modules, and leaves.
+    /// Answers the question of the PAM modules, and disconnects.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was a question.
     private func guess(_ request: AgentRequest, _ agent: AgentFixture) throws -> Bool {
         let path = agent.folder.file("run/watchword/agent.sock")
         while true {
@@ -137,7 +137,7 @@ struct AgentPAMEditTests {
             let received = try connection.receive(
                 limit: 4096, idleTime: .seconds(30), timeout: .seconds(10))
             guard case .frame(let frame) = received else { return false }
-            // The check of the client before has not ended yet.
+            // The check of the previous client has not ended yet.
             if case .noVerdict = try frame.withBytes({ try AgentResponse(parsing: $0) }) {
                 continue
             }
@@ -195,7 +195,7 @@ struct AgentPAMEditTests {
         for _ in 1...LockOutPolicy.firstFailureWithWait {
             #expect(try guess(.code(place, id, time, .modules("To show a code")), agent))
         }
-        // The agent completes the checks that have begun.
+        // The agent completes checks that have begun.
         try agent.shell("bin/watchword agent stop")
         try agent.configure("required pam_permit.so")
         let refused = try agent.shell(

@@ -7,14 +7,14 @@ import WatchwordSystem
 
 @testable import Agent
 
-/// The client's end of a connection, in a collection.
+/// A class that allows the client's end of a connection in a collection.
 final class Peer {
     private let file: FileDescriptor
     init(_ file: consuming FileDescriptor) { self.file = file }
     var end: Polling.Interest { .reading(file) }
 }
 
-/// Which connections of clients are kept, and which are ended.
+/// Tests of which connections of clients are kept and which are ended.
 @Suite(.serialized)
 struct ConnectionsTests {
     @Test("a crowd of connections of one process does not displace those of another process")
@@ -51,7 +51,7 @@ struct ConnectionsTests {
         for number in 0...(Connections.limitPerUser + 5) {
             let pair = try SocketPair()
             peers.append(Peer(try pair.second.duplicate()))
-            // The first client is another user's, and has been silent longest.
+            // The first client belongs to another user, and has been silent longest.
             let peer = LocalSocket.Peer(user: number == 0 ? 1 : 2, process: Int32(number))
             let added = connections.add(FrameConnection(pair.takeFirst()), from: peer)
             #expect(added != nil)
@@ -98,12 +98,13 @@ struct ConnectionsTests {
         for _ in 2...Connections.limitPerUser {
             #expect(!connections.isReserved(try connect(1)))
         }
-        // Of the reserved ones, the oldest one of the process with most makes room.
+        // Among the reserved connections, the oldest of the process with the most connections makes
+        // room.
         let other = try connect(1, process: 2)
         let own = try (1...5).map { _ in try connect(1) }
         #expect(connections.contains(other) && connections.isReserved(other))
         #expect(own.map(connections.contains) == [false, false, true, true, true])
-        // A client that does not read its response makes room, too.
+        // The connection of a client that does not read its response also makes room.
         connections.set(first, .sending)
         #expect(!connections.isReserved(try connect(1)))
         #expect(!connections.contains(first))
@@ -120,7 +121,7 @@ struct ConnectionsTests {
         let peer = LocalSocket.Peer(user: 1, process: 1)
         let pair = try SocketPair()
         try pair.second.writeAll(([2, 0, 0, 0, AgentProtocol.version, 3] as [UInt8]).span)
-        // Otherwise a connection that makes no room would wait for ever.
+        // Otherwise, a connection that makes no room would wait forever.
         shutdown(pair.second.number, Int32(SHUT_WR))
         let client = Peer(try pair.second.duplicate())
         let connection = FrameConnection(pair.takeFirst())

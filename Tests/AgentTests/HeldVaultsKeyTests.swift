@@ -30,7 +30,7 @@ extension HeldVaultsTests {
             #expect(throws: VaultError.busy) { _ = try begun.refresh() }
             #expect(throws: VaultError.busy) { try begun.confirm(.passphrase(passphrase)) }
         }
-        // What has begun before the agent ends may end.
+        // Requests that have begun before the agent ends may finish.
         try hold()
         let begun = try vaults.use(place).vault
         vaults.close()

@@ -4,7 +4,7 @@ import WatchwordSystem
 
 @testable import Agent
 
-/// What the key holder accepts from the supervisor.
+/// The responses that the key holder accepts from the supervisor.
 final class HelperChannelTests {
     private let supervisor: FileDescriptor
     private let channel: HelperChannel
@@ -75,7 +75,8 @@ final class HelperChannelTests {
         #expect(try isClosed())
     }
 
-    /// The content of the program's connection, which is a file here; `nil` if it was not started.
+    /// The content of the program's connection, which is a file here; `nil` if the program was not
+    /// started.
     private func content(
         _ start: () throws -> HelperChannel.Started?
     ) throws -> [UInt8]? {

@@ -3,11 +3,11 @@ import SecretVault
 import TestSupport
 import Testing
 
-/// `unlock` without a terminal, which asks in a window.
+/// `unlock` without a terminal, which prompts in a window.
 ///
 /// The program `pinentry` belongs to the test.
 struct PinEntryTests {
-    /// An agent's fixture with a `pinentry`.
+    /// An agent fixture with a `pinentry`.
     private func fixture(_ answers: [String], greeting: String = "OK hello") throws -> AgentFixture
     {
         let agent = try AgentFixture()

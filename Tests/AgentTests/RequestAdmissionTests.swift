@@ -8,7 +8,7 @@ import WatchwordSystem
 
 @testable import Agent
 
-/// Which requests the two kinds of agent carry out.
+/// Tests of which requests the two kinds of agent carry out.
 struct RequestAdmissionTests {
     private let folder: TemporaryFolder
 

@@ -6,7 +6,7 @@ import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Another program of a user, and another user, attack the system agent (see Security.md).
+/// Attacks on the system agent by another program of a user, and by another user (see Security.md).
 @Suite(
     .serialized,
     .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
@@ -84,7 +84,7 @@ struct SystemAgentAttackTests {
         try agent.configure("required pam_exec.so quiet stdout \(agent.folder.file("module"))")
         try agent.keep(["Bank:me --presence per-use:pam"])
         try agent.run("unlock --passphrase-file pass.txt")
-        // Without Landlock, nothing limits the files.
+        // Without Landlock, access to files is not limited.
         guard try agent.run("--json agent status").text.contains("\"limits_files\":true") else {
             return
         }
@@ -102,7 +102,7 @@ struct SystemAgentAttackTests {
         let agent = try SystemAgentFixture()
         try agent.keep()
         try agent.run("unlock --passphrase-file pass.txt")
-        // The test itself is another user: root.
+        // The test itself runs as another user: root.
         let client = try agent.client()
         let place = try VaultPlace(at: agent.folder.file("state/5/vault"))
         let passphrase = SecretBytes(copying: Array(AgentFixture.passphrase.utf8).span)

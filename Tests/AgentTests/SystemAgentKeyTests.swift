@@ -14,7 +14,7 @@ struct SystemAgentKeyTests {
         return ticket.credential
     }
 
-    /// Runs a command on a terminal.
+    /// Runs a command on a terminal, expects `status`, and returns the screen.
     private func onTerminal(
         _ command: String, _ agent: SystemAgentFixture, status: Int32 = 0
     ) throws -> String {

@@ -19,9 +19,10 @@ struct SystemAgentTests {
         try code.type(AgentFixture.passphrase + "\n")
         #expect(try code.end() == 0)
         #expect(code.screen.contains("287082"))
-        // The agent has forgotten the key.
+        // The agent no longer holds the key.
         try agent.run("code Site --at 59", status: 4)
-        // What opened the vault also confirms the first use, as without an agent.
+        // The passphrase that opened the vault also counts as the check for the first use, as
+        // without an agent.
         let bank = try agent.run("code Bank --at 59 --passphrase-file pass.txt")
         #expect(bank.text == "287082\n")
         #expect(
@@ -89,7 +90,7 @@ struct SystemAgentTests {
         #expect(status.contains("/state/6/vault") && !status.contains("/state/5/"))
         try agent.run("lock --all", as: .man)
         #expect(try agent.run("list --names", as: .games).text == "Mine:a\n")
-        // A user without a vault is told so.
+        // A user without a vault gets a message about that.
         let none = try agent.run("list", as: .proxy, status: 3)
         #expect(AgentFixture.errors(none).contains("no vault found"))
     }
@@ -104,7 +105,7 @@ struct SystemAgentTests {
         }
         let uri = try agent.run("show Site --uri --passphrase-file pass.txt").text
         #expect(uri.contains("secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"))
-        // A vault in the user's own folder, or a named one, is used instead.
+        // A vault in the user's own folder, or a specified vault, is used instead.
         try agent.run(
             "init -q --vault own --scrypt-log-n 10 --passphrase-file pass.txt --no-recovery-key")
         #expect(try agent.run("list --vault own --passphrase-file pass.txt").text.isEmpty)
@@ -144,10 +145,10 @@ struct SystemAgentTests {
         try agent.run("unlock --passphrase-file pass.txt")
         let terminal = try agent.terminal("code Bank --at 59")
         #expect(try terminal.end() == 0)
-        // The user has no session at this machine.
+        // The user has no session on this machine.
         #expect(terminal.screen.contains("checks games as irc at remote."))
         #expect(terminal.screen.contains("287082"))
-        // The answer is the modules', not the client's.
+        // The verdict comes from the PAM modules, not from the client.
         try agent.configure("required pam_deny.so")
         let denied = try agent.terminal("code Bank --at 59")
         #expect(try denied.end() == 4)
