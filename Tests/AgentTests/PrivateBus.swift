@@ -82,7 +82,6 @@ final class PrivateBus {
         try shell("busctl --address='\(address)' call \(arguments)").text
     }
 
-    /// Runs a Python program.
     func python(_ script: String) throws {
         try folder.write(Array(script.utf8), to: "script.py")
         try shell("/usr/bin/python3 script.py")

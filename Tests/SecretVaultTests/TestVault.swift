@@ -64,7 +64,6 @@ final class TestVault {
         try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
     }
 
-    /// Tries a wrong passphrase.
     func expectRefusal(by passphrase: SecretBytes = secret("wrong")) {
         #expect(throws: VaultError.wrongPassphrase) {
             try Vault.unlock(at: path, with: .passphrase(passphrase))

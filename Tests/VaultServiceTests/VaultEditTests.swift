@@ -20,7 +20,7 @@ struct VaultEditTests {
             return try edited.perform(.add(entry))
         }
         let before = try edited.bytes
-        // A person cannot tell the two names apart.
+        // A person cannot distinguish the two names.
         #expect(
             try added("", "GitHub:alice")
                 == .refused(.nameTaken(EntryName(issuer: "", account: "GitHub:alice"))))

@@ -179,7 +179,6 @@ package struct AgentClock: Hashable, Sendable {
         self.awake = awake
     }
 
-    /// Reads the system's clocks.
     package static func now() -> AgentClock {
         AgentClock(sinceBoot: Moment.now.sinceStart, awake: Moment.awakeTime())
     }

@@ -19,7 +19,8 @@ final class ClientProofs {
     /// The use of an entry, until the client has received the response.
     var use: UsedEntry?
 
-    /// The number of entries in ``confirmed``; an import replaces no more after checks.
+    /// The number of entries in ``confirmed``; an import cannot replace more entries that require a
+    /// check.
     static let mostConfirmed = 1000
 
     /// Drops the credentials of entries whose codes the client has shown.

@@ -59,7 +59,8 @@ struct SystemAccount: Sendable {
             guard try folder.holds(SystemAgent.vaultName) else { return false }
             return try folder.holds(SystemAccount.movingName)
         } catch {
-            // Without a folder there is no vault. If it cannot be read, nothing in it is used.
+            // Without a folder, there is no vault. If the folder cannot be read, nothing in it is
+            // used.
             return !error.isMissing
         }
     }

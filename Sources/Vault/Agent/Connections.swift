@@ -23,7 +23,6 @@ final class Connections: Sendable {
         /// Whether the client has sent a request.
         var hasAsked = false
         var activity = Activity.none
-        /// When the activity began.
         var since = Moment.now
     }
 

@@ -78,7 +78,6 @@ struct PassedChecks {
         /// The access control and the last edit when presence was checked; a change ends the reuse.
         let access: AccessControl
         let edited: EntryEdit
-        /// How presence was checked.
         let presence: DeviceKeyTranscript.Presence
         /// The time of the check on the boot clock.
         let time: Duration
@@ -107,7 +106,7 @@ struct PassedChecks {
 
     /// How presence was last checked, if that check may be reused for `entry`.
     ///
-    /// Reusing it does not extend the time.
+    /// A reuse does not extend the time.
     func reusable(
         for entry: EntrySummary, at moment: Duration
     ) -> DeviceKeyTranscript.Presence? {

@@ -178,7 +178,6 @@ extension Supervisor {
         return lock
     }
 
-    /// Starts the key holder.
     private static func start(
         _ mode: AgentMode, _ memory: KeyMemory, listeningTo listener: borrowing FileDescriptor,
         at endpoint: consuming AgentEndpoint

@@ -4,7 +4,7 @@ package import WatchwordSystem
 package enum AgentFailure: SystemCallError, Hashable, Sendable {
     /// No agent is running.
     case notRunning
-    /// There is no folder for the agent's socket, or other users can access it.
+    /// The folder for the agent's socket does not exist, or other users can access it.
     case folder(RuntimeFolder.Failure)
     /// The file at the socket's path is not this user's socket, or another user listens on it.
     case notOurs

@@ -17,7 +17,7 @@ package enum AgentRequest: Sendable {
     case lockAll
     /// Asks which vaults are held; no timer is reset.
     case status
-    /// Ends the agent.
+    /// Ends the agent, which wipes all keys.
     case stop
     /// Lists the entries; no timer is reset.
     case list(VaultPlace)
@@ -54,8 +54,8 @@ package enum AgentRequest: Sendable {
     case undo(VaultPlace, [UndoneChange]?)
     /// Merges another file of the vault; works like ``undo(_:_:)``.
     case merge(VaultPlace, MergeRequest)
-    /// Performs a request of `login` or `key`, in the encoding of `DeviceLogin`;
-    /// ``confirm(_:_:_:)`` confirms the entries that an enrolment replaces.
+    /// Performs a request of `login` or `key`, in the encoding of `DeviceLogin`; entries that an
+    /// enrolment replaces require an earlier ``confirm(_:_:_:)``.
     case login(VaultPlace, SecretBytes, AgentPresence)
     /// A step of moving a vault to or from the system agent.
     case move(VaultMove)

@@ -102,9 +102,9 @@ package struct VaultStanding: Sendable {
 
 /// The reason why the agent locked a vault.
 package enum LockReason: UInt8, CaseIterable, Sendable {
-    /// Its file was replaced by one that lacks its last changes: an older or a diverged one.
+    /// The vault's file was replaced by an older or a diverged file, which lacks its last changes.
     case olderFile
-    /// Its file was replaced by another vault.
+    /// The vault's file was replaced by a different vault.
     case otherVault
     /// The vault was rekeyed.
     case rekeyed
@@ -154,7 +154,6 @@ package struct IssuedCode: Sendable {
 
 /// The vaults that the agent holds, and its settings.
 package struct AgentStatus: Sendable {
-    /// A held vault.
     package struct Vault: Sendable {
         package let path: String
         /// The time until the agent locks the vault if it is not used.

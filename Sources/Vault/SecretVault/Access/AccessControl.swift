@@ -23,7 +23,7 @@ public struct AccessControl: Hashable, Sendable {
         case pam
     }
 
-    /// What happens when a check fails.
+    /// The consequence of failed checks in a row.
     public enum OnFailure: Hashable, Sendable {
         /// The record is locked out, longer after each failure.
         case lockOut
@@ -59,7 +59,7 @@ public struct AccessControl: Hashable, Sendable {
     }
 }
 
-/// How many failures in a row wipe a record: 1 to 100.
+/// The number of failures in a row that wipe a record: 1 to 100.
 public struct FailureCount: Hashable, Sendable {
     /// The number of failures, 1 to 100.
     public let value: Int
@@ -164,7 +164,6 @@ package struct AccessControlChange: Hashable, Sendable {
 
     package var isEmpty: Bool { presence == nil && onFailure == nil && reuse == nil }
 
-    /// `other` with these changes.
     package func applied(to other: AccessControl) -> AccessControl {
         AccessControl(
             presence: presence ?? other.presence, onFailure: onFailure ?? other.onFailure,
@@ -189,7 +188,7 @@ public enum RefusalCost: Hashable, Sendable {
     case free(left: Int)
     /// The next attempt is allowed after this many seconds.
     case wait(seconds: Int64)
-    /// The secret was wiped.
+    /// The secret was wiped, because the limit of failures was reached.
     case wiped
     /// No consequence: the vault cannot be written, so failures are not counted.
     case notCounted

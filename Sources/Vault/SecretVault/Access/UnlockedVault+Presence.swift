@@ -37,9 +37,9 @@ extension UnlockedVault {
 
     /// Reuses an earlier successful check to open the entry `id`.
     ///
-    /// The caller knows that the check succeeded with the entry's current access control, within
-    /// its reuse time. A failed check since then ends the reuse. An earlier proof for the entry
-    /// becomes invalid.
+    /// The caller must make sure that the check succeeded with the entry's current access control,
+    /// within its reuse time. A failed check since then ends the reuse. An earlier proof for the
+    /// entry becomes invalid.
     ///
     /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``.
     package func proofOfEarlierCheck(
@@ -51,11 +51,11 @@ extension UnlockedVault {
         return try proofOfConfirmation(for: id, now: now())
     }
 
-    /// Uses a check that succeeded just before and for this use, to open the entry `id`.
+    /// Uses a check that has just succeeded for this use to open the entry `id`.
     ///
-    /// The caller knows that the check succeeded with the entry's current access control, and uses
-    /// the check once. A failed check since then invalidates it. An earlier proof for the entry
-    /// becomes invalid.
+    /// The caller must make sure that the check succeeded with the entry's current access control,
+    /// and is used only once. A failed check since then invalidates it. An earlier proof for the
+    /// entry becomes invalid.
     ///
     /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``,
     ///   ``VaultError/wipingDue``.
@@ -262,7 +262,7 @@ public struct OpenerCheck: PresenceCheck {
     /// Cryptographic: the passphrase or recovery key yields the vault key.
     public typealias Grade = Cryptographic
 
-    /// Why the check has no result.
+    /// The reason why the check has no result.
     public struct Failure: PresenceFailure, Hashable {
         /// The error of the vault that stopped the check.
         public let reason: VaultError

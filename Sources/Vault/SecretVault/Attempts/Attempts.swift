@@ -21,9 +21,10 @@ struct Attempts: Hashable {
 
     /// Whether another attempt is allowed.
     enum Admission: Hashable {
-        /// It is allowed once these counts are on disk.
+        /// The attempt is allowed once these counts are on disk.
         case begun(Attempts)
-        /// It is allowed after this many seconds; the file should hold these counts until then.
+        /// The attempt is allowed after this many seconds; the file should hold these counts until
+        /// then.
         case wait(UInt64, Attempts)
         /// The file has no room to count this record: all places are taken by older records.
         case full
@@ -103,7 +104,6 @@ struct Attempts: Hashable {
 
     /// The result of an attempt.
     enum Outcome: Hashable {
-        /// The check passed.
         case opened
         /// The check failed, in a file with these slots; if the slots are unknown, the failure
         /// costs only a wait.

@@ -70,7 +70,7 @@ struct AttemptsFile {
     }
 }
 
-// One slot of the attempts file, as VaultFile.md defines it.
+// One slot of the attempts file, as defined in VaultFile.md.
 extension Attempts {
     static let version = 1
     private static let firstLine = Array("watchword-attempts \(version)\n".utf8)

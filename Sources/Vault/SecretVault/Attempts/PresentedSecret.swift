@@ -30,8 +30,8 @@ public struct PresentedSecret: Hashable, Sendable {
 
 /// The content of the `enrolled` file: the secret that was last presented for each enrolment.
 ///
-/// It is not authenticated: like the `generation` file, it detects mistakes, but not an attacker
-/// who can change all files.
+/// The file is not authenticated: like the `generation` file, it detects mistakes, but not
+/// attackers who can change all files.
 struct PresentedSecrets: Hashable {
     /// The last presented secret of each enrolment; the most recently presented one comes last.
     private(set) var all: [PresentedSecret] = []

@@ -91,8 +91,8 @@ extension UnlockedVault {
         guard record.line.accessControl.presence.accepts(grade) else {
             throw .differentCheckRequired
         }
-        // If all running checks together could exceed the entry's limit, refuse to start another.
-        // Attempts of killed processes do not count as running.
+        // If all running checks together could exceed the entry's limit, refuse to start another
+        // check. Attempts of killed processes do not count as running.
         if attempts.mayBecomeDue(record.line, by: slots) {
             guard try counter.isNoCheckRunning() else { throw .busy }
         }
@@ -177,8 +177,8 @@ extension UnlockedVault {
     /// Records a successful check.
     func accept(_ tried: borrowing PendingAttempt) throws(VaultError) {
         let counter = try AttemptCounter(location, of: state.vaultID)
-        // Failed attempts at the vault may have wiped the entry in the meantime; in that case it
-        // must not be opened.
+        // Failed attempts at the vault may have wiped the entry in the meantime; in that case, the
+        // entry must not be opened.
         try reload()
         let record = state.records[try state.index(of: tried.line.id)]
         let attempts = try counter.read()

@@ -59,13 +59,13 @@ public enum DeviceBinding: String, CaseIterable, Hashable, Sendable {
 public enum DeviceKeyProblem: Hashable, Sendable {
     /// The key was here when the vault was opened, and is gone.
     case missing
-    /// Its file is damaged.
+    /// The content of the key's file is not valid.
     case damaged
     /// Other users can read its file, or write to the folder of its file.
     case openToOthers
-    /// Its file, or the folder of its file, belongs to another user.
+    /// The key's file, or its folder, belongs to another user.
     case otherOwner
-    /// Its file, or the folder of its file, is of a different type, such as a symbolic link.
+    /// The key's file, or its folder, is of a different type, such as a symbolic link.
     case inTheWay
     /// This program does not keep keys with this binding.
     case notPlace(DeviceBinding)

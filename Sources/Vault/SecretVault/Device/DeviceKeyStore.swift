@@ -208,7 +208,6 @@ extension DeviceKeyStore {
         return try parent.openPrivateFolder(DeviceKeyStore.name(of: vaultID))
     }
 
-    /// Reads a key's file.
     private func stored(
         _ id: DeviceID, of vaultID: [UInt8]
     ) throws(VaultError) -> StoredDeviceKey {
@@ -283,7 +282,7 @@ extension DeviceKeyProblem {
     }
 }
 
-/// The content of a key's file, as VaultFile.md defines it.
+/// The content of a key's file, as defined in VaultFile.md.
 private struct StoredDeviceKey {
     enum Holding {
         case secret(SecretBytes)
@@ -294,7 +293,7 @@ private struct StoredDeviceKey {
     let binding: DeviceBinding
     let holding: Holding
 
-    /// The TPM that has sealed the key; `nil` for a key with another binding.
+    /// The TPM that has sealed the key; `nil` for a key with a different binding.
     var tpm: TPMAddress? { if case .sealed(_, let address) = holding { address } else { nil } }
 
     private static let firstLine = Array("watchword-device-key 1\n".utf8)

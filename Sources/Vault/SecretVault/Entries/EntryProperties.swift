@@ -194,7 +194,7 @@ package struct EntryName: Hashable, Sendable {
         self.account = account
     }
 
-    /// The full name.
+    /// The full name: `issuer:account`, or the account alone if the issuer is empty.
     package var text: String { issuer.isEmpty ? account : issuer + ":" + account }
 
     package static func == (left: EntryName, right: EntryName) -> Bool { left.text == right.text }

@@ -33,7 +33,7 @@ public struct EntrySummary: Hashable, Sendable {
     public var created: Int64 { properties.created }
     /// The last edit of its name, content, access control or details.
     public var edited: EntryEdit { properties.edited }
-    /// Its tags, note, icon and favourite mark.
+    /// The entry's tags, note, icon and favourite mark.
     public var details: EntryDetails { properties.details }
 
     /// The period of a time-based code, in seconds.
@@ -50,7 +50,7 @@ public struct EntrySummary: Hashable, Sendable {
 public struct Tombstone: Hashable, Sendable {
     /// The reason why a record was wiped.
     public enum Reason: String, CaseIterable, Hashable, Sendable {
-        /// Too many checks failed.
+        /// Too many checks or passphrases in a row failed.
         case failures
         /// The service reported that the secret was revoked.
         case revoked
@@ -62,9 +62,9 @@ public struct Tombstone: Hashable, Sendable {
         case accountClosed = "account-closed"
     }
 
-    /// When it was wiped, in Unix seconds.
+    /// When the record was wiped, in Unix seconds.
     public let time: Int64
-    /// Why it was wiped.
+    /// The reason why the record was wiped.
     public let reason: Reason
 }
 
@@ -112,7 +112,7 @@ extension RecordBody {
 
 /// An entry's name, its secret and the parameters of its codes.
 public enum EntryContent: Sendable {
-    /// A one-time password.
+    /// A time-based or counter-based one-time password.
     case oneTimePassword(Credential)
     /// A password, a recovery code or any other bytes.
     case plainSecret(issuer: String, account: String, value: SecretBytes)
@@ -175,9 +175,9 @@ public enum EntryContent: Sendable {
 
 /// The kind of an entry.
 public enum EntryKind: String, CaseIterable, Hashable, Sendable {
-    /// A time-based one-time password.
+    /// A time-based one-time password (TOTP, RFC 6238).
     case totp
-    /// A counter-based one-time password.
+    /// A counter-based one-time password (HOTP, RFC 4226).
     case hotp
     /// A static secret: a password, a recovery code or any other bytes.
     case secret

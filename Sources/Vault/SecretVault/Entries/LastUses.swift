@@ -3,9 +3,9 @@ internal import WatchwordSystem
 
 /// The content of the `uses` file: when each entry was last used.
 ///
-/// It is sealed under a key of its own, and contains no names.
+/// The file is sealed under a separate key, and contains no names.
 struct LastUses: Hashable {
-    /// Unix seconds.
+    /// The time of each entry's last use, in Unix seconds.
     private(set) var times: [RecordID: Int64] = [:]
 
     static let firstLine = Array("watchword-uses 1\n".utf8)

@@ -49,7 +49,6 @@ extension AccessControl {
 }
 
 extension RecordLine {
-    /// Reads a record's line.
     init(reading line: inout LineReader) throws(VaultError) {
         try line.skip("record")
         id = try line.recordID(in: line.word())
@@ -61,7 +60,6 @@ extension RecordLine {
 }
 
 extension LineReader {
-    /// Decodes a record ID.
     func recordID(in word: Range<Int>) throws(VaultError) -> RecordID {
         let bytes = try base64(in: word, count: RecordID.count)
         return RecordID(bytes.span)
@@ -119,7 +117,6 @@ public struct RecordID: Hashable, Sendable {
         (high, low) = words
     }
 
-    /// The 16 bytes.
     var bytes: [UInt8] {
         (0..<16).map { index in
             UInt8(truncatingIfNeeded: (index < 8 ? high : low) >> UInt64(56 - 8 * (index % 8)))

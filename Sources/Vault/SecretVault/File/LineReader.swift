@@ -151,12 +151,10 @@ extension LineReader {
 struct VaultText {
     private(set) var bytes: [UInt8] = []
 
-    /// Appends ASCII text.
     mutating func write(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
     mutating func write(_ text: some Sequence<UInt8>) { bytes.append(contentsOf: text) }
 
-    /// Appends `data` in Base64.
     mutating func writeBase64(_ data: [UInt8]) {
         bytes.append(contentsOf: Base64.encode(data.span))
     }

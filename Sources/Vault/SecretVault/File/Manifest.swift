@@ -51,7 +51,6 @@ struct Manifest {
         return entries.first { !there.contains($0.id) }?.id
     }
 
-    /// The manifest of `state`.
     init(of state: VaultState) {
         slots = state.slots.map {
             ListedSlot(number: $0.slot.number, authenticationKey: $0.authenticationKey)
@@ -92,7 +91,7 @@ struct Manifest {
 }
 
 extension Manifest.ListedSlot {
-    /// Its encoded size in bytes.
+    /// The encoded size of the manifest in bytes.
     static let count = 4 + SlotSecret.authenticationCount
 
     func write(to output: inout OutputSpan<UInt8>) {
@@ -209,7 +208,7 @@ enum EntryTraits: Hashable {
 }
 
 extension ManifestEntry {
-    /// Its maximum encoded size in bytes.
+    /// The maximum encoded size in bytes.
     var room: Int {
         let bound = binding == nil ? 0 : RecordBinding.room
         return RecordID.count + 8 + 1 + ListedSecret.digestCount + ListedSecret.fingerprintCount

@@ -20,7 +20,7 @@ struct VaultDocument {
     let mac: [UInt8]
     /// The box of the manifest.
     let manifest: [UInt8]
-    /// How many records were wiped without the vault key since the last save with it.
+    /// The number of records that were wiped without the vault key since the last save with it.
     let changes: UInt64
     /// The digest in the last line.
     let digest: [UInt8]

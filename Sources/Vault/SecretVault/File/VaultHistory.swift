@@ -21,7 +21,6 @@ public struct SaveID: Hashable, Sendable {
         self.value = value
     }
 
-    /// The 8 bytes.
     var bytes: [UInt8] {
         (0..<SaveID.count).map { index in
             UInt8(truncatingIfNeeded: value >> UInt64(8 * (SaveID.count - 1 - index)))
@@ -164,8 +163,8 @@ struct VaultHistory: Hashable {
         return saves.suffix(2).contains { generation <= $0.generation }
     }
 
-    /// Whether this history may have contained another save of this generation: the history may
-    /// have dropped the save or, in a file of format 1, never recorded it.
+    /// Whether this history may have contained a further save of this generation, but has dropped
+    /// it or, in a file of format 1, never recorded it.
     func mayHaveHad(saveOfGeneration generation: UInt64) -> Bool {
         guard saves.count < VaultHistory.limit else {
             return mayHaveDropped(savesUpTo: generation)
@@ -190,7 +189,7 @@ struct VaultHistory: Hashable {
 }
 
 extension VaultHistory {
-    /// Its encoded size in bytes.
+    /// The encoded size of the history in bytes.
     var room: Int { 4 + saves.count * (8 + SaveID.count) }
 
     func write(to output: inout OutputSpan<UInt8>) {

@@ -77,7 +77,7 @@ struct VaultLocation {
         name.lowercased() == stateFolderName
     }
 
-    /// Opens the folder; if it is missing, there is no vault.
+    /// Opens the folder; throws ``VaultError/notFound`` if it is missing.
     func openFolder() throws(VaultError) -> Folder { try VaultLocation.open(folder) }
 
     /// The warning about the folder's owner or permissions, if any.
@@ -103,7 +103,6 @@ struct VaultLocation {
         try VaultLocation.read(name, in: openFolder(), upTo: largest)
     }
 
-    /// Reads a vault file.
     static func read(
         _ name: String, in folder: borrowing Folder, upTo largest: Int = .max
     ) throws(VaultError) -> [UInt8] {

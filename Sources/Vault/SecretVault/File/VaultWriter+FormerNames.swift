@@ -100,7 +100,7 @@ extension VaultLocation {
         return newest
     }
 
-    /// Opens the own folder of a vault file with a former name; `nil` if there is none.
+    /// Opens the folder for a vault file's former name; `nil` if there is none.
     ///
     /// A folder that the program did not create contains no file of the vault.
     fileprivate func openFormerFolder() throws(VaultError) -> Folder? {

@@ -152,8 +152,8 @@ struct VaultWriter: ~Copyable {
     func removeLinkedRecord() { LinkedFileRecord.remove(in: own) }
 
     // Only two kinds of file are overwritten: files that begin with this vault's ID, and leftovers
-    // of a vault whose creation was interrupted. Those leftovers have another ID and generation 1,
-    // and contain no entries.
+    // of a vault whose creation was interrupted. Those leftovers have a different ID and generation
+    // 1, and contain no entries.
     func file(of vaultID: [UInt8]) -> FileReplacement {
         FileReplacement(
             of: location.name, beginningWith: VaultEnvelope.beginning(of: vaultID),

@@ -16,10 +16,10 @@ struct MergedEntry {
     var isEnrolled: Bool { properties.traits == .enrolled }
     var isCounter: Bool { properties.traits.kind == .hotp }
 
-    /// Its secret, if it is bound to a device key that is not here.
+    /// The secret, if it is bound to a device key that is not here.
     var closed: ClosedSecret? { if case .closed(let secret) = payload { secret } else { nil } }
 
-    /// The number that orders the states of its secret, as the manifest lists it for a bound entry.
+    /// The number that orders the states of the secret, as the manifest lists it for a bound entry.
     var state: UInt64 { payload?.state(of: properties.traits.kind) ?? 0 }
 
     /// Whether replacing the secret requires a check.

@@ -173,11 +173,11 @@ public struct MergeChange: Hashable, Sendable {
         /// Both files have an edit, and it is not clear which is newer: the other content is added
         /// as an entry with this name.
         case keptBoth(copy: EntryNames)
-        /// Its secret was wiped in the other file.
+        /// The secret of the entry was wiped in the other file.
         case wiped
-        /// Its counter is greater, or its enrolled secret is newer, in the other file.
+        /// The other file has a greater counter or a newer enrolled secret.
         case advanced
-        /// Its enrolled secret was presented from both files. The server treats this as theft.
+        /// The enrolled secret was presented from both files. The server treats this as theft.
         case forked
     }
 
@@ -241,7 +241,7 @@ public struct MergeOutline: Hashable, Sendable {
     public let changes: [MergeChange]
     /// Whether this file already contains everything that was saved in the other file.
     public let isIncluded: Bool
-    /// The entries whose wipe in the other file is not taken over unless the owner allows it.
+    /// The entries whose wipe in the other file is not adopted unless the owner allows it.
     ///
     /// They were wiped there without the vault key, which anyone who can write that file can do, or
     /// before that file had seen an edit here that may have changed the key.

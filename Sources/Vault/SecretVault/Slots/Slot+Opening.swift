@@ -121,7 +121,7 @@ enum SlotsOutcome {
     /// No slot rejected the guess.
     case notTried(VaultError)
 
-    /// The slot that opened.
+    /// The slot that opened; throws if none did.
     func get() throws(VaultError) -> OpenedSlot {
         switch self {
         case .opened(let slot): return slot

@@ -36,7 +36,6 @@ struct Slot {
     /// The part of the slot's line before the sealed vault key.
     var lead: [UInt8] { head.text + secret + [UInt8(ascii: " ")] }
 
-    /// Writes the slot's line.
     func write(to text: inout VaultText) {
         text.write(lead)
         text.writeBase64(vaultKey)
@@ -169,11 +168,11 @@ struct SlotHead {
         case other([UInt8])
     }
 
-    /// Its number in this vault, from 1.
+    /// The slot's number in this vault, from 1.
     ///
     /// The number of a removed slot may be reused.
     let number: Int
-    /// When it was created, in Unix seconds.
+    /// When the slot was created, in Unix seconds.
     let created: Int64
     let method: Method
     /// The slot's public key, to which the vault key is sealed.
@@ -228,7 +227,7 @@ public struct SlotSummary: Hashable, Sendable {
     public enum Method: Hashable, Sendable {
         /// A passphrase, with the base-2 logarithm of scrypt's N: the cost of a guess.
         case passphrase(logN: Int)
-        /// A recovery key.
+        /// A recovery key with 256 random bits.
         case recoveryKey
         /// A secret that this TPM has sealed.
         case tpm2(TPMObject)
@@ -242,7 +241,7 @@ public struct SlotSummary: Hashable, Sendable {
     public let number: Int
     /// The method that opens the slot.
     public let method: Method
-    /// When it was created, in Unix seconds.
+    /// When the slot was created, in Unix seconds.
     public let created: Int64
     /// The slot's public key, which identifies the slot: unlike a number, a random key is never
     /// reused.
@@ -321,7 +320,6 @@ enum SlotsRecord {
         _ = ifPossible(try file.replace(with: text.bytes.span, in: own, previous: .none))
     }
 
-    /// Removes the `slots` file.
     static func remove(in own: borrowing Folder) {
         _ = ifPossible(try file.remove(in: own))
     }

@@ -185,7 +185,7 @@ enum SealedVaultKey {
 }
 
 /// The content of an opened slot: its private key, and the key that proves that the sealed vault
-/// key was made by somebody who had the vault open.
+/// key was made by a process that had the vault open.
 ///
 /// Anyone can seal data to a public key. Without the second key, an attacker who can write the file
 /// could replace it with their own vault, and the passphrase would open it.
@@ -207,10 +207,8 @@ struct SlotSecret {
         self.authenticationKey = authenticationKey
     }
 
-    /// The bytes to seal.
     var plaintext: SecretBytes { SecretBytes(joining: pair.secret, authenticationKey) }
 
-    /// Parses ``plaintext``.
     init(reading plaintext: SecretBytes) throws(VaultError) {
         let half = AgreementKey.count
         let (first, second) = plaintext.withBytes { bytes in
@@ -229,7 +227,7 @@ struct TrustedSlot {
     let slot: Slot
     let authenticationKey: SecretBytes
 
-    /// A copy of the slot with this vault key sealed to it, and no other change.
+    /// A copy of the slot with this vault key sealed to it, and otherwise unchanged.
     func holding(_ key: VaultKey) throws(VaultError) -> TrustedSlot {
         let sealed = try SealedVaultKey.seal(
             key, to: slot.head.publicKey, authenticationKey: authenticationKey, lead: slot.lead)

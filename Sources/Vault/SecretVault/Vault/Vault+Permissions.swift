@@ -3,7 +3,7 @@ internal import WatchwordSystem
 /// The access of other users to a vault's files, for instance after git or a file-sync client has
 /// copied them.
 public struct VaultExposure: Hashable, Sendable {
-    /// The permission bits of the vault file; `nil` if only its owner can access it.
+    /// The permission bits of the vault file; `nil` if only its owner can access the file.
     public let mode: UInt32?
     /// Whether other users can access the program's own files in `.watchword`.
     public let includesOwnFiles: Bool

@@ -10,7 +10,7 @@ public struct VaultBackup: Sendable {
     public struct Entry: Sendable {
         /// The name, the secret and the parameters of its codes.
         public let content: EntryContent
-        /// Its tags, note, icon name and favourite mark.
+        /// The entry's tags, note, icon name and favourite mark.
         public let details: EntryDetails
         /// The presence check that the entry requires, and the consequence of failed checks.
         public let accessControl: AccessControl

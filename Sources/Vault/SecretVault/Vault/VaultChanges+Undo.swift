@@ -16,8 +16,8 @@ public struct UndoneChange: Hashable, Sendable {
         /// The last change enrolled the entry; it stays, because undoing does not sign a device
         /// out.
         case kept
-        /// Its secret, access control and binding stay, because it is or was bound to the device
-        /// with this name, whose key is not here.
+        /// The secret, access control and binding of the entry stay, because it is or was bound to
+        /// the device with this name, whose key is not here.
         case closed(device: String)
     }
 

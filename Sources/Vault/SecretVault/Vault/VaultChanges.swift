@@ -31,7 +31,8 @@ public struct VaultChanges {
     /// The changes for entries that had vanished and that a merge has restored.
     var restored: [MergeChange] = []
     private var holders: FingerprintIndex?
-    /// The entries whose secret the caller knows, although each use of them requires a check.
+    /// The entries whose secret the caller has entered or opened with a check, although each use
+    /// requires a check.
     private var known: Set<RecordID> = []
 
     init(
@@ -101,8 +102,8 @@ public struct VaultChanges {
     /// The entries that produce the same codes as `content`: the same secret with the same
     /// parameters.
     ///
-    /// Names and counters may differ. The same secret with another hash function, length or time
-    /// step is another entry.
+    /// Names and counters may differ. The same secret with a different hash function, length or
+    /// time step is a different entry.
     public mutating func entries(equivalentTo content: EntryContent) throws(VaultError)
         -> [RecordID]
     {
@@ -231,10 +232,10 @@ public struct VaultChanges {
 
     /// Gives the vault a new key: reseals every record, and seals the new key to each slot.
     ///
-    /// The same passphrases and recovery keys open the vault as before. The ability to open an
-    /// older file does not help to open anything that is saved from now on. The previous generation
-    /// is erased, because the old key opens it. Revisions and the failures counted against entries
-    /// do not change.
+    /// The same passphrases and recovery keys open the vault as before. Access to an older file
+    /// does not help to open anything that is saved from now on. The previous generation is erased,
+    /// because the old key opens it. Revisions and the failures counted against entries do not
+    /// change.
     public mutating func rekey() throws(VaultError) {
         let new = VaultKey.make(of: state.vaultID).sharing(key.devices)
         state = try state.rekeyed(from: key, to: new)

@@ -29,7 +29,7 @@ public enum VaultError: SystemCallError, Hashable, Sendable {
     case openToOthers(mode: UInt32)
     /// The file is larger than any vault.
     case tooLarge
-    /// The vault, or something in it, would exceed a limit.
+    /// The vault, or a part of it, would exceed this limit.
     case overLimit(VaultLimit)
 
     // The content of the file.
@@ -60,8 +60,8 @@ public enum VaultError: SystemCallError, Hashable, Sendable {
     case wrongPassphrase
     /// No slot opens with this recovery key.
     case wrongRecoveryKey
-    /// The device's secret does not open its slot: the slot was changed, or the device gave another
-    /// secret.
+    /// The device's secret does not open its slot: the slot was changed, or the device returned a
+    /// different secret.
     case wrongDevice
     /// Too many failures; the next attempt is allowed after this many seconds. A recovery key opens
     /// the vault despite the wait.
@@ -87,7 +87,7 @@ public enum VaultError: SystemCallError, Hashable, Sendable {
     case differentCheckRequired
     /// Another process holds the lock or has changed the vault, or the vault's keys were wiped.
     case busy
-    /// Another vault replaced this one while it was open.
+    /// A different vault replaced this one while it was open.
     case replaced
     /// While the vault was being saved, another program (such as one that synchronises folders)
     /// replaced its file. The file of the other program was kept, and nothing was saved.
@@ -100,11 +100,11 @@ public enum VaultError: SystemCallError, Hashable, Sendable {
     case recoveryKeyLength(Int, expected: Int)
     /// A character is neither a letter nor one of the digits 2 to 7.
     case recoveryKeyCharacter
-    /// Its checksum does not match: at least one character is wrong.
+    /// The checksum of the recovery key does not match: at least one character is wrong.
     case recoveryKeyMistyped
 
     // The request.
-    /// There is no such entry.
+    /// The vault has no entry with this ID.
     case noSuchEntry
     /// The last change cannot be undone, or it changed nothing that can be undone.
     case nothingToUndo(NothingToUndo)
@@ -133,7 +133,7 @@ public enum VaultError: SystemCallError, Hashable, Sendable {
     case otherKind
     /// The counter has reached its maximum; the service must issue a new key.
     case counterExhausted
-    /// There is no such slot.
+    /// The vault has no such slot, or the slot has been changed.
     case noSuchSlot
     /// The slot is the last one that opens the vault on every device.
     case lastSlot

@@ -180,7 +180,7 @@ struct VaultOpening: ~Copyable {
 
     /// Completes an interrupted wipe, if there is one.
     mutating func completeInterruptedWipe() throws(VaultError) {
-        // Running attempts hold the lock, so take it only if there is something to wipe.
+        // Running attempts hold the lock, so take it only if a wipe is due.
         guard try document.hasSecret(ofAny: due(attempts())) else { return }
         let counter = try AttemptCounter(location, of: document.vaultID)
         try reload()

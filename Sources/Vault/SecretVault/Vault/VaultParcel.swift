@@ -90,7 +90,7 @@ package struct OpenedParcel: Sendable {
 }
 
 extension VaultParcel {
-    /// Opens the vault, and verifies it.
+    /// Opens the vault in this parcel, and verifies it.
     ///
     /// Failures are not counted: anyone who has the parcel can copy it.
     package func opened(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> OpenedParcel {
@@ -99,8 +99,8 @@ extension VaultParcel {
 }
 
 extension Vault {
-    /// Reads the vault at `path` with the data that the program keeps about it, while all changes
-    /// are locked out.
+    /// Reads the vault at `path` with the data that the program keeps about it, while no process
+    /// can change them.
     ///
     /// - Parameter deviceKeys: the keys of this device to which the vault's entries are bound.
     /// - Throws: ``VaultError/busy`` while a presence check or a login has not ended, because the

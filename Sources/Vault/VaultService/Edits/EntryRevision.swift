@@ -176,7 +176,6 @@ package struct CodeChange: Sendable {
         algorithm == nil && length == nil && period == nil && counter == nil && secret == nil
     }
 
-    /// `content` with these changes.
     func applied(to content: EntryContent) throws(OneTimePasswordError) -> EntryContent {
         switch content {
         case .oneTimePassword(let old): return .oneTimePassword(try applied(to: old))

@@ -18,7 +18,7 @@ package struct ImportEdit: Sendable {
     }
 }
 
-/// An entry to import.
+/// An entry to import, with its details.
 package struct ImportItem: Sendable {
     package let content: EntryContent
     package let details: EntryDetails

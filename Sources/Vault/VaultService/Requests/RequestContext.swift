@@ -12,7 +12,7 @@ internal import WatchwordSystem
 /// process of a command (``OwnVault``) and in the agent. In the agent, the vault may be locked at
 /// any moment, and the client is not trusted: it may be any program of its user.
 package protocol RequestContext {
-    /// Sends requests to servers.
+    /// The type that sends requests to servers.
     associatedtype Sender: RequestSender
     /// Enters the PIN of a key in a TPM.
     associatedtype PINEntry: TokenHelper.Person
@@ -112,7 +112,6 @@ package struct ConfirmedEntry: Sendable {
     package let id: RecordID
     /// The check that the entry required at that time.
     package let required: AccessControl.Presence
-    /// How presence was checked.
     package let presence: DeviceKeyTranscript.Presence
 
     package init(_ entry: EntrySummary, _ presence: DeviceKeyTranscript.Presence) {
