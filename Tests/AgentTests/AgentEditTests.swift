@@ -79,7 +79,7 @@ struct AgentEditTests {
         let terminal = try agent.terminal("import site.txt --on-duplicate replace")
         for answer in ["wrong", AgentFixture.passphrase] {
             try terminal.waitFor("again: ")
-            // The next prompt has the same text, so wait for it.
+            // The next prompt has the same text, so clear the screen before it appears.
             terminal.clear()
             try terminal.type(answer + "\n")
         }

@@ -9,7 +9,7 @@ import WatchwordSystem
 
 @testable import VaultService
 
-/// Registering device keys through the agent, at a real server.
+/// Registration of device keys through the agent, at a real server.
 @Suite(.serialized)
 struct AgentKeyEnrolTests {
     /// An agent that holds an empty vault, and a server.
@@ -157,7 +157,7 @@ struct AgentKeyEnrolTests {
         #expect(AgentFixture.errors(adopted).contains("the ticket was not used"))
         #expect(try server.redeem(try agent.run("key present mill").text)["credential"] == first)
         try server.ask("DELETE", "/v1/credentials/\(first)", "")
-        // A key in the vault is not reported as one in a TPM.
+        // A key in the vault is not reported as a key in a TPM.
         let second = try lose()
         try harness.prepareTicket()
         let elsewhere = try agent.run(

@@ -130,11 +130,11 @@ final class SystemAgentFixture {
         try folder.write(Array(lines.utf8), to: "bin/pam.d/watchword")
     }
 
-    /// Creates a vault with these entries, and gives it to the agent.
+    /// Creates a vault with these entries, and moves it to the agent.
     ///
     /// - Parameters:
     ///   - entries: the arguments of `watchword add` for each, without the key.
-    ///   - cost: the binary logarithm of scrypt's cost.
+    ///   - cost: the base-2 logarithm of scrypt's cost.
     func keep(
         _ entries: [String] = ["Site:me"], of user: User = .games, cost: Int = 10
     ) throws {

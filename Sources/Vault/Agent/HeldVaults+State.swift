@@ -202,7 +202,7 @@ extension HeldVaults {
         }
     }
 
-    /// Makes room for a vault whose file has this size, if others give way to it.
+    /// Makes room for a vault whose file has this size by dropping others, if possible.
     ///
     /// - Returns: whether there is room.
     func makeRoom(for place: VaultPlace, size: Int64, in state: inout State) -> Bool {

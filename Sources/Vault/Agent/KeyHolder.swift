@@ -142,7 +142,7 @@ enum KeyHolder {
     /// The number of connections to accept before other tasks get their turn.
     private static let mostAtOnce = 1024
 
-    /// Accepts the connections that wait, and serves each on a thread of its own.
+    /// Accepts the connections that wait, and serves each on a separate thread.
     ///
     /// The system agent closes the connections of a user that exceed its limit, except those with
     /// requests that are always answered, such as to lock a vault: a user who connects very often

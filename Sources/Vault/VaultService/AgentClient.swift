@@ -37,7 +37,7 @@ package enum AgentFailure: SystemCallError, Hashable, Sendable {
 
 /// A connection to the agent.
 ///
-/// The object is used by one thread.
+/// The object is used by one thread only.
 package final class AgentClient {
     private let connection: FrameConnection
     /// Whether the connection leads to the system agent.

@@ -11,9 +11,9 @@ package enum AgentRequest: Sendable {
     /// Asks whether the vault exists, and for the consequences of failures since this time (Unix
     /// seconds).
     case standing(VaultPlace, since: Int64)
-    /// Locks a vault: forgets its key.
+    /// Locks a vault: wipes its key.
     case lock(VaultPlace)
-    /// Locks all vaults: forgets all keys.
+    /// Locks all vaults: wipes all keys.
     case lockAll
     /// Asks which vaults are held; no timer is reset.
     case status

@@ -90,8 +90,8 @@ extension UnlockedVault {
     /// - Parameters:
     ///   - plan: the result of ``planOfMerge(with:accepting:takingOldEdits:comparing:now:)``, as
     ///     shown to the owner.
-    ///   - confirmed: entries that require a check at each use, and whose owner has confirmed the
-    ///     change.
+    ///   - confirmed: entries that require a check at each use, and whose checks for this change
+    ///     have succeeded.
     /// - Throws: ``VaultError/busy`` if another process has changed the vault since the plan was
     ///   made; ``VaultError/presenceNeeded`` for an entry that is not among `confirmed`. In both
     ///   cases, nothing is changed.

@@ -5,7 +5,7 @@ extension VaultChanges {
     /// The current slots, each of which is one way to open the vault.
     public var slots: [SlotSummary] { state.slots.map { SlotSummary($0.slot) } }
 
-    /// Adds a passphrase to the existing ways to open the vault.
+    /// Adds a slot that opens with a passphrase.
     ///
     /// - Parameter now: Unix seconds, stored as the creation time of the slot.
     /// - Returns: the slot's number.
@@ -15,7 +15,7 @@ extension VaultChanges {
         try add(.passphrase(passphrase, cost), now: now)
     }
 
-    /// Adds a recovery key to the existing ways to open the vault.
+    /// Adds a slot that opens with a recovery key.
     ///
     /// - Parameter recoveryKey: a new key that the owner has already received. Otherwise, a failure
     ///   in between would leave a slot whose key is lost.
@@ -23,7 +23,7 @@ extension VaultChanges {
         _ = try add(.recoveryKey(recoveryKey), now: now)
     }
 
-    /// Adds a TPM to the existing ways to open the vault.
+    /// Adds a slot that opens with a TPM.
     ///
     /// - Parameters:
     ///   - object: `secret`, sealed by the TPM.
@@ -35,7 +35,7 @@ extension VaultChanges {
         try add(.tpm2(secret, object), now: now)
     }
 
-    /// Adds an authenticator to the existing ways to open the vault.
+    /// Adds a slot that opens with an authenticator.
     ///
     /// - Parameter secret: the secret that the authenticator computes for the credential.
     /// - Returns: the slot's number.
@@ -76,8 +76,7 @@ extension VaultChanges {
         if !keepsKey { try rekey() }
     }
 
-    /// Removes a way to open the vault, gives the vault a new key, and erases the previous
-    /// generation.
+    /// Removes a slot, gives the vault a new key, and erases the previous generation.
     ///
     /// - Parameters:
     ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. If a different slot has reused

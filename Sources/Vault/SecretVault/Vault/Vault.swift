@@ -35,9 +35,9 @@ public enum Vault {
     /// Creates a vault at `path`, and its folder (mode 0700) if there is none.
     ///
     /// - Parameters:
-    ///   - recoveryKey: a new key that also opens it. Show it to the owner first.
+    ///   - recoveryKey: a new key that also opens the vault. Show it to the owner first.
     ///   - now: Unix seconds, stored as the creation time of the slots.
-    /// - Returns: what to report to the owner.
+    /// - Returns: the warnings to show to the owner.
     /// - Throws: ``VaultError/alreadyExists`` if there is anything at the path;
     ///   ``VaultError/previousLeft``; ``VaultError/reservedPath``; ``VaultError/inTheWay(name:)``.
     @discardableResult public static func create(
@@ -76,8 +76,8 @@ public enum Vault {
         return reports
     }
 
-    /// Verifies that a vault can be created at `path`: nothing is there, the place is not reserved
-    /// for the program's own files, and no previous generation of a removed vault is left.
+    /// Verifies that a vault can be created at `path`: no file exists there, the place is not
+    /// reserved for the program's own files, and no previous generation of a removed vault is left.
     ///
     /// - Throws: ``VaultError/alreadyExists``, ``VaultError/reservedPath``,
     ///   ``VaultError/previousLeft``.
@@ -102,7 +102,7 @@ public enum Vault {
         ifPossible(try VaultLocation(path))?.isReserved ?? false
     }
 
-    /// The ways to open the vault at `path`, as the file lists them.
+    /// The slots of the vault at `path`, as listed in the file.
     ///
     /// Before the vault is open, the slots are not authenticated: an attacker who can write the
     /// file can change them.

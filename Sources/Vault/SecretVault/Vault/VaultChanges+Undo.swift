@@ -66,8 +66,8 @@ public enum OlderSecret: String, CaseIterable, Hashable, Sendable {
 extension VaultChanges {
     /// Returns each entry to its state in `previous`, the generation that the last change replaced.
     ///
-    /// Counters, enrolled secrets, wiped entries, and the ways to open the vault stay as they are,
-    /// and so do the secret and access control of an entry that is or was bound to another device.
+    /// Counters, enrolled secrets, wiped entries, and the ways to open the vault do not change;
+    /// neither do the secret and access control of an entry that is or was bound to another device.
     ///
     /// A merge can be made again: its saves are removed from the history, and entries regain the
     /// times and saves of their former edits, so that the edits in the other file count as newer
@@ -145,7 +145,7 @@ extension VaultChanges {
         if let binding = try closed(record, old) {
             return UndoneChange(of: record, .closed(device: binding.name))
         }
-        // An older secret is better than none.
+        // Restore an older secret rather than none.
         let found = try restored(record, withOlderSecretOf: old, now: now)
         try state.replace(found)
         let older = OlderSecret(in: found, replacing: record)
@@ -323,7 +323,7 @@ extension NothingToUndo {
 }
 
 extension UnlockedVault {
-    /// The plan of ``undo(_:confirmed:now:)``, for the owner to see.
+    /// The plan of ``undo(_:confirmed:now:)``, to be shown to the owner.
     ///
     /// The undo itself throws ``NothingToUndo/closed`` if every change in the plan is closed
     /// (``UndoneChange/isClosed``).
@@ -343,8 +343,8 @@ extension UnlockedVault {
     ///
     /// - Parameters:
     ///   - plan: the result of ``planOfUndo(now:)``, as shown to the owner.
-    ///   - confirmed: entries that require a check at each use, and whose owner has confirmed the
-    ///     change.
+    ///   - confirmed: entries that require a check at each use, and whose checks for this change
+    ///     have succeeded.
     /// - Throws: ``VaultError/busy`` if another process has changed the vault since the plan was
     ///   made; ``VaultError/presenceNeeded`` for an entry that is not among `confirmed`. In both
     ///   cases, nothing is changed.

@@ -19,8 +19,8 @@ public struct VaultChanges {
     /// The entries that were wiped in a merged copy without the vault key, and that the merge did
     /// not wipe here.
     var declinedWipes: [RecordID] = []
-    /// The entries of a merged copy that this save does not take over, because their secrets were
-    /// wiped without the vault key, or because they are in one of the next two lists.
+    /// The entries of a merged copy that this save does not adopt, because their secrets were wiped
+    /// without the vault key, or because they are in one of the next two lists.
     var unmerged: [EntrySummary] = []
     /// The unmerged entries that only the device to which the secret is bound can merge.
     var leftToHome: [EntrySummary] = []
@@ -317,7 +317,7 @@ extension VaultChanges {
     }
 }
 
-// The counters of HOTP entries, which never go back.
+// Advances the counters of HOTP entries, which never decrease.
 extension VaultChanges {
     /// Increments the counter of an HOTP entry.
     ///

@@ -154,7 +154,6 @@ extension RequestContext {
     }
 }
 
-// Creates device keys and registers them.
 extension RequestContext {
     /// Creates a key and registers it, or continues an interrupted enrolment.
     ///
