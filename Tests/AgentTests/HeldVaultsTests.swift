@@ -54,7 +54,7 @@ struct HeldVaultsTests {
 
     private var isHeld: Bool { !vaults.status().isEmpty }
 
-    @Test("a vault whose file is missing is locked, also if the file returns")
+    @Test("a vault whose file is missing is locked, even if the file returns")
     func missing() throws {
         try hold()
         let path = folder.file("vault")

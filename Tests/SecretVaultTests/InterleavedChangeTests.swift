@@ -6,7 +6,7 @@ import WatchwordCryptography
 
 /// Two programs change the same entry in turn.
 struct InterleavedChangeTests {
-    @Test("a change is based on what another program has saved, and fails on a wiped entry")
+    @Test("a change is based on the state saved by another program, and fails on a wiped entry")
     func interleaved() throws {
         let vault = try TestVault()
         let id = try vault.fill()[2]

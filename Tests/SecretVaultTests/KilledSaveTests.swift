@@ -318,8 +318,7 @@ struct KilledSaveTests {
         try add("a", 2)
         if let run, ["unbind", "rebind"].contains(run.verb) { try write("bind", "old", 1) }
         if run?.verb == "merge" {
-            // The vault and a copy of it, each with its own entries. The entries of the copy are
-            // bound.
+            // The vault and a copy of it, each with its own entries; those of the copy are bound.
             let common = try vault.bytes()
             try add("copy", 1)
             try write("bind", "old", 1)

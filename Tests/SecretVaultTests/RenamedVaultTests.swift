@@ -106,7 +106,7 @@ struct RenamedVaultTests {
         #expect(try open(path).entries.map(\.issuer) == ["bob"])
     }
 
-    @Test("a renamed vault is compared with the record under its former name, a copy is not")
+    @Test("a renamed vault is compared with the record under its former name, but a copy is not")
     func compared() throws {
         let (vault, path, _) = try renamed()
         let newest = try vault.folder.bytes(of: "renamed")

@@ -77,7 +77,7 @@ struct SlotTests {
     }
 
     @Test(
-        "removing a slot erases the file that it still opens, also if the vault keeps its key",
+        "removing a slot erases the file that it still opens, even if the vault keeps its key",
         arguments: [true, false])
     func removed(keepsKey: Bool) throws {
         let vault = try TestVault(recoveryKey: true)

@@ -60,7 +60,7 @@ struct VaultKeyOrderTests {
     }
 
     @Test(
-        "a file with a former key is reported, also after it was saved, until a rekey",
+        "a file with a former key is reported, even after it was saved, until a rekey",
         arguments: [false, true])
     func reported(isFirst: Bool) throws {
         let vault = try TestVault()

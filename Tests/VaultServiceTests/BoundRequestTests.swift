@@ -68,7 +68,7 @@ struct BoundRequestTests {
         #expect(try key(other, .file) == key(.standard, .file))
     }
 
-    @Test("an entry is added, bound and unbound, and the outcome names the binding")
+    @Test("an entry is added, bound and unbound, and the outcome reports the binding")
     func edits() throws {
         let bound = try BoundVault()
         let own = try bound.own()

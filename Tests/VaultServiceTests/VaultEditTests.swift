@@ -7,7 +7,7 @@ import WatchwordCryptography
 @testable import VaultService
 
 struct VaultEditTests {
-    @Test("a name can be added only once, and the outcome names an entry with the same secret")
+    @Test("a name can be added only once, and the outcome reports an entry with the same secret")
     func adding() throws {
         let edited = try EditedVault()
         try edited.add(EditedVault.totp("GitHub", "alice"))
