@@ -61,7 +61,7 @@ struct VanishedEntryTests {
         #expect(try ids.map { try Facts(restored.open($0)) } == contents)
     }
 
-    @Test("other changes keep the data that undo needs, and changes that would purge them are refused")
+    @Test("other changes keep the data that undo needs, and a purge of these data is refused")
     func otherChanges() throws {
         let (vault, ids) = try made()
         let content = try Facts(vault.unlock().open(ids[1]))
