@@ -6,18 +6,19 @@ import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Another program of the same user attacks the agent (see Security.md).
+/// Attacks on the agent by another program of the same user (see Security.md).
 @Suite(.serialized)
 struct AgentAttackTests {
     private static let socket = "run/watchword/agent.sock"
 
-    @Test("memory: both processes cannot be read, traced or dumped by their own user")
+    @Test("memory: neither process can be read, traced or dumped by its own user")
     func memory() throws {
         let agent = try AgentFixture(asOrdinaryUser: true)
         try agent.run(AgentFixture.unlock)
         try agent.expectProtected(agent.keyHolder(), "key holder")
         try agent.expectProtected(agent.supervisor(), "supervisor")
-        // The process is not the one that would pass the test by having ended.
+        // Verify that the process is still running: otherwise, the test would pass because it has
+        // ended.
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
@@ -52,7 +53,7 @@ struct AgentAttackTests {
             "watchword-token",
         ])
     func loading(_ name: String) throws {
-        // Root may read every file, and every process.
+        // Root can read every file and every process, so the test needs an ordinary user.
         guard geteuid() == 0 else { return }
         let table = try String(
             contentsOf: PackageFolder.root.appending(path: "Scripts/files"), encoding: .utf8)
@@ -65,7 +66,7 @@ struct AgentAttackTests {
                 "-m", mode, BuiltProgram.path(name), program,
             ])
             #expect(copy.status == 0)
-            // The dynamic linker waits in the middle of its messages until somebody reads them.
+            // The dynamic linker blocks while it writes its messages, until they are read.
             let outcome = try agent.shell(
                 """
                 '\(program)' --version >/dev/null || exit 9
@@ -87,7 +88,8 @@ struct AgentAttackTests {
             "grep -E '^(Seccomp|NoNewPrivs):' /proc/\(agent.keyHolder())/status"
         ).text
         #expect(status == "NoNewPrivs:\t1\nSeccomp:\t2\n")
-        // A vault elsewhere is not opened, even if the client lies about its folder.
+        // A vault in another folder is not opened, even if the client sends a false folder
+        // identity.
         let client = try agent.client()
         try agent.shell(
             "mkdir -m 700 far; watchword init -q --vault far/v --scrypt-log-n 10 "
@@ -131,12 +133,12 @@ struct AgentAttackTests {
 
     @Test("emulator: a helper that talks to an emulated TPM connects to no other port")
     func emulator() throws {
-        // It cannot write to a file.
+        // The sandboxed process cannot write to a file.
         let outcome = try ForeignProgram(path: "/bin/sh").run([
             "-c", "'\(BuiltProgram.path("KeyHolderProbe"))' --emulator | cat",
         ])
         let lines = outcome.text.components(separatedBy: "\n")
-        // Before Linux 6.7, the ports are not limited.
+        // Before Linux 6.7, the sandbox does not limit ports.
         #expect(
             ["port 2 Permission denied", "port 2 Connection refused"].contains(lines[1]))
         #expect(
@@ -146,7 +148,7 @@ struct AgentAttackTests {
             ])
     }
 
-    @Test("codes: a client that skips the check gets nothing for an entry that requires one")
+    @Test("codes: a client that skips the check gets no code for an entry that requires a check")
     func codes() throws {
         let agent = try AgentFixture([
             "A:a --presence per-use:passphrase --secret-file key.txt",
@@ -175,11 +177,11 @@ struct AgentAttackTests {
         }
     }
 
-    @Test("guesses: wrong passphrases at new entries lock the vault")
+    @Test("guesses: wrong passphrases at new entries lock the vault out")
     func guesses() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
-        // This needs no check.
+        // This change needs no check.
         for number in 1...LockOutPolicy.firstFailureWithWait + 2 {
             try agent.run("add -q N\(number) --presence per-use:passphrase --secret-file key.txt")
         }
@@ -198,7 +200,7 @@ struct AgentAttackTests {
         #expect(refused == LockOutPolicy.firstFailureWithWait)
         let unlocking = try agent.run(AgentFixture.unlock, status: 4)
         #expect(AgentFixture.errors(unlocking).contains("too many failures"))
-        // Nobody is asked during the wait.
+        // No question is asked during the wait.
         let terminal = try agent.terminal("code N1 --at 59")
         try terminal.waitFor("Locked for")
         try terminal.type("\n")
@@ -226,7 +228,7 @@ struct AgentAttackTests {
             """)
         let (client, place) = (try agent.client(), try agent.place())
         let id = try agent.listing(client, of: place).entries[0].summary.id
-        // An agent that ended would give no answer.
+        // An agent that has crashed would not respond.
         _ = try client.send(.lockOut(place, id))
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
@@ -237,7 +239,7 @@ struct AgentAttackTests {
         try agent.run(AgentFixture.unlock)
         try agent.shell("watchword-agent \"$PWD\" >report", status: 6)
         #expect(try agent.run("code Site --at 59").text == "287082\n")
-        // Nothing else is taken for the agent.
+        // Other files at the path are not mistaken for the agent.
         try agent.shell("mkdir -p -m 700 other other/watchword")
         for fake in ["ln -s ../../\(Self.socket)", "echo >"] {
             try agent.shell("cd other/watchword; \(fake) agent.sock")
@@ -246,12 +248,12 @@ struct AgentAttackTests {
             #expect(AgentFixture.errors(refused).contains("another program or file occupies"))
             try agent.shell("rm other/watchword/agent.sock")
         }
-        // Neither is a folder that others can open.
+        // A folder that others can open is not accepted, either.
         try agent.shell("chmod 755 run/watchword")
         let exposed = try agent.run("agent status", status: 3)
         #expect(AgentFixture.errors(exposed).contains("other users can open this folder"))
         try agent.shell("chmod 700 run/watchword")
-        // A stale socket is replaced.
+        // A stale socket file is replaced.
         try agent.shell(
             "kill -9 $(ps -o ppid= -p \(agent.keyHolder())); "
                 + "while watchword agent status | grep -q vault; do :; done; ls \(Self.socket)")
@@ -267,7 +269,7 @@ struct AgentAttackTests {
         var clients: [Held] = []
         for number in 0..<70 {
             let client = Held(try LocalSocket.connect(to: path))
-            // Some send half a request.
+            // Some clients send half a request.
             if number % 2 == 0 { try client.file.writeAll([200, 0, 0, 0, 1].span) }
             clients.append(client)
         }
@@ -278,13 +280,14 @@ struct AgentAttackTests {
         withExtendedLifetime(clients) {}
     }
 
-    @Test("a request that breaks the protocol ends only its own connection")
+    @Test("a request that violates the protocol ends only its own connection")
     func garbage() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
         let path = agent.folder.file(Self.socket)
         var random = SeededGenerator(seed: 7)
-        // Two bytes may be a request to lock, which is the same in every version.
+        // Messages of two bytes are left out: they may be a request to lock, which is the same in
+        // every version.
         for count in [1, 3, 40, 4000] {
             let client = try LocalSocket.connect(to: path)
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -308,7 +311,7 @@ struct AgentAttackTests {
             try agent.run(AgentFixture.unlock)
             let holder = try agent.keyHolder()
             try agent.together(["watchword \(verb) >/dev/null 2>&1", "kill -9 \(holder)"])
-            // Whatever the client saw, the next agent starts.
+            // Whatever response the client got, the next agent starts.
             try agent.shell("while [ -e \(Self.socket) ]; do watchword agent stop || true; done")
         }
         let check = try agent.run("check --passphrase-file pass.txt").text
@@ -336,7 +339,7 @@ struct AgentAttackTests {
         try agent.run("code Site --at 59", status: 4)
     }
 
-    /// A connection in a collection.
+    /// A class that allows connections in a collection.
     private final class Held {
         let file: FileDescriptor
         init(_ file: consuming FileDescriptor) { self.file = file }

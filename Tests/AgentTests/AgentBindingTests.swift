@@ -12,7 +12,8 @@ import WatchwordSystem
 /// Entries that are bound to this device, in the agent.
 @Suite(.serialized)
 struct AgentBindingTests {
-    /// An agent in this process that holds a vault with a bound entry; the test is the supervisor.
+    /// An agent in this process that holds a vault with a bound entry; the test acts as the
+    /// supervisor.
     private struct Harness {
         let folder: TemporaryFolder
         let place: VaultPlace
@@ -22,7 +23,7 @@ struct AgentBindingTests {
         let person: RemotePerson
         static let passphrase = SecretBytes(text: "pass")
 
-        /// - Parameter address: the TPM with the key.
+        /// - Parameter address: the address of the TPM with the key.
         init(isSystem: Bool = false, at address: TPMAddress = .standard) throws {
             folder = try TemporaryFolder()
             try makeFolder(folder.file("5"))
@@ -63,7 +64,7 @@ struct AgentBindingTests {
             try Vault.unlock(at: path, with: .passphrase(passphrase))
         }
 
-        /// Unlocks the vault, as a client asks.
+        /// Unlocks the vault, as on a client's request.
         func hold() throws {
             var unlocking: UInt64?
             _ = try service.unlock(
@@ -72,7 +73,7 @@ struct AgentBindingTests {
             #expect(unlocking != nil)
         }
 
-        /// Lets the next program that the agent asks for say this about its request.
+        /// Prepares the response of the next program that the agent requests.
         func answer(_ message: TokenMessage) throws {
             let program = try SocketPair()
             let life = try SocketPair()
@@ -82,7 +83,7 @@ struct AgentBindingTests {
             try supervisor.file.send(HelperChannel.token, with: program.first, life.first)
         }
 
-        /// How many programs the agent has asked for since the last call.
+        /// The number of programs that the agent has requested since the last call.
         func programs() throws -> Int {
             var count = 0
             while try Polling.ready(of: [.reading(supervisor.file)], timeout: .zero)[0] {
@@ -106,7 +107,7 @@ struct AgentBindingTests {
                 person: person, proofs: ClientProofs())
         }
 
-        /// The code at second 59, or else the response.
+        /// The code at time 59 in Unix seconds, or the response if there is none.
         func code() throws -> String {
             let response = try response { id in
                 .code(place, id, .moment(59, offset: 0, isRefresh: false), .none)
@@ -115,7 +116,7 @@ struct AgentBindingTests {
             return code.text
         }
 
-        /// Whether the code of the entry comes with the list.
+        /// Whether the list includes the code of the entry.
         func findsCode() throws -> Bool {
             let response = try service.find(
                 ["Site"], codeAt: .moment(59, offset: 0, isRefresh: false), in: place
@@ -141,10 +142,10 @@ struct AgentBindingTests {
             return
         }
         #expect(check.opened == 1)
-        // From now on, the code comes with the list.
+        // From now on, the list includes the code.
         #expect(try harness.findsCode())
         #expect(try harness.programs() == 1)
-        // Locking forgets the device key, too.
+        // Locking also wipes the device key.
         let vault = try harness.service.vaults.use(harness.place).vault
         #expect(vault.holdsKey(of: vault.entries[0]))
         harness.service.vaults.lock(harness.place)
@@ -195,7 +196,7 @@ struct AgentBindingTests {
 
     @Test("a key for which no memory can be locked is not used, and an edit then changes nothing")
     func notLocked() async {
-        // In a process of its own, because the locked memory is shared.
+        // Run in a separate process, because the locked memory is shared.
         await #expect(processExitsWith: .success) {
             let harness = try Harness()
             let place = harness.place
@@ -223,21 +224,21 @@ struct AgentBindingTests {
             #expect(try Vault.identity(at: place.path) == before)
             #expect(harness.service.deviceKeys.homes(of: vault) == keys)
             #expect(harness.service.vaults.isHeld(place))
-            // With room for it, the key is loaded.
+            // With enough locked memory, the key is loaded.
             filler = []
             try harness.answer(.done(.secret(harness.secret)))
             #expect(try harness.code() == AgentBindingTests.code)
         }
     }
 
-    @Test("a vault that did not arrive in the system agent leaves no device key there")
+    @Test("a vault that did not reach the system agent leaves no device key there")
     func notArrived() throws {
         let harness = try Harness(isSystem: true)
         let account = SystemAccount(stateFolder: harness.folder.path, user: 5)
         let identity = try Vault.identity(at: account.path)
         try Vault.purge(account.path, in: identity)
         let discard = VaultMove.discard(.passphrase(Harness.passphrase), identity, ceiling: 20)
-        // Once the copy has arrived, its keys may be the only ones.
+        // After the copy has arrived, its keys may be the only ones.
         for (state, remaining) in [(SystemAccount.MoveState.confirmed, 1), (.arriving, 0)] {
             try account.setMoving(state)
             let response = try harness.service.carryOut(discard, for: account, harness.person)
@@ -250,7 +251,7 @@ struct AgentBindingTests {
         }
     }
 
-    @Test("the user's agent makes a key in its sandbox, and other commands use the same key")
+    @Test("the user's agent creates a key in its sandbox, and other commands use the same key")
     func sandbox() throws {
         let agent = try AgentFixture([])
         try agent.run(AgentFixture.unlock)
@@ -263,7 +264,7 @@ struct AgentBindingTests {
         #expect(
             try agent.run("\(code) --no-agent --passphrase-file pass.txt").text
                 == "\(Self.code)\n")
-        // Without the key, nobody is asked, and nothing is made.
+        // Without the key, no question is asked, and no key is created.
         try agent.shell("mv \(keys) away")
         try agent.run("lock -q")
         try agent.run(AgentFixture.unlock)
@@ -284,7 +285,7 @@ struct MovedBindingTests {
     private static let toSystem = "vault move --to-system --passphrase-file pass.txt"
     private static let toUser = "vault move --to-user --passphrase-file pass.txt"
 
-    @Test("entries of this device move with the vault, and get a new key; others stay the same")
+    @Test("entries of this device move with the vault and get a new key; others do not change")
     func bound() throws {
         let agent = try SystemAgentFixture()
         try agent.make(["Site:me --this-device=file", "Count:me --type hotp --this-device=file"])
@@ -309,7 +310,8 @@ struct MovedBindingTests {
         // A copy that was left behind no longer opens it.
         let left = try agent.shell("watchword \(code) --vault copy || true")
         #expect(left.text.isEmpty && !AgentFixture.errors(left).isEmpty)
-        // Neither does a copy of the agent's vault, with its recovery key and the home folder.
+        // A copy of the agent's vault does not open it, either, even with its recovery key and the
+        // home folder.
         try SystemAgentFixture.root(
             "cd '\(agent.folder.path)'; install -o games -m 600 state/5/vault games/taken")
         for opener in ["--passphrase-file pass.txt", "--recovery-key-file recovery.txt"] {
@@ -345,7 +347,7 @@ struct MovedBindingTests {
     }
 }
 
-/// Owns a file for a value that is copied.
+/// Owns a file descriptor for a value that is copied.
 private final class FileDescriptorBox: Sendable {
     let file: FileDescriptor
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Real shells complete the names of the vault that the agent holds.
+/// Completion in real shells of the entry names of a vault that the agent holds.
 @Suite(.serialized)
 struct AgentCompletionTests {
     private struct Shell: CustomTestStringConvertible {
@@ -20,7 +20,7 @@ struct AgentCompletionTests {
     ].filter { ForeignProgram($0.name) != nil }
 
     @Test(
-        "the tab key completes names while the agent holds the vault, and never asks",
+        "the tab key completes names while the agent holds the vault, and never shows a prompt",
         arguments: shells)
     private func names(_ shell: Shell) throws {
         let agent = try AgentFixture([
@@ -28,7 +28,7 @@ struct AgentCompletionTests {
             "'My bank:ann' --type hotp --secret-file key.txt",
         ])
         try agent.run("completions \(shell.name) >complete")
-        // Records what the shell has asked, once it is answered.
+        // Records the completion requests of the shell after they are answered.
         let recorder = """
             #!/bin/sh
             '\(BuiltProgram.path("watchword"))' "$@"
@@ -58,8 +58,8 @@ struct AgentCompletionTests {
         #expect(try terminal.end() == 0)
     }
 
-    /// Expects that Tab asks for the names, and shows neither one nor a prompt, while the vault is
-    /// locked.
+    /// Expects that Tab requests the names, but shows neither a name nor a prompt while the vault
+    /// is locked.
     private func expectNothing(
         on terminal: PseudoTerminal, of agent: AgentFixture, _ mark: String
     ) throws {

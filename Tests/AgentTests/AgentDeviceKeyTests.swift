@@ -10,7 +10,7 @@ import WatchwordSystem
 
 @testable import VaultService
 
-/// Signing with a device key that the agent holds, for a real server.
+/// Signatures for a real server by a device key that the agent holds.
 @Suite(.serialized)
 struct AgentDeviceKeyTests {
     /// An agent that holds a vault with a device key, and the key's server.
@@ -28,7 +28,7 @@ struct AgentDeviceKeyTests {
             try agent.run(AgentFixture.unlock)
         }
 
-        /// Writes a ticket, and returns its credential.
+        /// Writes a ticket to a file, and returns its credential.
         @discardableResult
         func prepareTicket(_ more: String = "") throws -> String {
             let ticket = try server.ticket(for: "ann", more)
@@ -41,7 +41,7 @@ struct AgentDeviceKeyTests {
             "key enrol Mill:ann --server \(server.address) --ticket-file ticket.txt"
         }
 
-        /// The prompt of the check to sign in.
+        /// The prompt of the check for a sign-in.
         var question: String {
             "To sign in to \(server.address) with Mill:ann, enter the passphrase again: "
         }
@@ -52,7 +52,7 @@ struct AgentDeviceKeyTests {
             try agent.folder.write(Array(file.utf8), to: "text.txt")
         }
 
-        /// Signs in with a passphrase, and expects the application to learn that it was checked.
+        /// Signs in with a passphrase, and expects the check to be reported to the application.
         func expectSignIn() throws {
             let screen = try agent.answering(
                 question, AgentFixture.passphrase, "key present mill")
@@ -73,7 +73,7 @@ struct AgentDeviceKeyTests {
         }
     }
 
-    @Test("a key signs in and confirms a text after a check for each, and says how it was checked")
+    @Test("a key signs in and confirms a text after a check for each, and states the kind of check")
     func uses() throws {
         let harness = try Harness()
         let agent = harness.agent
@@ -99,7 +99,7 @@ struct AgentDeviceKeyTests {
                 "purpose": "confirm", "presence": "cryptographic",
                 "text_sha256": Base64URL.encode(digest.span),
             ])
-        // Whoever declines is not asked for the passphrase.
+        // A person who declines is not asked for the passphrase.
         let signatures = try harness.server.signatures()
         _ = try agent.answering(
             "[y/N] ", "n", "key confirm mill --challenge-file text.txt", status: 1)
@@ -122,7 +122,7 @@ struct AgentDeviceKeyTests {
         try agent.run("key present mill", status: 1)
     }
 
-    @Test("without a check at each use, the signature says that nobody was asked")
+    @Test("without a check at each use, the signature states that no check was made")
     func unchecked() throws {
         let harness = try Harness("--presence per-unlock")
         let ticket = try harness.agent.run("key present mill").text
@@ -235,14 +235,14 @@ struct AgentDeviceKeyTests {
             #expect(
                 "\(try response(to: task))" == "failed(SecretVault.VaultError.presenceNeeded)")
         }
-        // The person was told another server than the key's.
+        // The server shown to the person differs from the key's server.
         let opener = AgentFixture.opener
         let other = SigningOrder(
             for: try #require(ServerAddress("https://other.example")), in: .standard)
         let misled = try response(to: .signIn(id, other), .opener(opener))
         #expect("\(misled)" == "failed(SecretVault.VaultError.changedMeanwhile)")
         #expect(try harness.server.signatures() == 0)
-        // Even after a proof, the key is not shown.
+        // The key is not shown, even after a proof.
         _ = try client.send(.prove(place, opener, ceiling: 20))
         let shown = try client.send(.contents(place, [id], .opener(opener), isUse: false))
         #expect("\(shown)" == "failed(SecretVault.VaultError.otherKind)")

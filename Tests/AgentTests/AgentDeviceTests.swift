@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A device opens the vault for the agent.
+/// Unlocking the vault in the agent with a device.
 @Suite(.serialized)
 struct AgentDeviceTests {
     private let agent: AgentFixture
 
-    /// A vault, and programs whose helper has an authenticator with the PIN 1234.
+    /// A vault, and programs with a helper that simulates an authenticator with the PIN 1234.
     init() throws {
         agent = try AgentFixture([
             "Site:me --secret-file key.txt",
@@ -35,7 +35,7 @@ struct AgentDeviceTests {
         #expect(
             AgentFixture.errors(unlocked).contains("Touch the authenticator.\nUnlocked the vault.")
         )
-        // The authenticator is gone: the agent has the vault's key.
+        // The authenticator is gone, but the agent has the vault's key.
         try agent.shell("mv bin/authenticator away")
         #expect(try agent.shell("bin/watchword code Site --at 59").text == "287082\n")
         try agent.shell("bin/watchword code Bank --at 59", status: 4)

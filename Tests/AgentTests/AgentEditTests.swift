@@ -54,7 +54,7 @@ struct AgentEditTests {
         try agent.run(command)
         #expect(try generation(agent) == before + 1)
         #expect(try agent.run("list --json").text.contains(found))
-        // Without the agent, the verb needs the passphrase.
+        // Without the agent, the command needs the passphrase.
         try agent.run("lock")
         let refused = try agent.shell("watchword \(command) </dev/null || echo refused")
         #expect(refused.text == "refused\n")
@@ -74,12 +74,12 @@ struct AgentEditTests {
             #expect(refused.text == "refused\n")
         }
         #expect(try vault(agent) == before)
-        // What no check protects changes without one.
+        // Changes that need no check are made without one.
         try agent.run("edit Site:me --tag work")
         let terminal = try agent.terminal("import site.txt --on-duplicate replace")
         for answer in ["wrong", AgentFixture.passphrase] {
             try terminal.waitFor("again: ")
-            // The next prompt has the same text.
+            // The next prompt has the same text, so clear the screen before it appears.
             terminal.clear()
             try terminal.type(answer + "\n")
         }
@@ -88,7 +88,7 @@ struct AgentEditTests {
         let missing = try agent.answering(
             "again: ", AgentFixture.passphrase, "edit Site:me --secret-file missing.txt", status: 3)
         #expect(missing.contains("missing.txt"))
-        // The check of the import does not count for another change.
+        // The check for the import does not count for a different change.
         _ = try agent.answering(
             "again: ", AgentFixture.passphrase, "edit Site:me --presence per-unlock")
         try agent.run("edit Site:me --secret-file new.txt")
@@ -149,7 +149,7 @@ struct AgentEditTests {
         #expect(isRefused(try client.send(.edit(place, replacing, .none))))
     }
 
-    @Test("no answer tells a client whether a guess is the secret of a per-use entry")
+    @Test("no response reveals whether a guess is the secret of a per-use entry")
     func guesses() throws {
         let agent = try AgentFixture(["Site:me --presence per-use:pam --secret-file key.txt"])
         try agent.run(AgentFixture.unlock)

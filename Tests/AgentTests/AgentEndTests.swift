@@ -9,7 +9,7 @@ import WatchwordSystem
 
 @testable import Agent
 
-/// When and how the agent ends, and what it does when resources run out.
+/// The end of the agent, and its behaviour when resources run out.
 @Suite(.serialized)
 struct AgentEndTests {
     private static let run = "run/watchword"
@@ -37,13 +37,13 @@ struct AgentEndTests {
         for (agent, holder) in agents { try waitForEnd(of: holder, in: agent) }
     }
 
-    @Test("if the supervisor is stopped, the vaults are locked, and until then they are not")
+    @Test("if the supervisor is suspended, the vaults are locked, but not before")
     func stoppedSupervisor() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
         // Longer than the supervisor may be silent.
         try agent.shell("sleep 35")
-        // A client that sends nothing for so long loses its connection.
+        // A client that sends no request for this time loses its connection.
         let (client, place) = (try agent.client(), try agent.place())
         #expect(try agent.listing(client, of: place).entries.count == 1)
         let supervisor = try agent.supervisor()
@@ -76,7 +76,7 @@ struct AgentEndTests {
         let (client, place) = (try agent.client(), try agent.place())
         let id = try agent.listing(client, of: place).entries[0].summary.id
         let holder = try agent.keyHolder()
-        // A save waits for this lock.
+        // A save must wait for this lock.
         let own = try Folder(
             opening: agent.folder.file(".local/share/watchword/.watchword/by-name/vault"))
         let response = Mutex<String?>(nil)
@@ -100,14 +100,14 @@ struct AgentEndTests {
             withExtendedLifetime(lock) {}
         }
         worker?.join()
-        // It is saved only if it gets the lock before the vaults are closed, and answered only if
-        // it ends before the agent gives up waiting.
+        // The change is saved only if it gets the lock before the vaults are closed, and answered
+        // only if it ends before the agent stops waiting.
         let answer = try #require(response.withLock { $0 })
         #expect(["notHeld", "edited(removed)", "noResponse"].contains(answer), "\(answer)")
         try agent.shell("timeout 60 sh -c 'while [ -e \(Self.run)/agent.sock ]; do :; done'")
     }
 
-    /// A connection that another thread uses.
+    /// A connection that a different thread uses.
     private final class Connection: @unchecked Sendable {
         // `@unchecked Sendable`: only one thread uses it.
         private let client: AgentClient
@@ -139,23 +139,23 @@ struct AgentEndTests {
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
-    @Test("an agent that cannot start a thread locks its vaults, and says so")
+    @Test("an agent that cannot start a thread locks its vaults, and reports this")
     func noThreads() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
         let holder = try agent.keyHolder()
-        // There is room for data, but not for stacks.
+        // The limit leaves room for data, but not for thread stacks.
         let size = "$(($(awk '/^VmSize/ {print $2}' /proc/\(holder)/status) * 1024 + 1048576))"
         try agent.shell("prlimit --pid \(holder) --as=\(size):")
         var clients: [AgentClient] = []
-        // The first ones get the stacks of threads that have ended.
+        // The first threads get the stacks of threads that have ended.
         repeat { clients.append(try agent.client()) } while try vaultCount(clients.last) > 0
         #expect(clients.count < Connections.limitPerUser)
         try agent.shell("prlimit --pid \(holder) --as=unlimited:")
         try agent.run("code Site --at 59", status: 4)
     }
 
-    /// How many vaults the agent holds.
+    /// The number of vaults that the agent holds.
     private func vaultCount(_ client: AgentClient?) throws -> Int {
         guard case .status(let status) = try #require(client).send(.status) else { return -1 }
         return status.vaults.count
@@ -174,16 +174,16 @@ struct AgentEndTests {
             let foreign = try agent.run(verb, status: 3)
             #expect(AgentFixture.errors(foreign).contains("belongs to another user"))
         }
-        // After `su`, the variable names a folder that this user cannot open.
+        // After `su`, the variable contains a folder that this user cannot open.
         try agent.shell("chown 0 run; chmod 700 run; chmod 711 .")
         let other = "setpriv --reuid 12345 --clear-groups watchword"
         #expect(try agent.shell("\(other) agent status").text == "The agent is not running.\n")
     }
 
-    @Test("unlock and status say that the agent was started for more than the vault's folder")
+    @Test("unlock and status report that the agent was started for more than the vault's folder")
     func wideAgent() throws {
         let agent = try AgentFixture()
-        // Another vault is in a folder above.
+        // Another vault is in a parent folder.
         try agent.shell("cp -p \(AgentFixture.vault) wide")
         try agent.run("unlock --vault wide --passphrase-file pass.txt")
         let warned = try agent.run(AgentFixture.unlock)

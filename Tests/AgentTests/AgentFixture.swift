@@ -8,18 +8,19 @@ import WatchwordSystem
 @testable import Agent
 @testable import VaultService
 
-/// A vault, and an agent that belongs to the test; it is ended when the last reference goes away.
+/// A vault, and an agent that belongs to the test; the agent ends when the last reference is
+/// released.
 final class AgentFixture {
     let folder: TemporaryFolder
 
     static let passphrase = "correct-horse-battery"
     static let opener = VaultOpener.passphrase(SecretBytes(text: passphrase))
-    /// The key of each entry.
+    /// The key of each one-time password.
     static let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     static let vault = ".local/share/watchword/vault"
     static let unlock = "unlock --passphrase-file pass.txt"
 
-    /// A user without privileges, for a test that root runs: root may read every process.
+    /// A user without privileges, for a test that runs as root: root can read every process.
     static let ordinaryUser = "12345"
     private let isOrdinaryUser: Bool
 
@@ -63,7 +64,7 @@ final class AgentFixture {
         let user =
             isOrdinaryUser
             ? ["setpriv", "--reuid", Self.ordinaryUser, "--clear-groups", "--"] : []
-        // A new session has no controlling terminal.
+        // Start a new session, which has no controlling terminal.
         let outcome = try ForeignProgram(path: "/usr/bin/setsid").run(
             ["--wait"] + user + ["/bin/sh", "-c", "cd '\(folder.path)'\n\(command)"],
             environment: [
@@ -76,9 +77,9 @@ final class AgentFixture {
         return outcome
     }
 
-    /// Runs shell commands at the same time, whatever their statuses.
+    /// Runs shell commands at the same time, and ignores their statuses.
     ///
-    /// - Returns: what they printed.
+    /// - Returns: their output.
     @discardableResult
     func together(_ commands: [String]) throws -> String {
         let lines = commands.map { $0 + "\n" }.joined()
@@ -98,16 +99,16 @@ final class AgentFixture {
             ])
     }
 
-    /// A connection of the test itself.
+    /// A connection from the test process itself.
     func client() throws -> AgentClient {
         let path = folder.file("run/watchword/agent.sock")
         return AgentClient(FrameConnection(try LocalSocket.connect(to: path)))
     }
 
-    /// Copies the programs to `bin`, with a `watchword-presence` that asks the modules that
-    /// ``configure(_:)`` names.
+    /// Copies the programs to `bin`, with a `watchword-presence` that uses the PAM modules set by
+    /// ``configure(_:)``.
     func installModules() throws {
-        // The helper is looked up beside the real file of the agent.
+        // The agent looks for the helper beside its own real file.
         try shell(
             """
             mkdir bin bin/pam.d
@@ -116,7 +117,7 @@ final class AgentFixture {
             """)
     }
 
-    /// Puts a program `pinentry` into `fake`, which records each command in `log`, and answers
+    /// Writes a program `pinentry` to `fake`, which records each command in `log`, and answers
     /// GETPIN with the next of `answers`, in which `\n` separates lines of the protocol.
     func installPinEntry(_ answers: [String], greeting: String = "OK hello") throws {
         let program = """
@@ -136,7 +137,7 @@ final class AgentFixture {
         try folder.write(Array(answers.map { $0 + "\n" }.joined().utf8), to: "answers")
     }
 
-    /// What a command begins with that runs without a terminal, on a desktop with that `pinentry`.
+    /// The prefix of a command that runs without a terminal, on a desktop with that `pinentry`.
     static let desktop = "PATH=$PWD/fake:$PATH DISPLAY=:9"
 
     func configure(_ authentication: String) throws {
@@ -144,7 +145,7 @@ final class AgentFixture {
         try folder.write(Array(lines.utf8), to: "bin/pam.d/watchword")
     }
 
-    /// Replaces the first secret in the vault by a tombstone, without the key.
+    /// Replaces the first secret in the vault with a tombstone, without the key.
     func forgeTombstone() throws {
         try shell(
             """
@@ -159,7 +160,7 @@ final class AgentFixture {
     /// The place of the vault.
     func place() throws -> VaultPlace { try VaultPlace(at: folder.file(Self.vault)) }
 
-    /// The listing of the vault, for a connection of the test.
+    /// The listing of the vault on a connection from the test.
     func listing(_ client: AgentClient, of place: VaultPlace) throws -> VaultListing {
         guard case .listing(let listing) = try client.send(.list(place)) else {
             throw AgentFailure.malformed
@@ -174,13 +175,13 @@ final class AgentFixture {
         return try #require(digits.flatMap { Int32($0) })
     }
 
-    /// The process that started the one with the keys, and starts the helper processes.
+    /// The process that started the key holder, and that starts the helper processes.
     func supervisor() throws -> Int32 {
         let text = try shell("ps -o ppid= -p \(keyHolder())").text
         return try #require(Int32(text.filter(\.isNumber)))
     }
 
-    /// Expects that the user's other programs can neither read, trace nor dump a process.
+    /// Expects that other programs of the user can neither read, trace nor dump a process.
     func expectProtected(_ process: Int32, _ name: Comment) throws {
         for file in ["mem", "maps", "environ", "fd/0", "auxv"] {
             let outcome = try shell("head -c 1 /proc/\(process)/\(file)", status: 1)
@@ -194,7 +195,7 @@ final class AgentFixture {
         #expect(limits.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"], name)
     }
 
-    /// What a program wrote to standard error.
+    /// The text that a program wrote to standard error.
     static func errors(_ outcome: ForeignProgram.Outcome) -> String {
         String(decoding: outcome.errors, as: UTF8.self)
     }
@@ -209,7 +210,7 @@ extension EntryRevision {
     }
 }
 
-/// An agent that a test started, and a user of it.
+/// A test's agent, and a user of that agent.
 protocol TestedAgent {
     /// Runs `watchword` without a terminal, and expects `status`.
     @discardableResult
@@ -238,7 +239,7 @@ extension TestedAgent {
         return terminal.screen
     }
 
-    /// The same for the question for the passphrase.
+    /// Runs `watchword` on a terminal, enters the passphrase, and expects `status`.
     func enteringPassphrase(_ arguments: String, status: Int32 = 0) throws -> String {
         try answering("Passphrase: ", AgentFixture.passphrase, arguments, status: status)
     }
@@ -250,7 +251,7 @@ extension TestedAgent {
             for _ in 0..<2 {
                 #expect(try enteringPassphrase(command).contains(found), "\(command)")
             }
-            // Without a terminal, nobody can be asked.
+            // Without a terminal, no question can be asked.
             #expect(try run(command, status: 4).text == "")
             let wrong = try terminal(command)
             for _ in 0..<3 {
@@ -277,7 +278,7 @@ extension AgentServices {
 }
 
 extension VaultPlace {
-    /// The same path with another folder's identity, as a client that lies would send it.
+    /// The same path with the identity of another folder, as a dishonest client would send it.
     func claiming(_ other: FolderIdentity) -> VaultPlace {
         VaultPlace(folder: other, name: name, path: path)
     }

@@ -9,7 +9,7 @@ import WatchwordSystem
 
 @testable import VaultService
 
-/// Registering device keys through the agent, at a real server.
+/// Registration of device keys through the agent, at a real server.
 @Suite(.serialized)
 struct AgentKeyEnrolTests {
     /// An agent that holds an empty vault, and a server.
@@ -50,7 +50,7 @@ struct AgentKeyEnrolTests {
             return terminal.screen
         }
 
-        /// What the application learns from a sign-in.
+        /// The data that the application receives from a sign-in.
         func signIn() throws -> [String: String] {
             try server.redeem(
                 try answering(["enter the passphrase again: "], "key present mill"))
@@ -72,20 +72,20 @@ struct AgentKeyEnrolTests {
         #expect(try harness.server.active() == [credential])
         let facts = try harness.signIn()
         #expect(facts["credential"] == credential && facts["presence"] == "cryptographic")
-        // The same ticket again: nothing is signed, so only the replacement is confirmed.
+        // With the same ticket again, nothing is signed, so only the replacement needs a check.
         try harness.answering([Self.replaces], harness.command())
-        // The confirmation of a replacement is also the check for the registration.
+        // The check for a replacement also counts for the registration.
         let next = try harness.prepareTicket(#","replaces":"\#(credential)""#)
         try harness.answering([Self.replaces], harness.command())
         #expect(try harness.server.active() == [next])
         #expect(try harness.signIn()["credential"] == next)
         #expect(try harness.agent.run("list --names").text == "Mill:ann\n")
-        // Without the agent, the key is the same.
+        // Without the agent, the same key is used.
         let own = try harness.agent.run("key present mill --passphrase-file pass.txt").text
         #expect(try harness.server.redeem(own)["credential"] == next)
     }
 
-    @Test("a key without a check at each use is registered without a question, and says so")
+    @Test("a key without a check at each use is registered without a question, and states this")
     func unchecked() throws {
         let harness = try Harness()
         try harness.prepareTicket(#","presence":"advisory""#)
@@ -122,7 +122,7 @@ struct AgentKeyEnrolTests {
         let first = try harness.prepareTicket()
         try harness.answering(["again: "], harness.command())
         try harness.prepareTicket()
-        // No server listens there.
+        // No server listens at this address.
         let lost =
             "key enrol Mill:ann --server http://localhost:1 --ticket-file ticket.txt "
             + "--custody vault"
@@ -157,7 +157,7 @@ struct AgentKeyEnrolTests {
         #expect(AgentFixture.errors(adopted).contains("the ticket was not used"))
         #expect(try server.redeem(try agent.run("key present mill").text)["credential"] == first)
         try server.ask("DELETE", "/v1/credentials/\(first)", "")
-        // A key in the vault is not reported as one in a TPM.
+        // A key in the vault is not reported as a key in a TPM.
         let second = try lose()
         try harness.prepareTicket()
         let elsewhere = try agent.run(
@@ -195,7 +195,7 @@ struct AgentKeyEnrolTests {
     }
 
     @Test(
-        "a key in place of an enrolled secret requires a check, and replaces it only when registered"
+        "a key that replaces an enrolled secret requires a check, and replaces it once registered"
     )
     func overSecret() throws {
         let harness = try Harness()
@@ -215,7 +215,7 @@ struct AgentKeyEnrolTests {
             } else {
                 try agent.run(lost + own, status: 6)
             }
-            // The secret signs in, again and again.
+            // The enrolled secret still signs in, repeatedly.
             for _ in 0..<2 {
                 let ticket = try agent.run("login present mill").text
                 #expect(try harness.server.redeem(ticket)["credential"] == secret)
@@ -237,7 +237,7 @@ struct AgentKeyEnrolTests {
     }
 
     @Test(
-        "a secret that is revoked while a key waits gives way to the key, and is not wiped with it")
+        "a secret that is revoked while a key waits is replaced by the key, which is not wiped")
     func revokedSecret() throws {
         let harness = try Harness()
         let agent = harness.agent
@@ -255,7 +255,7 @@ struct AgentKeyEnrolTests {
         #expect(status.contains(#""state":"unregistered""#))
     }
 
-    @Test("an enrolment over an entry that somebody marked as wiped says what to do first")
+    @Test("an enrolment over an entry with a forged wipe is refused with the step to take first")
     func vanished() throws {
         let harness = try Harness()
         try harness.prepareTicket()
@@ -277,7 +277,7 @@ struct AgentKeyEnrolTests {
         #expect(try !harness.server.log().contains("/v1/device/keys"))
     }
 
-    @Test("a client that skips a check registers nothing and replaces nothing")
+    @Test("a client that skips a check registers no key and replaces no entry")
     func hostile() throws {
         let harness = try Harness()
         let first = try harness.prepareTicket()
@@ -298,12 +298,12 @@ struct AgentKeyEnrolTests {
         // A new key, with the standard access control.
         let response = try client.send(.login(place, order("New:ann", nil), .none))
         #expect("\(response)" == "failed(SecretVault.VaultError.presenceNeeded)")
-        // Another check than the key's.
+        // A different kind of check than the key requires.
         let opener = AgentFixture.opener
         let other = try client.send(
             .login(place, order("New:ann", .perUse(.pam)), .opener(opener)))
         #expect("\(other)" == "failed(SecretVault.VaultError.differentCheckRequired)")
-        // The earlier key, which requires its check.
+        // The earlier key, which requires its own check.
         for presence in [AgentPresence.none, .opener(opener)] {
             guard
                 case .login(let bytes, _) = try client.send(

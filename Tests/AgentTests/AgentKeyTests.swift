@@ -7,7 +7,7 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// The vault's key in the agent's memory, which root may read.
+/// Searches the agent's memory, which root can read, for the vault's key.
 @Suite(.serialized, .enabled(if: geteuid() == 0, "needs root"))
 struct AgentKeyTests {
     @Test(
@@ -87,7 +87,8 @@ struct AgentKeyTests {
     func move() throws {
         let agent = try SystemAgentFixture()
         let path = agent.folder.path
-        // The modules can reach neither the state folder nor what is made after the agent's start.
+        // The PAM modules can reach neither the state folder nor files that are created after the
+        // agent's start.
         try SystemAgentFixture.root(
             """
             mkdir -m 777 '\(path)/asked'
@@ -157,14 +158,14 @@ enum ProcessMemory {
                 let bytes = try memory.read(upToCount: Int(ends[1] - ends[0])) ?? Data()
                 if bytes.range(of: wanted) != nil { return true }
             } catch {
-                // The region is gone.
+                // The region has been unmapped.
                 continue
             }
         }
         return false
     }
 
-    /// Waits until `secret` is no longer there, and fails after some seconds.
+    /// Waits until `secret` is no longer in that memory; fails after some seconds.
     static func wait(untilGone secret: SecretBytes, from process: Int32) throws {
         let end = Date(timeIntervalSinceNow: 5)
         while try holds(secret, in: process) {

@@ -8,7 +8,7 @@ import WatchwordSystem
 
 @testable import Agent
 
-/// What the agent gives while and after it locks a vault, and to clients that are not `watchword`.
+/// The agent's responses while and after it locks a vault, and to clients other than `watchword`.
 @Suite(.serialized)
 struct AgentLockTests {
     private let opener = VaultOpener.passphrase(
@@ -18,7 +18,7 @@ struct AgentLockTests {
     func lockDuringCheck() throws {
         let agent = try AgentFixture(["A:a --presence per-use:pam --secret-file key.txt"])
         try agent.installModules()
-        // Any answer is accepted.
+        // The modules accept any answer.
         try agent.configure("optional pam_unix.so\nauth required pam_permit.so")
         try agent.shell("bin/watchword \(AgentFixture.unlock)")
         for isLocked in [false, true] {
@@ -49,7 +49,7 @@ struct AgentLockTests {
         #expect(first.text == "755224\n")
     }
 
-    @Test("one check is enough to show the current codes, and for no others")
+    @Test("one check permits current codes, and no others")
     func refresh() throws {
         let agent = try AgentFixture([
             "A:a --presence per-use:passphrase --secret-file key.txt"
@@ -68,7 +68,7 @@ struct AgentLockTests {
         let refused = "failed(SecretVault.VaultError.presenceNeeded)"
         #expect(try response(in: 0) == refused)
         #expect(try response(in: 0, isRefresh: false, .opener(opener)).hasPrefix("code"))
-        // `watch` asks for the code of the next step when that begins.
+        // `watch` requests the code of the next step when that step begins.
         #expect(try response(in: 0).hasPrefix("code"))
         #expect(try response(in: 0, offset: 1).hasPrefix("code"))
         for seconds in [60, -60, 315_360_000] as [Int64] {
@@ -97,7 +97,7 @@ struct AgentLockTests {
         #expect(AgentFixture.errors(refused).contains("because an older file replaced it"))
     }
 
-    @Test("a file that was edited elsewhere more often does not repeat a counter that was issued")
+    @Test("a file with more edits elsewhere does not repeat a counter that was issued")
     func diverged() throws {
         let agent = try AgentFixture(["Count:me --type hotp --secret-file key.txt"])
         try agent.shell("mkdir -m 700 other; cp -p \(AgentFixture.vault) other/vault")
@@ -113,7 +113,7 @@ struct AgentLockTests {
         #expect(AgentFixture.errors(warned).contains("lacks the last changes saved here"))
     }
 
-    @Test("the agent compares the file that it holds, whatever path a client names")
+    @Test("the agent compares the file that it holds, whatever path a client sends")
     func otherPath() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -149,7 +149,7 @@ struct AgentLockTests {
         try agent.run(AgentFixture.unlock)
         let (place, path) = (try agent.place(), agent.folder.file("run/watchword/agent.sock"))
         let id = try agent.listing(agent.client(), of: place).entries[0].summary.id
-        // Saves wait for this lock.
+        // Saves must wait for this lock.
         let own = try Folder(
             opening: agent.folder.file(".local/share/watchword/.watchword/by-name/vault"))
         let lock = try FileLock("lock", in: own, timeout: .seconds(10))
@@ -191,7 +191,7 @@ struct AgentLockTests {
         try agent.run(AgentFixture.unlock)
         let place = try agent.place()
         let id = try agent.listing(agent.client(), of: place).entries[0].summary.id
-        // A save waits for this lock, and the agent that ends waits for the save.
+        // A save must wait for this lock, and an agent that is ending waits for the save.
         let own = try Folder(
             opening: agent.folder.file(".local/share/watchword/.watchword/by-name/vault"))
         let lock = try FileLock("lock", in: own, timeout: .seconds(10))
@@ -213,7 +213,7 @@ struct AgentLockTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("an agent of another version can be locked and stopped, and does nothing else")
+    @Test("an agent of a different version can be locked and stopped, and does nothing else")
     func otherVersion() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -254,11 +254,11 @@ struct AgentLockTests {
     }
 
     @Test(
-        "a key that cannot be locked in memory is not held, unless the agent was started to do so",
+        "a key outside locked memory is not held, unless the agent was started to permit this",
         .enabled(if: geteuid() != 0 || ForeignProgram("setpriv") != nil, "setpriv is missing"))
     func unlockedMemory() throws {
         let agent = try AgentFixture()
-        // Root may otherwise lock any amount.
+        // Without this limit, root can lock any amount of memory.
         let without = geteuid() == 0 ? "setpriv --bounding-set -ipc_lock " : ""
         let unlock = "ulimit -l 0; exec \(without)watchword \(AgentFixture.unlock)"
         let refused = try agent.shell(unlock, status: 6)
@@ -266,12 +266,12 @@ struct AgentLockTests {
             AgentFixture.errors(refused).contains(
                 "the agent does not hold the key, because it cannot lock memory for it"))
         #expect(try agent.run("agent status --json").text.contains("\"vaults\":[]"))
-        // The agent that is running keeps its rule.
+        // The running agent keeps its setting.
         try agent.shell(unlock + " --unlocked-memory", status: 6)
         try agent.run("agent stop")
         let warned = try agent.shell(unlock + " --unlocked-memory")
         #expect(AgentFixture.errors(warned).contains("warning: no memory can be locked"))
-        // Whoever did not choose this does not use such an agent.
+        // A command without the option does not use such an agent.
         try agent.run("lock")
         let weak = try agent.run(AgentFixture.unlock, status: 6)
         #expect(AgentFixture.errors(weak).contains("was started with --unlocked-memory"))
@@ -280,7 +280,7 @@ struct AgentLockTests {
         #expect(try agent.run("agent status --json").text.contains("\"locks_keys\":false"))
         try agent.shell(unlock + " --unlocked-memory")
         #expect(try agent.run("code Site --at 59").text == "287082\n")
-        // Where memory can be locked, the option changes nothing.
+        // If memory can be locked, the option has no effect.
         try agent.run("agent stop")
         let usual = try agent.run("\(AgentFixture.unlock) --unlocked-memory")
         #expect(!AgentFixture.errors(usual).contains("warning"))
@@ -304,7 +304,7 @@ struct AgentLockTests {
         #expect(try VaultPlace(at: "/x").folderPath == "/")
     }
 
-    @Test("before a prompt, a command says that the entry was wiped or the folder is out of reach")
+    @Test("a command reports a wiped entry or a folder that is out of reach before it prompts")
     func beforePrompts() throws {
         let agent = try AgentFixture([
             "A:a --presence per-use:passphrase --on-failure wipe:1 --secret-file key.txt"

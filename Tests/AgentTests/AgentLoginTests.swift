@@ -9,7 +9,7 @@ import WatchwordSystem
 
 @testable import VaultService
 
-/// Signing in with an enrolled secret that the agent holds.
+/// Sign-ins with an enrolled secret that the agent holds.
 @Suite(.serialized)
 struct AgentLoginTests {
     /// An agent that holds an empty vault, and a server.
@@ -42,7 +42,7 @@ struct AgentLoginTests {
             return outcome
         }
 
-        /// What the vault's own process says, without the agent.
+        /// The output of the same command without the agent.
         func direct(_ command: String, status: Int32 = 0) throws -> ForeignProgram.Outcome {
             try agent.run("\(command) --passphrase-file pass.txt", status: status)
         }
@@ -57,7 +57,7 @@ struct AgentLoginTests {
                 "Enrolled Mill:ivan at \(harness.server.address). It now opens only on this device, "
             ))
         var tickets: Set<String> = []
-        // Each way continues where the other stopped.
+        // The command with the agent continues where the one without it stopped, and the reverse.
         for _ in 0..<2 {
             tickets.insert(try harness.present().text)
             tickets.insert(try harness.direct("login present mill").text)
@@ -78,7 +78,7 @@ struct AgentLoginTests {
         #expect(try harness.agent.run("list").text == "")
         let folder = ".local/share/watchword/.watchword/by-name/vault"
         try harness.agent.shell("test ! -e \(folder)/previous")
-        // Without the agent's vault, each verb needs the passphrase.
+        // While the agent does not hold the vault, each command needs the passphrase.
         try harness.agent.run("lock")
         try harness.enrol(status: 4)
     }
@@ -133,7 +133,7 @@ struct AgentLoginTests {
         }
     }
 
-    @Test("a restored older vault sends nothing, whoever opened it")
+    @Test("a restored older vault sends no secret, whichever process has opened it")
     func stale() throws {
         let (harness, file) = (try Harness(), AgentFixture.vault)
         try harness.enrol()
@@ -153,7 +153,7 @@ struct AgentLoginTests {
         try harness.present()
     }
 
-    @Test("clients that sign in at the same time, with and without the agent, cause no alarm")
+    @Test("clients that sign in at the same time do not trigger reuse detection")
     func atOnce() throws {
         let harness = try Harness()
         try harness.enrol()
@@ -181,12 +181,12 @@ struct AgentLoginTests {
             frame.append(
                 AgentRequest.login(place, try SecretBytes(encoding: LoginRequest.signIn(id)), .none)
             )
-            // The connection ends at once, at any moment of the sign-in.
+            // The connection ends abruptly, at any moment of the sign-in.
             try frame.write(to: socket)
         }
         try harness.present()
         _ = try harness.direct("login present mill")
-        // The sign-ins of the clients that left end on their own.
+        // The sign-ins of clients that have disconnected end by themselves.
         try harness.agent.shell("until watchword login status mill | grep -q ready; do :; done")
         try harness.present()
     }
@@ -249,7 +249,7 @@ struct AgentLoginTests {
             }
             #expect(!text.contains("wws_"))
         }
-        // A request that cannot be read.
+        // A request that is malformed.
         let nonsense = SecretBytes(text: "nonsense")
         #expect(throws: AgentFailure.malformed) {
             try client.send(.login(place, nonsense, .none))
@@ -303,7 +303,7 @@ struct AgentLoginTests {
             #expect(try harness.direct(command, status: 1).errors == held.errors)
         }
         #expect(try harness.server.requests().isEmpty)
-        // A client that does not look at the entry's kind.
+        // A client that ignores the entry's kind.
         let (client, place) = (try harness.agent.client(), try harness.agent.place())
         let id = try #require(try harness.agent.listing(client, of: place).entries.first)
             .summary.id

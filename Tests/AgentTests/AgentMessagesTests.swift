@@ -31,7 +31,7 @@ struct AgentMessagesTests {
         try MessageForm.check(sampleReasons(), of: PAMCheckFailure.Reason.Kind.allCases)
     }
 
-    @Test("a request that asks for too much, or twice for the same, is refused")
+    @Test("a request that exceeds a limit, or repeats an item, is refused")
     func amounts() throws {
         let place = try samplePlace()
         let names = (1...17).map { "n\($0)" }
@@ -72,7 +72,7 @@ struct AgentMessagesTests {
         for request in refused { try expectUnreadable(request) }
     }
 
-    /// A place that is the same in each run.
+    /// A place with the same encoding in each run.
     private func samplePlace() throws -> VaultPlace {
         let frame = try FrameWriter()
         frame.append(UInt64(1), UInt64(2), "vault", "/folder/vault")
@@ -154,7 +154,7 @@ struct AgentMessagesTests {
         return try frame.withContent { try VaultIdentity(parsing: $0) }
     }
 
-    /// A new vault, which differs in each run.
+    /// A new vault, whose encoding differs in each run.
     private func sampleParcel() throws -> VaultParcel {
         let folder = try TemporaryFolder()
         try Vault.create(
@@ -163,9 +163,9 @@ struct AgentMessagesTests {
         return try Vault.pack(folder.file("vault"))
     }
 
-    @Test("a changed encoding has a new version of the protocol")
+    @Test("a changed encoding requires a new version of the protocol")
     func version() throws {
-        // FNV-1a, which needs no library.
+        // The FNV-1a digest, which needs no library.
         var digest: UInt64 = 0xcbf2_9ce4_8422_2325
         let kinds =
             AgentRequest.Kind.allCases.map { "\($0)" } + AgentResponse.Kind.allCases.map { "\($0)" }
@@ -174,8 +174,8 @@ struct AgentMessagesTests {
             + sampleRequests().map { try MessageForm.bytes(of: $0) }
             + sampleResponses().map { try MessageForm.bytes(of: $0) }
         for byte in samples.joined() { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        // If the digest differs because an encoding has changed, and not because of a new sample,
-        // change the version; then record both numbers here.
+        // If the digest differs because an encoding has changed, not because of a new sample,
+        // increase the version; then record both numbers here.
         #expect(AgentProtocol.version == 12)
         #expect(String(digest, radix: 16) == "327378756957e348")
     }

@@ -16,10 +16,10 @@ struct AgentPAMEditTests {
         "import items.txt --on-duplicate replace", "edit A:a --account b", "rename A:a B:b",
         "remove A:a --yes", "remove A:a --yes --purge",
     ]
-    /// A change that does not.
+    /// A change that does not require the check.
     private static let unchecked = ["edit A:a --tag work"]
 
-    /// What a command leads to.
+    /// The effects of a command.
     private struct Result: Hashable {
         let status: String
         let errors: String
@@ -74,7 +74,7 @@ struct AgentPAMEditTests {
     }
 
     @Test(
-        "an entry that somebody marked as wiped is removed or renamed only after its check, too",
+        "an entry with a forged wipe is also removed or renamed only after its check",
         arguments: ["rename A:a B:b", "remove A:a --yes", "edit A:a --account b"])
     func vanished(command: String) throws {
         for held in [true, false] {
@@ -120,9 +120,9 @@ struct AgentPAMEditTests {
         #expect(try agent.folder.bytes(of: AgentFixture.vault) == before)
     }
 
-    /// Answers the question of the modules, and leaves.
+    /// Answers the question of the PAM modules, and disconnects.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was a question.
     private func guess(_ request: AgentRequest, _ agent: AgentFixture) throws -> Bool {
         let path = agent.folder.file("run/watchword/agent.sock")
         while true {
@@ -137,7 +137,7 @@ struct AgentPAMEditTests {
             let received = try connection.receive(
                 limit: 4096, idleTime: .seconds(30), timeout: .seconds(10))
             guard case .frame(let frame) = received else { return false }
-            // The check of the client before has not ended yet.
+            // The check of the previous client has not ended yet.
             if case .noVerdict = try frame.withBytes({ try AgentResponse(parsing: $0) }) {
                 continue
             }
@@ -184,7 +184,7 @@ struct AgentPAMEditTests {
         #expect(terminal.screen.contains("wiped"))
     }
 
-    @Test("guesses of clients that leave before the verdict count, and lock the entry")
+    @Test("guesses of clients that leave before the verdict count, and lock the entry out")
     func leaving() throws {
         let agent = try fixture("pam_unix.so")
         try agent.shell("bin/watchword unlock --passphrase-file pass.txt")
@@ -195,7 +195,7 @@ struct AgentPAMEditTests {
         for _ in 1...LockOutPolicy.firstFailureWithWait {
             #expect(try guess(.code(place, id, time, .modules("To show a code")), agent))
         }
-        // The agent completes the checks that have begun.
+        // The agent completes checks that have begun.
         try agent.shell("bin/watchword agent stop")
         try agent.configure("required pam_permit.so")
         let refused = try agent.shell(
@@ -203,7 +203,7 @@ struct AgentPAMEditTests {
         #expect(AgentFixture.errors(refused).contains("locked"))
     }
 
-    @Test("after a check without a verdict, the agent takes no late answer for a request")
+    @Test("after a check without a verdict, the agent does not mistake a late answer for a request")
     func noVerdict() throws {
         let agent = try fixture("pam_permit.so")
         try agent.shell("rm bin/pam.d/watchword; bin/watchword unlock --passphrase-file pass.txt")
@@ -220,7 +220,7 @@ struct AgentPAMEditTests {
         #expect(throws: AgentFailure.noResponse) { try client.send(.status) }
     }
 
-    @Test("guesses at a change through the agent count, and lock the entry")
+    @Test("guesses at a change through the agent count, and lock the entry out")
     func guesses() throws {
         let agent = try fixture("pam_unix.so")
         try agent.shell("bin/watchword unlock --passphrase-file pass.txt")

@@ -7,7 +7,7 @@ import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Reusing a check, with the real programs.
+/// Reuse of a check, with the real programs.
 struct AgentReuseTests {
     private static let question = "To show the code of A:a, enter the passphrase again: "
 
@@ -38,7 +38,7 @@ struct AgentReuseTests {
     @Test("a check stays valid for codes of its entry, but not to show or change the entry")
     func uses() throws {
         let agent = try unlocked()
-        // Unlocking is no check.
+        // Unlocking does not count as a check.
         try agent.run("code A", status: 4)
         try check(agent)
         let start = SystemClock.unixTime()
@@ -106,7 +106,7 @@ struct AgentReuseTests {
         let agent = try unlocked()
         try check(agent)
         try agent.run("code A")
-        // The second entry asks again, in a process of its own.
+        // The second entry requires its own check, in a separate process.
         let terminal = try agent.terminal("code B A --no-agent")
         try terminal.waitFor("assphrase: ")
         terminal.clear()
@@ -122,7 +122,7 @@ struct AgentReuseTests {
         try agent.run("code A")
     }
 
-    @Test("a client that claims an earlier check gets nothing without one")
+    @Test("a client that claims an earlier check gets no code unless there was one")
     func hostile() throws {
         let agent = try unlocked()
         let (client, place) = (try agent.client(), try agent.place())
@@ -152,7 +152,7 @@ struct AgentReuseTests {
             let response = try client.send(request)
             #expect("\(response)" == "failed(SecretVault.VaultError.presenceNeeded)")
         }
-        // For a code, it counts.
+        // For a code, the earlier check counts.
         try agent.run("code A")
     }
 }

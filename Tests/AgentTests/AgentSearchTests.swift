@@ -14,7 +14,7 @@ struct AgentSearchTests {
     ]
     private static let all = ["Site:me", "Site:you", "Bank:ann", "Count:me"]
 
-    @Test("a search takes linear time, has a limit for words, and ends when it is not wanted")
+    @Test("a search takes linear time, has a limit for words, and ends when it is cancelled")
     func linear() throws {
         let letters = ["a", "b"]
         var texts = [""]
@@ -41,7 +41,7 @@ struct AgentSearchTests {
         }
     }
 
-    @Test("the agent sends the entries that are named, or all if a name does not find exactly one")
+    @Test("the agent sends the requested entries, or all if a name does not find exactly one")
     func found() throws {
         let agent = try AgentFixture(Self.entries)
         try agent.run(AgentFixture.unlock)
@@ -93,11 +93,11 @@ struct AgentSearchTests {
         #expect(try code("PerUse") == nil)
         #expect(try code("Plain") == nil)
         #expect(try code("bank", at: .counter) == nil)
-        // Its counter is not taken.
+        // The counter is not taken.
         #expect(try code("Count") == nil)
         #expect(try code("Count", at: .counter) == nil)
         #expect(try agent.listing(client, of: place).entries[3].counter == 7)
-        // The use is recorded, as that of any other code.
+        // The use is recorded like that of any other code.
         let bank = try agent.listing(client, of: place).entries[2].summary.id
         #expect(try agent.listing(client, of: place).uses.map(\.id) == [bank])
         _ = try client.send(.lock(place))
@@ -122,11 +122,11 @@ struct AgentSearchTests {
             let client = try agent.client()
             #expect(throws: AgentFailure.malformed) { try client.send(request) }
         }
-        // A command asks for each name once.
+        // A command sends each name only once.
         #expect(try agent.run("code Bank Bank --at 59").text == "287082  Bank:ann\n")
     }
 
-    @Test("many names are not searched for by the agent")
+    @Test("the agent does not search for many names")
     func manyNames() throws {
         let place = try VaultPlace(at: "/vault")
         func isSearch(_ names: [String]) -> Bool {
@@ -153,7 +153,7 @@ struct AgentSearchTests {
         let reason =
             "watchword: the vault has no passphrase (opened by: recovery key (slot 2)); "
             + "run the command without a passphrase file\n"
-        // Nothing is tried, so nothing is counted: more failures would lock the vault.
+        // No passphrase is tried, so nothing is counted: further failures would lock the vault out.
         for _ in 1...3 {
             for command in ["code Site --passphrase-file pass.txt", AgentFixture.unlock] {
                 let outcome = try agent.run(command, status: 4)

@@ -6,7 +6,7 @@ import Testing
 import VaultService
 import WatchwordCryptography
 
-/// The verbs that show secrets, through the agent.
+/// The commands that show secrets, through the agent.
 struct AgentSecretsTests {
     private static let question = "Passphrase: "
     private static let passphrase = AgentPresence.opener(AgentFixture.opener)
@@ -40,7 +40,7 @@ struct AgentSecretsTests {
             ("show Plain --reveal --yes", AgentFixture.key),
             ("export --yes --only Site", "otpauth://totp/Site:me?secret=\(AgentFixture.key)"),
         ])
-        // Wiped entries, and kinds without the secret, are refused as without the agent.
+        // Wiped entries, and kinds without the requested secret, are refused as without the agent.
         for command in ["show Site --reveal --yes", "show Plain --uri --yes"] {
             let screen = try agent.enteringPassphrase(command, status: 1)
             let direct = try agent.run("\(command) --passphrase-file pass.txt", status: 1)
@@ -93,14 +93,14 @@ struct AgentSecretsTests {
                 let screen = try agent.enteringPassphrase(command)
                 #expect(screen.contains(command.hasPrefix("code") ? "353130" : "accepted"))
             }
-            // Without a terminal, nobody can be asked.
+            // Without a terminal, no question can be asked.
             let refused = try agent.run(command, status: 4).text
             #expect(command.hasPrefix("code") ? refused == "" : refused.contains(#""status":4"#))
         }
         try agent.run("code Site --next")
     }
 
-    @Test("the period and the counter change after the passphrase, which a script is refused")
+    @Test("the period and the counter change only after the passphrase, which a script cannot give")
     func otherCodes() throws {
         let agent = try unlocked()
         try agent.run("add Count:me --type hotp --secret-file key.txt")
@@ -121,7 +121,7 @@ struct AgentSecretsTests {
         let ids = try agent.listing(client, of: place).entries.map(\.summary.id)
         let request = AgentRequest.contents(place, ids, .none, isUse: false)
         #expect(isRefused(try client.send(request)))
-        // A check of an entry is no proof of what opens the vault.
+        // A check of an entry does not prove that the client can open the vault.
         _ = try client.send(.confirm(place, ids[0], Self.passphrase))
         #expect(
             isRefused(try client.send(.contents(place, [ids[0]], Self.passphrase, isUse: true))))
@@ -146,11 +146,11 @@ struct AgentSecretsTests {
         #expect(isRefused(try client.send(request)))
     }
 
-    @Test("a proof for another vault that the client controls is no proof")
+    @Test("a proof for a different vault that the client controls does not count")
     func otherVault() throws {
         let agent = try unlocked()
         let (client, place) = (try agent.client(), try agent.place())
-        // In the same folder, so that the agent can reach it.
+        // Put the vault in the same folder, so that the agent can reach it.
         let folder = "$(dirname \(AgentFixture.vault))"
         try agent.shell(
             "echo mine >mine.txt; watchword init -q --vault \(folder)/other --scrypt-log-n 10 "

@@ -43,7 +43,7 @@ struct AgentTPMKeyTests {
         #expect(!terminal.screen.contains("2580"))
     }
 
-    @Test("a TPM makes a key and signs; without --tpm, another TPM or none, nothing is signed")
+    @Test("a TPM creates a key and signs; without --tpm or with a different TPM, nothing is signed")
     func signs() throws {
         try prepareTicket()
         let enrolled = try agent.run(enrolment("--custody tpm"))
@@ -66,7 +66,7 @@ struct AgentTPMKeyTests {
         #expect(try server.redeem(own)["custody"] == "tpm")
     }
 
-    @Test("without a TPM, a key is made in the vault, but not with --custody tpm")
+    @Test("without a TPM, a key is created in the vault, but not with --custody tpm")
     func fallback() throws {
         try prepareTicket()
         func withoutTPM(_ more: String) -> String {
@@ -78,7 +78,7 @@ struct AgentTPMKeyTests {
         #expect(AgentFixture.errors(enrolled).contains("The key is in the vault."))
     }
 
-    @Test("the PIN is asked for on the terminal, again after a wrong one, and never shown")
+    @Test("the terminal prompts for the PIN, again after a wrong PIN, and never shows it")
     func pin() throws {
         try enrolWithPIN()
         let terminal = try agent.terminal(present)
@@ -93,7 +93,7 @@ struct AgentTPMKeyTests {
         #expect(try terminal.end() == 0, "\(terminal.screen)")
         #expect(!terminal.screen.contains("2580"))
         #expect(try server.redeem(terminal.screen)["custody"] == "tpm")
-        // Without a terminal.
+        // Without a terminal, no PIN can be entered.
         let signatures = try server.signatures()
         try agent.run(present, status: 4)
         try agent.folder.write(Array("2580\n".utf8), to: "pin.txt")
@@ -114,7 +114,7 @@ struct AgentTPMKeyTests {
         #expect(try terminal.end() == 4, "\(terminal.screen)")
         #expect(terminal.screen.contains("the agent has locked the vault"))
         #expect(try server.signatures() == 0)
-        // Others are not affected.
+        // Other clients are not affected.
         try agent.run(AgentFixture.unlock)
         try agent.run("list")
     }
@@ -127,14 +127,14 @@ struct AgentTPMKeyTests {
             + "--presence per-unlock --tpm \(tpm.address) --pin"
         try agent.folder.write(Array("2580\n".utf8), to: "pin.txt")
         try agent.run(lost + " --pin-file pin.txt", status: 6)
-        // The key was made, and the registration is sent again.
+        // The key was already created, and the registration is sent again.
         try agent.run(lost, status: 6)
         let elsewhere = try agent.run(
             lost.replacing(" --pin", with: " --custody vault"), status: 3)
         #expect(AgentFixture.errors(elsewhere).contains("made the key elsewhere"))
     }
 
-    @Test("K-79 a helper process that ends or breaks the protocol yields no signature")
+    @Test("K-79 a helper process that ends or violates the protocol yields no signature")
     func faultyHelper() throws {
         try prepareTicket()
         try agent.run(enrolment("--custody tpm"))
@@ -160,7 +160,7 @@ struct AgentTPMKeyTests {
             let outcome = try agent.shell("bin/watchword \(present)", status: 6)
             #expect(AgentFixture.errors(outcome).contains(words), "\(script)")
         }
-        // The program is missing.
+        // The helper program is missing.
         try agent.shell("rm bin/watchword-token; bin/watchword \(present)", status: 6)
         #expect(try server.signatures() == 0)
         #expect(try agent.folder.bytes(of: AgentFixture.vault) == before)

@@ -3,7 +3,7 @@ import SecretVault
 import TestSupport
 import Testing
 
-/// The real programs: the command line, the agent and its key holder.
+/// Tests with the real programs: the command line, the agent and its key holder.
 @Suite(.serialized)
 struct AgentTests {
     private static let code = "code Site --at 59"
@@ -13,7 +13,7 @@ struct AgentTests {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
         #expect(try agent.run(Self.code).text == "287082\n")
-        // Nobody can be asked for the passphrase.
+        // Without a terminal, no prompt for the passphrase is possible.
         #expect(try agent.run(Self.code + " --read-only", status: 4).text == "")
     }
 
@@ -31,7 +31,7 @@ struct AgentTests {
         try agent.run(Self.code, status: 4)
     }
 
-    @Test("unlock asks up to three times, and uses are recorded for the order of lists")
+    @Test("unlock prompts up to three times, and uses are recorded for the order of lists")
     func promptAndUses() throws {
         let agent = try AgentFixture([
             "A:a --secret-file key.txt", "B:b --secret-file key.txt",
@@ -45,7 +45,7 @@ struct AgentTests {
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.contains("Unlocked the vault"))
         try agent.run("code B --at 59")
-        // The use is recorded after the code was delivered.
+        // The use is recorded after the code has been delivered.
         try agent.shell("until watchword list --sort used | head -n 1 | grep -q '^B:b'; do :; done")
         #expect(try agent.run("code B A --at 59").text == "287082  B:b\n287082  A:a\n")
     }
@@ -72,7 +72,7 @@ struct AgentTests {
         #expect(try agent.run("show Count --json").text.contains(#""counter":6"#))
     }
 
-    @Test("options that say how to open the vault bypass the agent, and so do the switches for it")
+    @Test("options that choose how to open the vault bypass the agent, and so do its own switches")
     func bypass() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -80,7 +80,7 @@ struct AgentTests {
         try agent.run("\(Self.code) --recovery-key", status: 4)
         try agent.shell("WATCHWORD_AGENT=off watchword \(Self.code)", status: 4)
         #expect(try agent.run("\(Self.code) --passphrase-file pass.txt").text == "287082\n")
-        // Showing a secret asks again.
+        // A command that shows a secret prompts again.
         try agent.run("show Site --uri", status: 4)
         try agent.run("export", status: 4)
     }
@@ -142,7 +142,7 @@ struct AgentTests {
                 question, AgentFixture.passphrase, "code A --at 59")
             #expect(screen.contains("287082"))
         }
-        // The prompt is repeated; failures are counted as without the agent.
+        // The prompt is repeated, and failures are counted as without the agent.
         let terminal = try agent.terminal("code A --at 59")
         try terminal.waitFor(question)
         terminal.clear()
@@ -175,7 +175,7 @@ struct AgentTests {
             AgentFixture.errors(refused).contains(
                 "“A:a” was not opened; you will be locked out of it after \(failures - 1) more failures"
             ))
-        // A question of a module reaches the client's terminal.
+        // A question of a PAM module reaches the client's terminal.
         try configure("pam_unix.so")
         let terminal = try agent.terminal("code A --at 59", program: "bin/watchword")
         try terminal.waitFor("To show the code of A:a")
@@ -191,7 +191,7 @@ struct AgentTests {
         #expect(
             asked.screen.contains(
                 "you will be locked out of it after \(failures - 2) more failures"))
-        // Without a terminal nobody can answer.
+        // Without a terminal, questions cannot be answered.
         let silent = try agent.shell("bin/watchword code A --at 59", status: 4)
         #expect(AgentFixture.errors(silent).contains("PAM needs a terminal"))
         try agent.shell("while pgrep -f \"$PWD/bin/watchword-presence\" >/dev/null; do :; done")
@@ -225,7 +225,7 @@ struct AgentTests {
         #expect(try agent.run("code B --at 59").text == "287082\n")
     }
 
-    @Test("the agent sees what another process saves")
+    @Test("the agent adopts the changes that another process saves")
     func changes() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -258,7 +258,7 @@ struct AgentTests {
         #expect(AgentFixture.errors(other).contains("because a different vault replaced it"))
     }
 
-    @Test("a vault in a folder for which the agent was not started is refused")
+    @Test("a vault in a folder that the agent was not started for is refused")
     func outOfReach() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)

@@ -5,7 +5,7 @@ import WatchwordCryptography
 @testable import SecretVault
 @testable import VaultService
 
-/// Undoing and merging in a vault that the agent holds.
+/// Undo and merge in a vault that the agent holds.
 struct AgentUndoTests {
     private static let add = "add -q --secret-file key.txt --passphrase-file pass.txt"
 
@@ -85,7 +85,7 @@ struct AgentUndoTests {
         try terminal.type(AgentFixture.passphrase + "\n")
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.contains("added: Old:o"))
-        // The agent uses what the command has saved.
+        // The agent uses the file that the command has saved.
         #expect(try agent.run("list --names").text == "Old:o\nSite:me\n")
     }
 
@@ -144,7 +144,7 @@ struct AgentUndoTests {
             mkdir -m 700 laptop; cp -p \(AgentFixture.vault) laptop/vault; cp \(AgentFixture.vault) good
             watchword remove -qy Site:me --vault laptop/vault --passphrase-file pass.txt
             """)
-        // Whoever can write a file can mark an entry in it as wiped.
+        // Anyone who can write a file can mark an entry in it as wiped.
         try agent.forgeTombstone()
         try agent.shell("cp \(AgentFixture.vault) wiped; cat good >\(AgentFixture.vault)")
         try agent.run(AgentFixture.unlock)
@@ -161,7 +161,7 @@ struct AgentUndoTests {
             let claimed = MergeRequest(file, acceptedWipes: accepted, seen: [])
             #expect(refusal(try client.send(.merge(place, claimed))) == .busy)
         }
-        // Nobody has accepted the wipe, so the entry stays.
+        // The owner has not allowed the wipe, so the entry stays.
         let wiped = try agent.folder.bytes(of: "wiped")
         let declined = try outline(client, place, MergeRequest(wiped))
         #expect(declined.declinedWipes == [id] && declined.changes.isEmpty)
@@ -173,7 +173,7 @@ struct AgentUndoTests {
         #expect(try agent.listing(client, of: place).entries.isEmpty)
     }
 
-    @Test("undoing returns no counter and no wiped secret, and forgets no failure")
+    @Test("undoing restores no counter and no wiped secret, and clears no failure")
     func neverBack() throws {
         let agent = try AgentFixture([
             "Site:me --secret-file key.txt",
@@ -210,7 +210,7 @@ struct AgentUndoTests {
         #expect(listed.first { $0.summary.id == bank }?.counter == 6)
     }
 
-    @Test("a plan that the owner did not see is refused, also if it was right a moment ago")
+    @Test("a plan that does not match the current effect is refused, even if it matched before")
     func otherPlan() throws {
         let agent = try AgentFixture()
         try agent.shell(
@@ -259,7 +259,7 @@ struct AgentUndoTests {
         var damaged = before
         damaged[damaged.count - 3] ^= 1
         #expect(refusal(try answer(damaged)) == .copyDamaged(.checksum))
-        // Whoever changes the file can also correct its checksum.
+        // An attacker who changes the file can also correct its checksum.
         let text = String(decoding: before.dropLast(VaultEnvelope.lastLineCount), as: UTF8.self)
         let lines = text.split(separator: "\n").map { line in
             (line.hasPrefix("generation ") ? "generation 99" : line) + "\n"
@@ -287,7 +287,7 @@ struct AgentUndoTests {
         // Undoing again brings the change back.
         let screen = try agent.enteringPassphrase("undo --yes")
         #expect(screen.contains("changed back: Site:me (key or parameters)"))
-        // A different key gives none of the codes that the former one would give.
+        // A different key produces none of the codes of the former key.
         try agent.folder.write(Array("MFRGGZDFMZTWQ2LKMFRGGZDFMZTWQ2LK\n".utf8), to: "new.txt")
         try agent.run("edit Site:me --secret-file new.txt")
         try agent.run("undo --yes")

@@ -8,7 +8,7 @@ import WatchwordSystem
 
 @testable import Agent
 
-/// One client of an agent in this process.
+/// A client of an agent in this process.
 struct ClientConnectionTests {
     private let opener = VaultOpener.passphrase(
         SecretBytes(copying: Array(AgentFixture.passphrase.utf8).span))
@@ -120,10 +120,11 @@ struct ClientConnectionTests {
             ])
         #expect(try [0, 1, 2].map { try code(1000, offset: $0) } == [true, true, false])
         #expect(try [989, 990, 1019, 1020].map { try match($0) } == [false, true, true, false])
-        // The code before the previous one is never compared, whatever its time is called.
+        // The code before the previous one is never compared, whichever time and offset describe
+        // it.
         #expect(try [959, 960, 989].map { try match($0, behind: 0) } == [false, true, true])
         #expect(try match(1030, behind: 2, ahead: 0))
-        // The code after the next one is never answered, whatever its time is called.
+        // The code after the next one is never returned, whichever time and offset describe it.
         #expect(try [0, 1].map { try code(1030, offset: $0) } == [true, false])
         #expect(try [0, 1].map { try match(1030, ahead: $0) } == [true, false])
         #expect(try !match(1000, behind: 2))
@@ -177,11 +178,11 @@ struct ClientConnectionTests {
             Issue.record("not proved")
             return
         }
-        // A search only saves a second request.
+        // The code in a search result only saves a second request.
         #expect(try isAnswered(4_000_000_000) == [true, false, true])
     }
 
-    @Test("which codes a key gives changes only after a proof on the same connection")
+    @Test("the codes that a key produces change only after a proof on the same connection")
     func otherCodes() throws {
         let (place, own, entries) = try unlocked([
             "A:a --secret-file key.txt", "Count:me --type hotp --secret-file key.txt",
@@ -203,7 +204,7 @@ struct ClientConnectionTests {
         // With period 1, codes of the far future would be those of 1970.
         #expect(try !isChanged(0, period: 1))
         #expect(try !isChanged(1, counter: 1000))
-        // Another key gives no code of the former one.
+        // A different key produces no code of the former one.
         #expect(try isChanged(0, period: 60, secret: SecretBytes(text: "other")))
         guard case .done = try own.client.send(.prove(place, opener, ceiling: 20)) else {
             Issue.record("not proved")
@@ -280,7 +281,7 @@ struct ClientConnectionTests {
         let place = try agent.place()
         let own = try OwnAgent(for: place, in: agent, firstTimeout: .seconds(1))
         #expect("\(try own.client.send(.list(place)))" == "notHeld")
-        // Longer than a client may wait before its first request.
+        // This is longer than a client may wait before its first request.
         _ = try Polling.wait(for: [own.client.readable], timeout: .milliseconds(1500))
         let unlocked = try own.client.send(.unlock(place, opener, ceiling: 20, .standard))
         guard case .listing = unlocked else {
@@ -291,7 +292,7 @@ struct ClientConnectionTests {
         let silent = try OwnAgent(for: place, in: agent, firstTimeout: .milliseconds(100))
         silent.client.waitForEnd()
         #expect(throws: AgentFailure.noResponse) { try silent.client.send(.status) }
-        // Nobody may believe that the vault is locked.
+        // Otherwise, a person could believe that the vault is locked.
         #expect(throws: AgentFailure.notLocked) { try silent.client.send(.lockAll) }
     }
 }

@@ -10,8 +10,8 @@ import WatchwordCryptography
 @testable import DeviceLogin
 @testable import WatchwordSystem
 
-/// What a presence check for the next change of an entry allows, and a further proof of what opens
-/// the vault.
+/// The uses of a presence check for the next change of an entry, and of a further proof that the
+/// client can open the vault.
 struct ClientProofsTests {
     private static let name = EntryName(issuer: "Mill", account: "ann")
 
@@ -42,7 +42,7 @@ struct ClientProofsTests {
         person = RemotePerson(FrameConnection(try SocketPair().takeFirst()))
     }
 
-    /// A request of a client that has confirmed the entry.
+    /// A request of a client that has made the check of the entry.
     private func request(
         in use: HeldVaults.Use, since unlocking: UInt64, until end: Moment = .now + .seconds(60)
     ) throws -> HeldRequest {
@@ -107,7 +107,7 @@ struct ClientProofsTests {
         }
         #expect(try needsCheck(request(in: use, since: use.unlocking + 1)))
         #expect(try needsCheck(request(in: use, since: use.unlocking, until: .now)))
-        // There is no program that could send the ticket.
+        // No program is available to send the ticket.
         let current = try request(in: use, since: use.unlocking)
         #expect(try !needsCheck(current))
         #expect(current.proofs.confirmed.isEmpty)
@@ -144,9 +144,9 @@ struct ClientProofsTests {
     }
 
     @Test(
-        "a device key's ticket is revealed only while the vault is held", arguments: [true, false])
+        "a device key's ticket is returned only while the vault is held", arguments: [true, false])
     func ticket(isHeld: Bool) throws {
-        // What the supervisor and the courier answer is there before the requests.
+        // The responses of the supervisor and the courier are prepared before the requests.
         let supervisor = try SocketPair()
         let courier = try SocketPair()
         try courier.first.setBlocking(false)
@@ -156,7 +156,7 @@ struct ClientProofsTests {
             verification: try #require(Token("vf_1")), login: SecretBytes(text: "wwl_1"),
             expiresAt: PlainText(showing: "soon"))
         try FrameWriter(ResponseFrame(.success(.signed(accepted)))).write(to: courier.second)
-        // The machine is suspended once the courier has the request.
+        // The machine is suspended after the courier has received the request.
         let asked = Polling.Interest.reading(courier.second)
         @Sendable func clock() -> AgentClock {
             let now = AgentClock.now()
@@ -192,7 +192,7 @@ struct ClientProofsTests {
         withExtendedLifetime(courier) {}
     }
 
-    @Test("an entry that changes without a check is not kept for the next edit")
+    @Test("an entry that can be changed without a check is not recorded for the next edit")
     func unchecked() throws {
         let use = try service.vaults.use(place)
         let id = try use.vault.update { changes throws(VaultError) in
@@ -208,7 +208,7 @@ struct ClientProofsTests {
         #expect(request.proofs.confirmed.isEmpty)
     }
 
-    @Test("a proof of what opens a vault counts until the next lock, and for five minutes at most")
+    @Test("a further proof counts until the next lock, and for five minutes at most")
     func proofs() throws {
         let use = try service.vaults.use(place)
         let other = HeldVaults.Use(vault: use.vault, unlocking: use.unlocking + 1)

@@ -7,17 +7,17 @@ import WatchwordSystem
 
 @testable import Agent
 
-/// The client's end of a connection, in a collection.
+/// A class that allows the client's end of a connection in a collection.
 final class Peer {
     private let file: FileDescriptor
     init(_ file: consuming FileDescriptor) { self.file = file }
     var end: Polling.Interest { .reading(file) }
 }
 
-/// Which connections of clients are kept, and which are ended.
+/// Tests of which connections of clients are kept and which are ended.
 @Suite(.serialized)
 struct ConnectionsTests {
-    @Test("a crowd of one process's connections does not push out another process's")
+    @Test("a crowd of connections of one process does not displace those of another process")
     func eviction() throws {
         let connections = Connections(limit: Connections.limitPerUser)
         var peers: [Peer] = []
@@ -51,7 +51,7 @@ struct ConnectionsTests {
         for number in 0...(Connections.limitPerUser + 5) {
             let pair = try SocketPair()
             peers.append(Peer(try pair.second.duplicate()))
-            // The first client is another user's, and has been silent longest.
+            // The first client belongs to another user, and has been silent longest.
             let peer = LocalSocket.Peer(user: number == 0 ? 1 : 2, process: Int32(number))
             let added = connections.add(FrameConnection(pair.takeFirst()), from: peer)
             #expect(added != nil)
@@ -60,7 +60,7 @@ struct ConnectionsTests {
         #expect(peers.indices.filter { ready[$0] } == [1, 2, 3, 4, 5])
     }
 
-    @Test("while the threads of ended connections are still running, a user may only lock")
+    @Test("while threads of ended connections are still running, a user may only lock the vault")
     func threads() throws {
         let connections = Connections(limit: 1000)
         func connect(_ user: UInt32) throws -> UInt64? {
@@ -80,7 +80,7 @@ struct ConnectionsTests {
         #expect(!connections.isReserved(try #require(try connect(1))))
     }
 
-    @Test("while all connections wait for responses, a few more may lock, and each user has some")
+    @Test("while all connections wait for responses, each user has a few more to lock the vault")
     func reserved() throws {
         let connections = Connections(limit: 66)
         var peers: [Peer] = []
@@ -98,12 +98,13 @@ struct ConnectionsTests {
         for _ in 2...Connections.limitPerUser {
             #expect(!connections.isReserved(try connect(1)))
         }
-        // Of the reserved ones, the oldest one of the process with most makes room.
+        // Among the reserved connections, the oldest of the process with the most connections makes
+        // room.
         let other = try connect(1, process: 2)
         let own = try (1...5).map { _ in try connect(1) }
         #expect(connections.contains(other) && connections.isReserved(other))
         #expect(own.map(connections.contains) == [false, false, true, true, true])
-        // A client that does not read its response makes room, too.
+        // The connection of a client that does not read its response also makes room.
         connections.set(first, .sending)
         #expect(!connections.isReserved(try connect(1)))
         #expect(!connections.contains(first))
@@ -120,7 +121,7 @@ struct ConnectionsTests {
         let peer = LocalSocket.Peer(user: 1, process: 1)
         let pair = try SocketPair()
         try pair.second.writeAll(([2, 0, 0, 0, AgentProtocol.version, 3] as [UInt8]).span)
-        // Otherwise a connection that makes no room would wait for ever.
+        // Otherwise, a connection that makes no room would wait forever.
         shutdown(pair.second.number, Int32(SHUT_WR))
         let client = Peer(try pair.second.duplicate())
         let connection = FrameConnection(pair.takeFirst())
@@ -164,7 +165,7 @@ struct ConnectionsTests {
     }
 
     @Test(
-        "of what a client sent before its connection was ended, one request to lock is answered",
+        "one request to lock that was sent before the connection was ended is answered",
         arguments: [(false, 3, true), (true, 3, true), (false, 5, false)] as [(Bool, UInt8, Bool)])
     func ended(isReserved: Bool, kind: UInt8, isFirstAnswered: Bool) throws {
         let pair = try SocketPair()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A day with the agent: the real programs, on terminals and without them.
+/// A day of use with the agent and the real programs, on terminals and without them.
 @Suite(.serialized)
 struct DayOfUseTests {
     private let agent: AgentFixture
@@ -22,22 +22,22 @@ struct DayOfUseTests {
             "cp \"$(dirname \"$(command -v watchword)\")/suspending-agent\" bin/watchword-agent")
     }
 
-    /// Runs `watchword` on a terminal, without any question, and returns what it shows.
+    /// Runs `watchword` on a terminal without a prompt, and returns its output.
     private func show(_ arguments: String) throws -> String {
         let terminal = try agent.terminal(arguments, program: "bin/watchword")
         #expect(try terminal.end() == 0, "\(arguments)")
         return terminal.screen
     }
 
-    @Test("a day: unlock, codes, clipboard, PAM, pick, suspend, pinentry, lock, log out")
+    @Test("a day of use: unlock, codes, clipboard, PAM, pick, suspend, pinentry, lock, log out")
     func day() throws {
-        // Log in, and unlock once.
+        // The user logs in, and unlocks once.
         let unlocking = try agent.terminal("unlock", program: "bin/watchword")
         try unlocking.waitFor("Passphrase: ")
         try unlocking.type(AgentFixture.passphrase + "\n")
         #expect(try unlocking.end() == 0)
         #expect(unlocking.screen.contains("Unlocked the vault. It locks after 15 minutes"))
-        // Ten codes, and two on the clipboard.
+        // The user shows ten codes, and copies two to the clipboard.
         for number in 0..<10 {
             let name = number % 2 == 0 ? "github" : "mail"
             #expect(try show("code \(name) --at 59") == "287082\r\n")
@@ -47,14 +47,14 @@ struct DayOfUseTests {
             #expect(copied.hasPrefix("\u{1B}]52;c;Mjg3MDgy\u{7}"))
             #expect(copied.contains("Copied the code of \(name):ann"))
         }
-        // An entry that asks PAM each time.
+        // One entry requires a PAM check each time.
         #expect(try show("code Bank --at 59") == "287082\r\n")
         try agent.configure("required pam_deny.so")
         let refused = try agent.shell("bin/watchword code Bank", status: 4)
         #expect(AgentFixture.errors(refused).contains("“Bank:ann” was not opened"))
         try agent.configure("required pam_permit.so")
         #expect(try show("code Bank --at 59") == "287082\r\n")
-        // Pick one from the list.
+        // The user picks an entry from the list.
         let pick = try agent.terminal("pick >code.txt", program: "bin/watchword")
         try pick.waitFor("(3 of 3)")
         try pick.type("mai")
@@ -74,7 +74,7 @@ struct DayOfUseTests {
         #expect(AgentFixture.errors(opened).contains("Unlocked the vault."))
         #expect(try agent.shell("grep -c GETPIN log").text == "1\n")
         #expect(try show("code github --at 59") == "287082\r\n")
-        // Lock, and log out.
+        // The user locks the vault, and logs out.
         #expect(try show("lock") == "Locked the vault.\r\n")
         try agent.shell("bin/watchword code GitHub", status: 4)
         let holder = try agent.keyHolder()

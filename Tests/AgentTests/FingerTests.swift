@@ -50,7 +50,7 @@ struct FingerRecordTests {
     }
 }
 
-/// Checks of entries that require fingers, in a system agent that asks an fprintd of the test.
+/// Checks of entries that require fingers, in a system agent that uses the test's own fprintd.
 @Suite(
     .serialized, .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement),
     .enabled(if: PrivateBus.isPossible, PrivateBus.requirement))
@@ -63,7 +63,8 @@ struct FingerTests {
         private var fprintd: String?
         private let user: SystemAgentFixture.User
 
-        /// - Parameter user: the vault's user; that of root, as whom this process runs, is unlocked.
+        /// - Parameter user: the vault's user; the vault is unlocked for root, as whom this process
+        ///   runs.
         init(of user: SystemAgentFixture.User = .root) throws {
             self.user = user
             agent = try SystemAgentFixture()
@@ -115,7 +116,7 @@ struct FingerTests {
             return try SystemAgentFixture.root("[ ! -e '\(path)' ] || cat '\(path)'").text
         }
 
-        /// What the first entry requires.
+        /// The fingers that the first entry requires.
         func required() throws -> String? {
             FingerRecord(parsing: Array(try file().utf8))?[ids[0]]?.text
         }
@@ -125,7 +126,7 @@ struct FingerTests {
             guard case .done = response else { throw RequestRefusal(response) }
         }
 
-        /// Asks for the code of an entry.
+        /// Requests the code of an entry.
         func use(_ client: AgentClient, entry: Int = 0) throws -> Outcome {
             let time = CodeTime.moment(59, offset: 0, isRefresh: false)
             switch try client.send(.code(.ofSystem, ids[entry], time, .modules("now"))) {
@@ -156,7 +157,7 @@ struct FingerTests {
         ("right-thumb", String(repeating: "/", count: 16) + "right-thumb", .unreachable),
     ]
 
-    @Test("the recorded fingers permit a use, and others require the passphrase once")
+    @Test("the recorded fingers permit a use, and different fingers require the passphrase once")
     func fingers() throws {
         let machine = try Machine()
         for (required, enrolled, difference) in Self.cases {
@@ -165,7 +166,8 @@ struct FingerTests {
             let expected = difference.map(Outcome.differ) ?? .code
             let client = try machine.agent.client()
             let words = "\(required), \(enrolled ?? "no fprintd")"
-            // A difference is not counted: this is more often than failures are allowed.
+            // A difference is not counted: the number of attempts here exceeds the failures
+            // allowed.
             for _ in 0...LockOutPolicy.firstFailureWithWait {
                 #expect(try machine.use(client) == expected, "\(words)")
             }
@@ -174,7 +176,8 @@ struct FingerTests {
             #expect(try machine.use(client, entry: 1) == .code, "\(words)")
             try machine.prove(client)
             #expect(try machine.use(client) == .code, "\(words)")
-            // If other fingers are enrolled, they are recorded, and then suffice.
+            // If different fingers are enrolled, they are recorded after the proof, and then
+            // suffice.
             let later = try machine.use(machine.agent.client())
             #expect(later == (difference == .changed ? .code : expected), "\(words)")
             if difference != .changed { #expect(try machine.required() == required, "\(words)") }
@@ -214,7 +217,7 @@ struct FingerTests {
         #expect(try machine.required() == "left-ring-finger")
     }
 
-    @Test("the right fingers permit nothing that the modules refuse")
+    @Test("the recorded fingers permit no use that the PAM modules refuse")
     func refused() throws {
         let machine = try Machine()
         try machine.enrol("right-thumb")
@@ -223,7 +226,7 @@ struct FingerTests {
         #expect(try machine.use(machine.agent.client()) == .refused)
     }
 
-    @Test("--fingers current records the fingers, and others require the passphrase once")
+    @Test("--fingers current records the fingers, and any others require the passphrase once")
     func commands() throws {
         let machine = try Machine(of: .games)
         let agent = machine.agent
@@ -253,7 +256,7 @@ struct FingerTests {
         #expect(try machine.file() == "")
     }
 
-    @Test("a key that replaces one that requires fingers requires them, too")
+    @Test("a key that replaces a key that requires fingers requires them, too")
     func replaced() throws {
         let machine = try Machine(of: .games)
         let (agent, server) = (machine.agent, try KeyServer())
@@ -277,7 +280,7 @@ struct FingerTests {
         try agent.run("key present mill", status: 4)
     }
 
-    @Test("an edit that fails leaves no entry less protected than it was, or was to be")
+    @Test("an edit that fails leaves no entry with weaker protection than before or requested")
     func failures() throws {
         let machine = try Machine(of: .games)
         let agent = machine.agent
@@ -292,7 +295,7 @@ struct FingerTests {
             try machine.enrol(fingers)
             try agent.run(add, status: 4)
         }
-        // The fingers are known, but cannot be recorded.
+        // The fingers are reported, but cannot be recorded.
         try machine.enrol("right-thumb")
         try SystemAgentFixture.root("mkdir \(state)/fingers.new")
         try expectFailure(add)
@@ -301,7 +304,7 @@ struct FingerTests {
         let list = try agent.run("--json list").text
         #expect(!list.contains("New") && !list.contains("changed"))
         #expect(try machine.file() == "")
-        // A change that is refused, or cannot be saved, ends no requirement.
+        // A change that is refused, or cannot be saved, removes no requirement.
         try agent.run("edit Bank --fingers current --tag changed")
         let record = try machine.file()
         #expect(record.contains(" right-thumb\n"))

@@ -3,7 +3,7 @@ import SecretVault
 import TestSupport
 import Testing
 
-/// The PAM module that asks fprintd.
+/// The path of the PAM module that uses fprintd.
 private enum FingerprintModule {
     static let isInstalled: Bool = {
         do {
@@ -58,7 +58,7 @@ struct FingerprintTests {
     }
 
     @Test(
-        "a finger that matches permits one use, and another one does not",
+        "a finger that matches permits one use, and a different finger does not",
         arguments: ["", "--no-agent --passphrase-file pass.txt"])
     func scans(options: String) throws {
         let machine = try Machine()
@@ -84,12 +84,12 @@ struct FingerprintTests {
     }
 
     @Test(
-        "without a service, a reader or an enrolled finger, nothing is given out or counted",
+        "without a service, a reader or an enrolled finger, no code is issued or failure counted",
         arguments: [nil, [:], ["scans": "verify-match", "fingers": ""]] as [[String: String]?])
     func absent(parameters: [String: String]?) throws {
         let machine = try Machine()
         let process = try parameters.map(machine.startReader)
-        // More often than failures are allowed.
+        // The number of attempts exceeds the failures allowed.
         for _ in 0...LockOutPolicy.firstFailureWithWait {
             let refused = try machine.terminal()
             #expect(try refused.end() == 4)
@@ -147,8 +147,8 @@ struct FingerprintTests {
             try agent.keep(["Bank:me --presence per-use:pam"], of: user)
             try agent.run("unlock --passphrase-file pass.txt", as: user)
         }
-        // The first has an enrolled finger, but the login manager reports no seat for either of
-        // them.
+        // The first user has an enrolled finger, but the login manager reports no seat for either
+        // user.
         for user in [SystemAgentFixture.User.games, .man] {
             let refused = try agent.terminal("code Bank --at 59", as: user)
             #expect(try refused.end() == 4)

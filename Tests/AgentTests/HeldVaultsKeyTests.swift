@@ -6,7 +6,7 @@ import VaultService
 
 // The key of a vault that is locked while requests use it.
 extension HeldVaultsTests {
-    @Test("whatever locks a vault wipes its key for the requests that have begun")
+    @Test("every event that locks a vault also wipes its key for requests that have begun")
     func wiped() throws {
         let content = EntryContent.plainSecret(issuer: "a", account: "b", value: passphrase)
         func add(to vault: UnlockedVault) throws(VaultError) {
@@ -30,7 +30,7 @@ extension HeldVaultsTests {
             #expect(throws: VaultError.busy) { _ = try begun.refresh() }
             #expect(throws: VaultError.busy) { try begun.confirm(.passphrase(passphrase)) }
         }
-        // What has begun before the agent ends may end.
+        // Requests that have begun before the agent ends may finish.
         try hold()
         let begun = try vaults.use(place).vault
         vaults.close()

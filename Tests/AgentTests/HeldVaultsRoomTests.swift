@@ -8,7 +8,7 @@ import WatchwordSystem
 
 @testable import Agent
 
-/// How many copies of a vault are held.
+/// Limits on the number of copies of a vault that are held.
 struct HeldVaultsRoomTests {
     @Test("the vaults of single connections that do not fit into memory together are not held")
     func room() throws {
@@ -40,7 +40,7 @@ struct HeldVaultsRoomTests {
         #expect(vaults.isHeld(first) && !vaults.isHeld(second))
     }
 
-    @Test("large vaults of all users that do not fit into memory together leave room to small ones")
+    @Test("large vaults that do not fit into memory together leave room for small ones")
     func total() throws {
         let folder = try TemporaryFolder()
         let passphrase = SecretBytes(text: "pass")
@@ -64,11 +64,11 @@ struct HeldVaultsRoomTests {
         #expect(vaults.hasRoom(for: places[1], size: 16 << 20))
         #expect(!vaults.hasRoom(for: places[1], size: (16 << 20) + 1))
         #expect(vaults.hasRoom(for: places[1], size: 1 << 20))
-        // It may be held again.
+        // The vault may be held again.
         #expect(vaults.hasRoom(for: places[0], size: 64 << 20))
     }
 
-    /// Creates a vault in a folder of its own.
+    /// A vault with a large file in a new folder.
     private func vault(
         in folder: TemporaryFolder, _ name: String, secretSize: Int
     ) throws -> (place: VaultPlace, size: Int64) {
@@ -122,7 +122,7 @@ struct HeldVaultsRoomTests {
         #expect(!vaults.isHeld(place))
     }
 
-    @Test("vaults of single connections of the user who has most give way to a user who has less")
+    @Test("single-connection vaults of the user with the most memory give way to other users")
     func givingWay() throws {
         let folder = try TemporaryFolder()
         let (most, size) = try vault(in: folder, "1", secretSize: 20_000)
@@ -137,11 +137,11 @@ struct HeldVaultsRoomTests {
         #expect(places.filter(vaults.isHeld).count == 3)
         #expect(try hold(less, in: vaults))
         #expect(places.filter(vaults.isHeld).count == 2)
-        // It does not give way in turn.
+        // The new vault does not give way in turn.
         #expect(try !hold(places[3], in: vaults))
         #expect(try !hold(most, in: vaults))
         #expect(vaults.isHeld(less))
-        // Nor does a vault that is unlocked for all connections.
+        // A vault that is unlocked for all connections does not give way, either.
         vaults.lockAll()
         #expect(try hold(most, in: vaults))
         #expect(try !hold(less, in: HeldVaults(largestTotal: 1, clock: AgentClock.now)))

@@ -10,9 +10,9 @@ import WatchwordSystem
 
 @testable import Agent
 
-/// How long vaults are held, by clocks that the test sets.
+/// The times for which vaults are held, with clocks that the test sets.
 struct HeldVaultsTests {
-    /// Two clocks that only the test moves.
+    /// Two clocks that only the test advances.
     final class Clocks: Sendable {
         private let time = Mutex(
             AgentClock(sinceBoot: .seconds(1_000), awake: .seconds(900)))
@@ -54,7 +54,7 @@ struct HeldVaultsTests {
 
     private var isHeld: Bool { !vaults.status().isEmpty }
 
-    @Test("a vault whose file is missing is locked, also if the file returns")
+    @Test("a vault whose file is missing is locked, even if the file returns")
     func missing() throws {
         try hold()
         let path = folder.file("vault")
@@ -113,7 +113,7 @@ struct HeldVaultsTests {
         #expect(isHeld)
     }
 
-    @Test("whatever locks a vault ends the requests that wait while they use it, and no others")
+    @Test("every event that locks a vault ends the waiting requests that use it, and no others")
     func waits() throws {
         let (vaults, place, clocks) = (vaults, place, clocks)
         let locks: [() -> Void] = [
@@ -123,7 +123,7 @@ struct HeldVaultsTests {
                 _ = vaults.dropExpired()
             },
             {
-                // The absolute limit.
+                // The total time is over.
                 clocks.pass(.seconds(800))
                 for number: UInt64 in 0..<9 { vaults.countUse(of: place, number) }
                 clocks.pass(.seconds(200))
@@ -170,7 +170,7 @@ struct HeldVaultsTests {
             #expect(!vaults.hold(HeldVault(try open()), for: .standard, unlocking))
             #expect(!isHeld)
         }
-        // What concerns another unlocking, another folder or one connection changes nothing.
+        // Requests for another unlocking, another folder or a single connection have no effect.
         let unlocking = vaults.beginUnlocking(place)
         vaults.endUnlocking(vaults.beginUnlocking(place))
         vaults.lock(place, since: unlocking + 1)
@@ -181,7 +181,7 @@ struct HeldVaultsTests {
         #expect(!vaults.hold(HeldVault(try open()), for: .standard, unlocking))
     }
 
-    @Test("an agent that is ending holds no vault, not even one that was being opened")
+    @Test("an agent that is ending holds no vault, not even a vault that was being opened")
     func closed() throws {
         try hold()
         let unlocking = vaults.beginUnlocking(place)
@@ -193,7 +193,7 @@ struct HeldVaultsTests {
         #expect(!isHeld)
     }
 
-    @Test("the time until the next lock is known")
+    @Test("the time until the next lock is returned")
     func next() throws {
         #expect(vaults.dropExpired() == nil)
         try hold(idle: 60, total: 90)
@@ -295,7 +295,7 @@ struct HeldVaultsTests {
         #expect(!counts(entry))
         clocks.pass(.seconds(1))
         #expect(!counts(entry))
-        // A clock that goes back proves nothing.
+        // A clock that goes backwards does not prove how much time has passed.
         vaults.recordCheck(of: entry, .advisory, in: place, unlocking)
         clocks.pass(.seconds(-1))
         #expect(!counts(entry))
@@ -359,9 +359,9 @@ struct HeldVaultsTests {
                 accessControl: AccessControl(presence: .perUnlock, onFailure: .lockOut), now: 1)
         }
         for use in [newer, older] { vaults.learn(from: use, of: place) }
-        // Another request has read the file before that change.
+        // Another request read the file before that change.
         vaults.keep(HeldVault(older.vault), stamp, of: place, older.unlocking)
-        // Somebody restores the file, and the record of its generation.
+        // An attacker restores the file and the record of its generation.
         try folder.write(before, to: "vault")
         try FileManager.default.removeItem(atPath: folder.file(".watchword"))
         #expect(throws: RequestRefusal.self) { try vaults.use(place) }

@@ -4,7 +4,7 @@ import WatchwordSystem
 
 @testable import Agent
 
-/// What the key holder accepts from the supervisor.
+/// The responses that the key holder accepts from the supervisor.
 final class HelperChannelTests {
     private let supervisor: FileDescriptor
     private let channel: HelperChannel
@@ -37,7 +37,7 @@ final class HelperChannelTests {
         #expect(program == [1])
     }
 
-    @Test("each program is asked for by its own number, and no other one is accepted")
+    @Test("each program is requested by its own number, and no other number is accepted")
     func token() throws {
         let file = try FileDescriptor(reading: folder.write([3], to: "file"))
         try supervisor.send(HelperChannel.token, with: file, file)
@@ -49,7 +49,7 @@ final class HelperChannelTests {
         }
     }
 
-    @Test("after a program that could not be started, the next one can be")
+    @Test("a program can be started after an earlier one could not be started")
     func failed() throws {
         try supervisor.send(HelperChannel.failed)
         #expect(try content { try channel.startPresence() } == nil)
@@ -75,7 +75,8 @@ final class HelperChannelTests {
         #expect(try isClosed())
     }
 
-    /// The content of the program's connection, which is a file here; `nil` if it was not started.
+    /// The content of the program's connection, which is a file here; `nil` if the program was not
+    /// started.
     private func content(
         _ start: () throws -> HelperChannel.Started?
     ) throws -> [UInt8]? {

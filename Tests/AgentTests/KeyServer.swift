@@ -7,10 +7,10 @@ final class KeyServer {
     private let port: UInt16
     private let key: String
     private let process = Process()
-    /// Between the devices and the server, if the test drops messages.
+    /// The proxy between the devices and the server, if the test drops messages.
     let proxy: FaultInjectingProxy?
 
-    /// Why there is no server, or no answer.
+    /// The reason why the server did not start or respond.
     struct Failure: Error {
         let text: String
     }
@@ -40,24 +40,24 @@ final class KeyServer {
         }
     }
 
-    // The threads of a test run block the other signals, and child processes inherit this.
+    // The threads of a test run block other signals, and child processes inherit the mask.
     deinit {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// The address that device keys sign.
+    /// The server address that device keys sign.
     var address: String { "http://localhost:\(proxy?.port ?? port)" }
 
-    /// The log so far.
+    /// The server's log so far.
     func log() throws -> String { String(decoding: try folder.bytes(of: "log"), as: UTF8.self) }
 
-    /// How many signatures devices have sent.
+    /// The number of signatures that devices have sent.
     func signatures() throws -> Int {
         try log().components(separatedBy: "/v1/device/signatures").count - 1
     }
 
-    /// The members of the answer to an application's request.
+    /// The members of the response to an application's request.
     @discardableResult
     func ask(_ method: String, _ target: String, _ body: String = "{}") throws -> [String: Any] {
         guard let connection = try LoopbackSocket.connected(to: port) else {
@@ -85,7 +85,7 @@ final class KeyServer {
         }
     }
 
-    /// A ticket for a key, and the credential that it becomes.
+    /// An enrolment ticket for a key, and the ID of the credential that it creates.
     ///
     /// - Parameters:
     ///   - more: further members of the request.
@@ -101,7 +101,7 @@ final class KeyServer {
         return (ticket, credential)
     }
 
-    /// What the application learns from a login ticket, which may be part of a screen.
+    /// The server's response to the application for a login ticket, which may be part of a screen.
     func redeem(_ screen: String) throws -> [String: String] {
         let text = screen.replacing("\r\n", with: "\n")
         let line = text.split(separator: "\n").first { $0.hasPrefix("wwl_") }
@@ -110,7 +110,7 @@ final class KeyServer {
             .compactMapValues { $0 as? String }
     }
 
-    /// The file with a text to confirm.
+    /// The path of the file with a text to confirm.
     func confirmation(of text: String, by credential: String) throws -> String {
         let body = ["credential": credential, "purpose": "confirm", "text": text]
         let answer = try ask(

@@ -6,10 +6,9 @@ final class LoginManagerMock {
 
     private static let manager = "org.freedesktop.login1 /org/freedesktop/login1"
 
-    /// The bus has an address, but does not run yet.
+    /// The bus has an address, but is not started yet.
     init(in folder: TemporaryFolder) { bus = PrivateBus(in: folder) }
 
-    /// The bus's address.
     var address: String { bus.address }
 
     /// Starts the bus, and the login manager with a session of each of these users: 1, 2 and so on.
@@ -33,7 +32,7 @@ final class LoginManagerMock {
                 + "org.freedesktop.login1.Session Lock")
     }
 
-    /// Ends a session: its object is unknown from then on, as sd-bus says it.
+    /// Ends a session: from then on, its object is unknown, which is reported as by sd-bus.
     func endSession(_ number: Int) throws {
         try bus.call(
             "org.freedesktop.login1 /org/freedesktop/login1/session/\(number) \(PrivateBus.mock) "
@@ -64,8 +63,9 @@ final class LoginManagerMock {
             """)
     }
 
-    /// Sends every other connection on the bus, as any user can, signals that imitate the login
-    /// manager's: sessions are locked, the machine is about to sleep, and the manager was replaced.
+    /// Sends signals that imitate those of the login manager to all other connections on the bus,
+    /// as any user can: sessions are locked, the machine is about to sleep, and the manager was
+    /// replaced.
     func forgeSignals(times: Int) throws {
         let script = """
             import dbus, sys

@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 import WatchwordSystem
 
-/// What the agent does when the session is locked, and before the machine sleeps.
+/// The agent's behaviour when the session is locked, and before the machine sleeps.
 ///
 /// The bus and the login manager belong to the test.
 @Suite(
     .serialized,
     .enabled(if: PrivateBus.isPossible, PrivateBus.requirement))
 struct LoginManagerTests {
-    /// An agent and its own system bus.
+    /// An agent with a separate system bus.
     private final class Machine {
         let agent: AgentFixture
         let manager: LoginManagerMock
@@ -28,7 +28,7 @@ struct LoginManagerTests {
                 "export DBUS_SYSTEM_BUS_ADDRESS='\(manager.address)'; \(command)", status: status)
         }
 
-        /// Unlocks the vault, and waits until the agent delays sleep: then it listens.
+        /// Unlocks the vault, and waits until the agent delays sleep, which shows that it listens.
         func unlock(with program: String = "watchword") throws {
             try shell("\(program) \(AgentFixture.unlock)")
             try manager.wait(untilDelayed: true)
@@ -39,13 +39,13 @@ struct LoginManagerTests {
         }
     }
 
-    @Test("the agent locks when a session of its user is locked, and not for another user's")
+    @Test("the agent locks when a session of its user is locked, not when another user's is")
     func lock() throws {
         let machine = try Machine()
         try machine.startBus()
         try machine.unlock()
         try machine.manager.lockSession(2)
-        // The announcements arrive in order; after the second one, the first has been handled.
+        // Announcements arrive in order: when the second has been handled, so has the first.
         try machine.manager.announceSleep(false)
         try machine.manager.wait(untilDelayed: true)
         #expect(try machine.agent.run("code Site --at 59").text == "287082\n")
@@ -70,7 +70,7 @@ struct LoginManagerTests {
         try machine.waitForLock()
     }
 
-    @Test("many locked sessions lock the vault, and do not end the agent")
+    @Test("many locked sessions lock the vault, and do not crash the agent")
     func flood() throws {
         let machine = try Machine()
         try machine.startBus()
@@ -102,7 +102,7 @@ struct LoginManagerTests {
     }
 
     @Test(
-        "the machine sleeps when no key is left, although a presence check was waiting",
+        "the machine sleeps when no key is left, even if a presence check is waiting",
         .enabled(if: geteuid() == 0, "needs root"))
     func sleepDuringCheck() throws {
         let machine = try Machine(["A:a --presence per-use:pam --secret-file key.txt"])
@@ -179,7 +179,7 @@ struct LoginManagerTests {
             try agent.run("unlock --passphrase-file pass.txt", as: user)
         }
         try manager.wait(untilDelayed: true)
-        // All announcements arrive before the agent asks for a user.
+        // All announcements arrive before the agent looks up a user.
         kill(agent.supervisor, SIGSTOP)
         try manager.lockSession(2, times: 20)
         for session in 2...13 { try manager.lockSession(session) }
@@ -207,7 +207,7 @@ struct LoginManagerTests {
         try machine.agent.run("agent stop")
         withExtendedLifetime(silent) {}
         try machine.agent.shell("rm bus")
-        // One that answers with nonsense.
+        // A bus that answers with invalid data.
         let noisy = try LocalSocket.listen(at: machine.agent.folder.file("bus"))
         try machine.shell("watchword \(AgentFixture.unlock)")
         _ = try Polling.ready(of: [.reading(noisy)], timeout: .seconds(60))
@@ -218,7 +218,7 @@ struct LoginManagerTests {
         }
         try machine.agent.run("agent stop")
         try machine.agent.shell("rm bus")
-        // One that ends.
+        // A bus that ends while the agent uses it.
         try machine.startBus()
         try machine.unlock()
         try machine.manager.end()

@@ -3,7 +3,7 @@ import WatchwordSystem
 
 @testable import Agent
 
-/// Turns of users, who share a limited amount of memory.
+/// Turns of users who share a limited amount of memory.
 struct MemoryTurnsTests {
     private func begin(
         _ turns: MemoryTurns, _ user: UInt32, _ size: Int = 0
@@ -11,9 +11,9 @@ struct MemoryTurnsTests {
         try turns.begin(of: user, size: size, timeout: .zero)
     }
 
-    /// Starts a thread that certainly waits for a turn, and gets it.
+    /// Starts a thread that waits for a turn and gets it; returns once the thread is sure to wait.
     private func waiting(_ turns: MemoryTurns, _ user: UInt32, _ size: Int) throws -> WorkerThread {
-        // One for each, so that all certainly wait before a turn is free.
+        // One signal for each thread, so that all are sure to wait before a turn is free.
         let isWaiting = try SocketPair()
         let thread = try #require(
             WorkerThread {
@@ -43,7 +43,7 @@ struct MemoryTurnsTests {
         #expect(try begin(turns, 1))
     }
 
-    @Test("the turns of all users stay within the total, and one that exceeds it runs alone")
+    @Test("the turns of all users stay within the total, and a turn that exceeds it runs alone")
     func total() throws {
         let turns = MemoryTurns(total: 10)
         #expect(try begin(turns, 1, 6))
@@ -56,7 +56,7 @@ struct MemoryTurnsTests {
         #expect(try !begin(turns, 1, 1))
     }
 
-    @Test("a waiting request gets the turn when it is free, and none overtakes a large request")
+    @Test("a waiting request gets the turn when it is free, and no request overtakes a large one")
     func order() throws {
         let turns = MemoryTurns(total: 10)
         #expect(try begin(turns, 1, 6))
@@ -67,7 +67,7 @@ struct MemoryTurnsTests {
         #expect(try !begin(turns, 3, 4))
     }
 
-    @Test("a user has several turns within a limit, and one that exceeds it runs alone")
+    @Test("a user has several turns within a limit, and a turn that exceeds it runs alone")
     func severalTurns() throws {
         let turns = MemoryTurns(total: 20, perUser: 10)
         #expect(try begin(turns, 1, 6))
@@ -90,7 +90,7 @@ struct MemoryTurnsTests {
         #expect(try begin(turns, 1, 3))
         #expect(try begin(turns, 1, 3))
         #expect(try begin(turns, 2, 3))
-        // It waits while the user has much.
+        // The turn waits while the user has much memory.
         let worker = try waiting(turns, 1, 2)
         #expect(try begin(turns, 3, 1))
         turns.end(of: 3, size: 1)
@@ -117,7 +117,7 @@ struct MemoryTurnsTests {
             turns.end(of: user, size: 10)
         }
         #expect(try begin(turns, 3, 10))
-        // User 2 asks first, but was served after user 1.
+        // User 2 asks first, but had a turn after user 1.
         let later = try waiting(turns, 2, 10)
         let first = try waiting(turns, 1, 10)
         turns.end(of: 3, size: 10)

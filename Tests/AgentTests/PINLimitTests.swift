@@ -9,11 +9,11 @@ import WatchwordSystem
 @testable import Agent
 @testable import DeviceLogin
 
-/// The wrong PINs that users of the system agent may give the TPM.
+/// The limit on wrong PINs that users of the system agent can send to the TPM.
 struct PINLimitTests {
     private static let hour = Duration.seconds(3600)
 
-    @Test("a user may enter four wrong PINs, and one more every two hours")
+    @Test("a user may enter four wrong PINs, and a further one every two hours")
     func ofUser() {
         let limit = PINLimit()
         for _ in 0..<4 { #expect(limit.count(of: 5, at: .zero) == nil) }
@@ -22,7 +22,7 @@ struct PINLimitTests {
         #expect(limit.count(of: 6, at: .zero) == nil)
         #expect(limit.count(of: 5, at: Self.hour * 2) == nil)
         #expect(limit.count(of: 5, at: Self.hour * 2) == Self.hour * 2)
-        // Without wrong ones, all four are free again.
+        // Without further wrong PINs, all four are available again.
         for _ in 0..<4 { #expect(limit.count(of: 5, at: Self.hour * 10) == nil) }
         #expect(limit.count(of: 5, at: Self.hour * 10) != nil)
     }
@@ -44,7 +44,8 @@ struct PINLimitTests {
         #expect(limit.count(of: 16, at: Self.hour * 2) == nil)
     }
 
-    /// What `watchword-token` sends, after which the person answers as often as it asks.
+    /// The outcome of a use of the TPM in which `watchword-token` asks for the PIN `asks` times,
+    /// and then sends `end`; the person answers each time.
     private func outcome(
         of service: AgentServices, _ supervisor: borrowing FileDescriptor,
         in held: HeldVaultsTests, asks: Int, _ end: TokenMessage
@@ -75,7 +76,7 @@ struct PINLimitTests {
         } catch {
             failure = error
         }
-        // The request, and then each answer.
+        // First the request is read, and then each answer.
         program.first.shutDown()
         var incoming = try IncomingFrame(limit: 4096)
         var count = 0

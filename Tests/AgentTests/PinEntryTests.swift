@@ -3,11 +3,11 @@ import SecretVault
 import TestSupport
 import Testing
 
-/// `unlock` without a terminal, which asks in a window.
+/// `unlock` without a terminal, which prompts in a window.
 ///
 /// The program `pinentry` belongs to the test.
 struct PinEntryTests {
-    /// An agent's fixture with a `pinentry`.
+    /// An agent fixture with a `pinentry`.
     private func fixture(_ answers: [String], greeting: String = "OK hello") throws -> AgentFixture
     {
         let agent = try AgentFixture()
@@ -39,7 +39,7 @@ struct PinEntryTests {
             ])
     }
 
-    @Test("there are three attempts, and the window says why the last one failed")
+    @Test("the window permits three attempts, and shows why the last one failed")
     func attempts() throws {
         let agent = try fixture(["D one\\nOK", "D two\\nOK", "D correct-horse-battery\\nOK"])
         _ = try unlock(agent)
@@ -54,7 +54,7 @@ struct PinEntryTests {
         #expect(commands.last == "MESSAGE")
     }
 
-    @Test("a lock-out is shown in the window, which asks for nothing")
+    @Test("the window shows a lock-out, and does not prompt")
     func lockOut() throws {
         let agent = try fixture(["D correct-horse-battery\\nOK"])
         try agent.folder.write(Array("wrong\n".utf8), to: "wrong.txt")

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A system bus that belongs to the test, and its services, which python3-dbusmock plays.
+/// A system bus that belongs to the test, with services that python3-dbusmock simulates.
 final class PrivateBus {
-    /// The value of the variable that names the bus to programs.
+    /// The value of the environment variable that gives programs the address of the bus.
     let address: String
     private let folder: TemporaryFolder
     private var processes: [String] = []
 
-    /// The object of a mock that controls it.
+    /// The D-Bus object through which a mock is controlled.
     static let mock = "org.freedesktop.DBus.Mock"
 
     static let requirement: Comment = "dbus-daemon, busctl or python3-dbusmock is missing"
@@ -53,9 +53,9 @@ final class PrivateBus {
     /// Starts a service with this name on the bus.
     ///
     /// - Parameters:
-    ///   - template: the template of python3-dbusmock, or the path of one.
-    ///   - parameters: its parameters.
-    /// - Returns: its process.
+    ///   - template: the name of a template of python3-dbusmock, or the path of a template.
+    ///   - parameters: the parameters of the template.
+    /// - Returns: the service's process.
     @discardableResult
     func play(
         _ template: String, _ parameters: [String: String] = [:], as name: String
@@ -82,7 +82,6 @@ final class PrivateBus {
         try shell("busctl --address='\(address)' call \(arguments)").text
     }
 
-    /// Runs a Python program.
     func python(_ script: String) throws {
         try folder.write(Array(script.utf8), to: "script.py")
         try shell("/usr/bin/python3 script.py")
@@ -93,7 +92,7 @@ final class PrivateBus {
         try shell(Self.waiting(condition))
     }
 
-    /// A command that waits until another one succeeds.
+    /// A shell command that waits until `command` succeeds.
     static func waiting(_ condition: String) -> String {
         "timeout 60 sh -c \"until \(condition); do sleep 0.05; done\""
     }
@@ -107,7 +106,7 @@ final class PrivateBus {
     /// Starts a program in the background, and returns its process.
     @discardableResult
     private func launch(_ command: String) throws -> String {
-        // Foundation waits until no process has the files that the shell inherited.
+        // Close the inherited files: Foundation waits until no process has them open.
         let starter =
             "import subprocess, sys; n = subprocess.DEVNULL; "
             + "print(subprocess.Popen(sys.argv[1:], stdin=n, stdout=n, stderr=n).pid)"

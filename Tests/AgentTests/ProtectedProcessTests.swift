@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WatchwordCryptography
 
-/// What another program of the same user learns while a device key is used.
+/// Tests of what another program of the same user can read while a device key is used.
 @Suite(.serialized, .enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))
 struct ProtectedProcessTests {
     private static let pin = "a PIN that is a whole sentence 1"
@@ -30,9 +30,9 @@ struct ProtectedProcessTests {
             + "--presence per-unlock --tpm \(tpm.address) --pin --pin-file pin.txt \(more)"
     }
 
-    /// Starts a command in the background; returns its process.
+    /// Starts a command in the background, and returns its process.
     private func start(_ command: String) throws -> Int32 {
-        // Without the descriptors by which this process learns when the shell has ended.
+        // Close the descriptors by which this process detects the end of the shell.
         let script =
             "import subprocess, sys; "
             + "print(subprocess.Popen(sys.argv[1:], stdout=open('out', 'w'), stderr=subprocess.STDOUT).pid)"
@@ -43,7 +43,7 @@ struct ProtectedProcessTests {
     /// Runs a command that hangs, and expects that its processes cannot be read once it does.
     ///
     /// - Parameters:
-    ///   - helper: the helper process that it waits for.
+    ///   - helper: the helper process for which the command waits.
     ///   - hasAgent: whether the agent starts the helper.
     private func expectProtected(
         _ command: String, waitingFor helper: String, hasAgent: Bool, once isHanging: () -> Bool
@@ -55,7 +55,7 @@ struct ProtectedProcessTests {
         let parent = hasAgent ? try agent.supervisor() : client
         let children = try agent.shell("ps -o pid=,comm= --ppid \(parent)").text
             .split(separator: "\n").map { $0.split(separator: " ") }
-        // The kernel keeps 15 bytes of a name.
+        // The kernel keeps only 15 bytes of a process name.
         let found = children.first { $0.last.map(String.init) == String(helper.prefix(15)) }
         let process = try #require(found?.first.flatMap { Int32($0) }, "\(children)")
         try agent.expectProtected(client, "client")
@@ -93,7 +93,7 @@ struct ProtectedProcessTests {
         }
     }
 
-    /// A connection that a server keeps open.
+    /// A connection that the server keeps open.
     private final class Held {
         private var connection: LoopbackSocket?
 

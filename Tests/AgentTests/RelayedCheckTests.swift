@@ -8,9 +8,9 @@ import WatchwordCryptography
 @testable import Agent
 @testable import WatchwordSystem
 
-/// A check by the system's modules that passes through a client.
+/// A check by PAM modules whose questions pass through a client.
 struct RelayedCheckTests {
-    @Test("no answer comes so late that the modules have no time for a refusal")
+    @Test("no answer is accepted so late that the PAM modules have no time for a refusal")
     func lateAnswer() throws {
         let folder = try TemporaryFolder()
         let (vaults, place, unlocking) = try HeldVaults.holdingOne(in: folder)
@@ -42,7 +42,7 @@ struct RelayedCheckTests {
 }
 
 extension HeldVaults {
-    /// Holds a new vault in `folder`; returns also the number of its unlocking.
+    /// Holds a new vault in `folder`; also returns the number of its unlocking.
     static func holdingOne(in folder: TemporaryFolder) throws -> (HeldVaults, VaultPlace, UInt64) {
         let passphrase = SecretBytes(text: "pass")
         try Vault.create(

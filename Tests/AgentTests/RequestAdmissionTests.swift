@@ -8,7 +8,7 @@ import WatchwordSystem
 
 @testable import Agent
 
-/// Which requests the two kinds of agent carry out.
+/// Tests of which requests the two kinds of agent carry out.
 struct RequestAdmissionTests {
     private let folder: TemporaryFolder
 
@@ -27,7 +27,7 @@ struct RequestAdmissionTests {
         }
     }
 
-    @Test("the system agent limits what a passphrase may cost, and the user's own agent does not")
+    @Test("the system agent limits the cost of a passphrase, and the user's own agent does not")
     func cost() throws {
         let opener = AgentFixture.opener
         let system = try AgentServices(
@@ -46,7 +46,7 @@ struct RequestAdmissionTests {
         }
     }
 
-    @Test("guesses count towards a wipe, whatever cost the client permits")
+    @Test("guesses count towards a wipe, whatever cost ceiling the client sends")
     func cheap() throws {
         let passphrases = ["one", "two"].map { SecretBytes(text: $0) }
         let dearer = try #require(ScryptCost(logN: 12))

@@ -8,17 +8,17 @@ import WatchwordSystem
 @testable import SecretVault
 @testable import VaultService
 
-/// Every kind of request at its largest takes no more memory than is charged for it.
+/// Verifies that no kind of request, at its largest size, takes more memory than is charged for it.
 @Suite(
     .serialized,
     .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
 struct RequestMemoryTests {
     private static let opener = AgentFixture.opener
-    /// Entries as small as they can be take the most memory for each byte.
+    /// Entries of the smallest size take the most memory per byte.
     private static let entries = 12_000
     private static let clients = 24
 
-    /// An agent, and a vault with many entries that this test's user may use.
+    /// A system agent, and a vault with many entries that this test's user can use.
     private final class Agent {
         let fixture: SystemAgentFixture
         let process: Int32
@@ -31,7 +31,7 @@ struct RequestMemoryTests {
             fixture = try SystemAgentFixture()
             try fixture.keep(["First:me"], of: .root)
             let client = try fixture.client()
-            // Each thread that answers requests has a stack of its own.
+            // Each thread that answers requests has its own stack.
             _ = try client.send(.status)
             process = try fixture.keyHolder()
             idle = try Agent.memory("VmRSS:", of: process)
@@ -47,8 +47,8 @@ struct RequestMemoryTests {
             #expect(listing.entries.count > RequestMemoryTests.entries)
         }
 
-        /// The most memory that the agent takes while it answers the requests, beyond that before
-        /// it held the vault.
+        /// The peak memory of the agent while it answers the requests, minus its memory before it
+        /// held the vault.
         func peak(of requests: [AgentRequest], atOnce: Bool = false) throws -> Int {
             // This also resets the peak (proc(5)).
             try SystemAgentFixture.root("echo 5 >/proc/\(process)/clear_refs")
@@ -84,7 +84,7 @@ struct RequestMemoryTests {
         frame.append(AgentProtocol.version)
         frame.append(request)
         _ = try connection.send(frame, timeout: .seconds(60))
-        // It may be refused, because others have their turn.
+        // The request may be refused while others have their turn.
         _ = try connection.receive(
             limit: 64 << 20, idleTime: .seconds(120), timeout: .seconds(60))
     }
@@ -131,13 +131,14 @@ struct RequestMemoryTests {
         case .unlock: return [.unlock(.ofSystem, opener, ceiling: 20, .standard)]
         case .open: return [.open(.ofSystem, opener, ceiling: 20)]
         case .standing: return [.standing(.ofSystem, since: 0)]
-        case .lock: return []  // It would end the test, and reads nothing.
+        case .lock: return []  // This request would end the test, and reads nothing.
         case .lockAll: return []
         case .status: return [.status]
         case .stop: return [.stop]
         case .list: return [.list(.ofSystem)]
         case .find:
-            // Each is a part of every name or of none, and the last of one only.
+            // Each of these words occurs in every name or in none, and the last word in one name
+            // only.
             let names = (1...16).map { "\(entries - $0)" }
             return [
                 .find(.ofSystem, names, nil), .find(.ofSystem, [""], time),
@@ -157,7 +158,7 @@ struct RequestMemoryTests {
         case .merge:
             let folder = try copy(of: agent)
             let copy = try Vault.unlock(at: folder.file("vault"), with: opener)
-            // Each of these entries differs.
+            // These entries all differ.
             try copy.update { changes throws(VaultError) in
                 for id in ids {
                     try changes.setDetails(of: id, to: EntryDetails(tags: ["x"]), now: 9)
@@ -187,12 +188,12 @@ struct RequestMemoryTests {
         }
     }
 
-    @Test("each kind of request at its largest takes at most what is charged for it")
+    @Test("each kind of request at its largest takes at most the memory charged for it")
     func kinds() throws {
         let agent = try Agent()
         // A vault that is held takes four times its size.
         let held = 4 * agent.vault
-        // The move is the last one: it locks the vault.
+        // The move comes last, because it locks the vault.
         for kind in AgentRequest.Kind.allCases.filter({ $0 != .move }) + [.move] {
             let requests = try Self.largest(of: kind, agent)
             guard !requests.isEmpty else { continue }
@@ -202,12 +203,12 @@ struct RequestMemoryTests {
             let peak = try agent.peak(of: requests)
             print("PEAK \(kind) request \(size) vault \(vault) peak \(peak) charged \(charged)")
             #expect(peak <= held + charged, "\(kind)")
-            // `edit` has enlarged the vault; a new agent would be as large as this one.
+            // `edit` has enlarged the vault; a new agent would take as much memory as this one.
             #expect(try agent.fixture.keyHolder() == agent.process)
         }
     }
 
-    @Test("many large requests at once take as much as one of them")
+    @Test("many large requests at once take as much memory as one of them")
     func together() throws {
         let agent = try Agent()
         let charged = MemoryLimits.memory(ofRequest: 1 << 16, vault: agent.vault)

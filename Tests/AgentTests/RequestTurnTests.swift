@@ -8,13 +8,13 @@ import WatchwordSystem
 @testable import SecretVault
 @testable import VaultService
 
-/// The memory that one request has.
+/// The memory turn of a single request.
 struct RequestTurnTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The turn of user 1, who has all memory there is.
+    /// A turn of user 1, which takes all available memory.
     private func turn(
         of turns: MemoryTurns, while isWanted: @escaping @Sendable () -> Bool = { true }
     ) throws -> RequestTurn {
@@ -29,7 +29,7 @@ struct RequestTurnTests {
         return true
     }
 
-    @Test("while a request waits, others have its memory, and afterwards it has it again")
+    @Test("while a request waits, others have its memory, and afterwards it gets the memory back")
     func paused() throws {
         let turns = MemoryTurns(total: 10)
         let turn = try turn(of: turns)
@@ -37,7 +37,7 @@ struct RequestTurnTests {
         #expect(try !isFree(turns))
         turn.end()
         #expect(try isFree(turns))
-        // It ends once.
+        // The turn ends only once.
         #expect(try turns.begin(of: 2, size: 10, timeout: .zero))
         turn.end()
         #expect(try !turns.begin(of: 3, size: 10, timeout: .zero))
@@ -54,7 +54,7 @@ struct RequestTurnTests {
         #expect(try !turns.begin(of: 3, size: 10, timeout: .zero))
     }
 
-    @Test("while a program asks or sends something, others have the memory of the request")
+    @Test("while a helper program waits for a person or a server, others have the request's memory")
     func programs() throws {
         let (vaults, place, unlocking) = try HeldVaults.holdingOne(in: folder)
         let pair = try SocketPair()
@@ -75,7 +75,7 @@ struct RequestTurnTests {
         #expect(try !self.isFree(turns))
     }
 
-    /// An agent in this process for user 5, whose vault's file has this size.
+    /// An agent in this process for user 5, whose vault file has this size.
     private func service(vault size: Int) throws -> AgentServices {
         try FileManager.default.createDirectory(
             atPath: folder.file("5"), withIntermediateDirectories: false)
@@ -84,7 +84,7 @@ struct RequestTurnTests {
             for: .account(SystemAccount(stateFolder: folder.path, user: 5)))
     }
 
-    /// The turn of a request, if it can have one at once.
+    /// The turn of a request, if it is available at once.
     private func turn(
         of kind: AgentRequest.Kind, size: Int = 100, in service: AgentServices
     ) throws -> RequestTurn? {
@@ -169,7 +169,7 @@ struct RequestTurnTests {
             #expect(vault.lastUses.isEmpty != isRead)
             let packed = try Vault.pack(path)
             #expect(packed.uses.isEmpty != isRead)
-            // What a client sends.
+            // The frame that a client sends.
             let frame = try FrameWriter()
             frame.append(
                 VaultParcel(
@@ -183,7 +183,7 @@ struct RequestTurnTests {
     @Test("few requests of a user wait for a person or a server, and no large ones")
     func asking() throws {
         var service = try service(vault: 1000)
-        /// Whether so many requests like the current one may wait at the same time.
+        /// Whether this many requests like the current one may wait at the same time.
         func mayWait(_ count: Int) throws -> Bool {
             let response = try service.asking {
                 try count == 1 || mayWait(count - 1) ? .done : .notHeld

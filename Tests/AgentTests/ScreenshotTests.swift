@@ -5,17 +5,18 @@ import Testing
 /// Screenshots through `watchword-screenshot`, with a desktop portal that belongs to the test.
 @Suite(.serialized, .enabled(if: PrivateBus.isPossible, PrivateBus.requirement))
 struct ScreenshotTests {
-    /// A user without privileges, for a test that root runs: root may read every process.
+    /// A user without privileges, for a test that runs as root: root can read every process.
     private static let user = "irc"
 
-    /// Runs shell commands while the portal runs with this argument, and returns what they print.
+    /// Runs shell commands while the portal runs with this argument, and returns their output.
     private func run(_ commands: String, portal argument: String) throws -> String {
         let folder = try TemporaryFolder()
         let bus = PrivateBus(in: folder)
         try bus.start()
         let portal = PackageFolder.root.appending(path: "Tests/DesktopPortal/desktop_portal.py")
         try folder.write([UInt8](Data(contentsOf: portal)), to: "portal.py")
-        // The test's threads block the other signals, and the programs that they start inherit that.
+        // The test's threads block the other signals, and the programs that they start inherit the
+        // mask.
         let script = """
             cd '\(folder.path)'
             /usr/bin/python3 portal.py \(argument) >/dev/null 2>&1 &
@@ -41,7 +42,7 @@ struct ScreenshotTests {
 
     @Test("memory: the program that copies the picture is confined, and cannot be read")
     func confinement() throws {
-        // The pipe is full before the whole picture is copied.
+        // The pipe is full before the whole image is copied.
         let printed = try run(
             """
             head -c 300000 /dev/urandom >'the picture'; cp 'the picture' expected

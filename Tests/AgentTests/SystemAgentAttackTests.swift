@@ -6,7 +6,7 @@ import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Another program of a user, and another user, attack the system agent (see Security.md).
+/// Attacks on the system agent by another program of a user, and by another user (see Security.md).
 @Suite(
     .serialized,
     .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
@@ -84,7 +84,7 @@ struct SystemAgentAttackTests {
         try agent.configure("required pam_exec.so quiet stdout \(agent.folder.file("module"))")
         try agent.keep(["Bank:me --presence per-use:pam"])
         try agent.run("unlock --passphrase-file pass.txt")
-        // Without Landlock, nothing limits the files.
+        // Without Landlock, access to files is not limited.
         guard try agent.run("--json agent status").text.contains("\"limits_files\":true") else {
             return
         }
@@ -97,12 +97,12 @@ struct SystemAgentAttackTests {
         #expect(terminal.screen.contains("287082"))
     }
 
-    @Test("other vaults: whatever place a client names, only its own user's vault is used")
+    @Test("other vaults: whatever place a client sends, only its own user's vault is used")
     func otherVaults() throws {
         let agent = try SystemAgentFixture()
         try agent.keep()
         try agent.run("unlock --passphrase-file pass.txt")
-        // The test itself is another user: root.
+        // The test itself runs as another user: root.
         let client = try agent.client()
         let place = try VaultPlace(at: agent.folder.file("state/5/vault"))
         let passphrase = SecretBytes(copying: Array(AgentFixture.passphrase.utf8).span)
@@ -130,7 +130,7 @@ struct SystemAgentAttackTests {
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
-    @Test("checks: a client that skips the check or answers it itself gets no code")
+    @Test("checks: a client that skips the check or answers in the person's place gets no code")
     func checks() throws {
         let agent = try SystemAgentFixture()
         try agent.configure("required pam_deny.so")
@@ -167,7 +167,7 @@ struct SystemAgentAttackTests {
         }
     }
 
-    @Test("guesses: wrong passphrases at new entries lock the user's vault")
+    @Test("guesses: wrong passphrases at new entries lock the user's vault out")
     func guesses() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(of: .root)
@@ -229,7 +229,7 @@ struct SystemAgentAttackTests {
         #expect(try agent.run("code Site --at 59", as: .games).text == "287082\n")
     }
 
-    @Test("flood: a user who connects without end does not keep another from locking")
+    @Test("flood: a user who connects continuously does not keep another user from locking")
     func flood() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(of: .man)

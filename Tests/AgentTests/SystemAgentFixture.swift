@@ -6,22 +6,22 @@ import WatchwordSystem
 
 /// A system agent that belongs to the test, and users of it.
 ///
-/// All run as users of their own, so root must run the test. Clients see the agent's socket at its
-/// usual path, in a mount namespace of their own.
+/// Every process runs as a separate user, so the test must run as root. Clients see the agent's
+/// socket at its usual path, in a separate mount namespace.
 final class SystemAgentFixture {
     let folder: TemporaryFolder
-    /// The process that started as the launcher, and is then the agent's supervisor.
+    /// The process that starts as the launcher and then becomes the agent's supervisor.
     private(set) var supervisor: Int32
 
     /// Users of every Debian system who own no files.
     enum User: String {
         case games, man, proxy, root
-        /// One that the user database does not contain.
+        /// A user that is not in the user database.
         case nameless = "54321"
         /// The user as whom the agent runs.
         case agent = "irc"
 
-        /// Debian's static user ID.
+        /// The static user ID on Debian.
         var id: Int {
             switch self {
             case .games: 5
@@ -47,7 +47,7 @@ final class SystemAgentFixture {
 
     /// - Parameters:
     ///   - alias: a second path to the state folder, in the agent's own mount namespace.
-    ///   - bus: makes the system bus in a folder, and returns its address.
+    ///   - bus: creates the system bus in a folder, and returns its address.
     init(
         alias: String? = nil,
         bus: (TemporaryFolder) throws -> String = { _ in "unix:path=/nonexistent" }
@@ -76,7 +76,7 @@ final class SystemAgentFixture {
         supervisor = try Self.launch(in: path, bus: bus(folder), alias: alias)
     }
 
-    /// Ends the agent, if it has not ended, and starts it again.
+    /// Ends the agent if it is still running, and starts it again.
     func restart() throws {
         kill(supervisor, SIGKILL)
         try Self.root(
@@ -94,8 +94,8 @@ final class SystemAgentFixture {
             alias.map {
                 "mkdir \($0); setsid unshare -m sh -c 'mount --bind state \($0); exec \"$@\"' sh"
             } ?? "setsid"
-        // The launcher closes all open files that it inherits; Foundation mistakes this for its
-        // end.
+        // The launcher closes all open files that it inherits; Foundation mistakes this for the end
+        // of the process.
         let started = try root(
             """
             cd '\(path)'
@@ -124,17 +124,17 @@ final class SystemAgentFixture {
         return try #require(Int32(text.filter(\.isNumber)))
     }
 
-    /// Has `watchword-presence` ask these modules.
+    /// Makes `watchword-presence` use these PAM modules.
     func configure(_ authentication: String) throws {
         let lines = "auth \(authentication)\naccount required pam_permit.so\n"
         try folder.write(Array(lines.utf8), to: "bin/pam.d/watchword")
     }
 
-    /// Creates a vault with these entries, and gives it to the agent.
+    /// Creates a vault with these entries, and moves it to the agent.
     ///
     /// - Parameters:
     ///   - entries: the arguments of `watchword add` for each, without the key.
-    ///   - cost: the binary logarithm of scrypt's cost.
+    ///   - cost: the base-2 logarithm of scrypt's cost.
     func keep(
         _ entries: [String] = ["Site:me"], of user: User = .games, cost: Int = 10
     ) throws {
@@ -150,7 +150,7 @@ final class SystemAgentFixture {
             """)
     }
 
-    /// Creates a vault with these entries in a user's own folder.
+    /// Creates a vault with these entries in a user's home folder.
     func make(
         _ entries: [String] = ["Site:me"], of user: User = .games, cost: Int = 10
     ) throws {
@@ -191,8 +191,8 @@ final class SystemAgentFixture {
         try shell("watchword " + arguments, as: user, status: status)
     }
 
-    /// Runs a shell command as a user, without a terminal, and expects `status`; `nil` expects
-    /// nothing.
+    /// Runs a shell command as a user, without a terminal, and expects `status`; with `nil`, any
+    /// status is accepted.
     @discardableResult
     func shell(
         _ command: String, as user: User = .games, status: Int32? = 0

@@ -14,7 +14,7 @@ struct SystemAgentKeyTests {
         return ticket.credential
     }
 
-    /// Runs a command on a terminal.
+    /// Runs a command on a terminal, expects `status`, and returns the screen.
     private func onTerminal(
         _ command: String, _ agent: SystemAgentFixture, status: Int32 = 0
     ) throws -> String {
@@ -23,7 +23,7 @@ struct SystemAgentKeyTests {
         return terminal.screen
     }
 
-    @Test("a check by PAM in the system agent is enforced, and the server learns it")
+    @Test("a check by PAM in the system agent is enforced, and reported so to the server")
     func enforced() throws {
         let agent = try SystemAgentFixture()
         let server = try KeyServer()
@@ -58,7 +58,7 @@ struct SystemAgentKeyTests {
         #expect(try agent.run("list --names").text == "Site:me\n")
     }
 
-    @Test("the system agent uses no TPM that a client names")
+    @Test("the system agent uses no TPM that a client specifies")
     func otherTPM() throws {
         let agent = try SystemAgentFixture()
         let server = try KeyServer()

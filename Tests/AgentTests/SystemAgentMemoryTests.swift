@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 @testable import WatchwordSystem
 
-/// How much of the system agent's memory one user's requests take.
+/// Limits on the system agent's memory that one user's requests can take.
 @Suite(
     .serialized,
     .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
@@ -39,7 +39,7 @@ struct SystemAgentMemoryTests {
         return Sender(socket: socket, client: client)
     }
 
-    /// The most memory that a process has used, in bytes.
+    /// The peak memory of a process in bytes.
     private static func peakMemory(of process: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
@@ -49,7 +49,7 @@ struct SystemAgentMemoryTests {
     @Test("a user's key derivations run one after another")
     func derivations() throws {
         let agent = try SystemAgentFixture()
-        // The test itself is this user. A derivation takes 64 MiB.
+        // The test itself acts as this user. A derivation takes 64 MiB.
         let entries = (1...4).map { "Bank\($0):me --presence per-use:passphrase" }
         try agent.keep(entries, of: .root, cost: 16)
         let opener = AgentFixture.opener
@@ -96,19 +96,19 @@ struct SystemAgentMemoryTests {
         #expect(try Self.sender(of: Self.edit, to: agent).response() == "notHeld")
     }
 
-    @Test("a user sends one vault at a time, and the next one waits until a slow one is given up")
+    @Test("a user sends one vault at a time, and the next waits until a slow one times out")
     func moves() throws {
         let agent = try SystemAgentFixture()
         let first = try Self.sender(of: Self.move, to: agent)
-        // The agent reads on when its turn has come.
+        // The agent continues to read when the request has its turn.
         try first.socket.writeAll([UInt8](repeating: 0, count: 1 << 20).span)
         let next = try Self.sender(of: Self.move, to: agent)
         #expect(throws: AgentFailure.noResponseFromSystem) { try first.response() }
-        // The next one is not refused, and not given up yet.
+        // The next request is neither refused nor timed out yet.
         #expect(try !Polling.ready(of: [next.client.readable], timeout: .seconds(1))[0])
     }
 
-    @Test("a second check by PAM of a user is refused, and learns what the first one is for")
+    @Test("a second PAM check of a user is refused with the purpose of the first")
     func checks() throws {
         let agent = try SystemAgentFixture()
         try agent.configure("optional pam_unix.so\nauth required pam_permit.so")
@@ -138,7 +138,7 @@ struct SystemAgentMemoryTests {
         try other.type("\u{3}")
         _ = try other.end()
         clients.removeFirst()
-        // The agent may not have noticed yet.
+        // The agent may not have noticed the end yet.
         var last = try response()
         while last.contains(refused) { last = try response() }
         #expect(last.hasPrefix("asks"))

@@ -6,7 +6,8 @@ import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Moves that run at once, and processes that are killed meanwhile: a complete copy always exists.
+/// Verifies that a complete copy always exists when moves run at the same time or processes are
+/// killed during a move.
 @Suite(
     .serialized,
     .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement),
@@ -62,14 +63,14 @@ struct SystemAgentMoveRaceTests {
 
     /// Ends a trace, and returns its log.
     private func end(_ trace: Process, of agent: SystemAgentFixture) throws -> String {
-        // It inherits blocked signals; the kernel detaches what it traces.
+        // strace inherits blocked signals, so kill it; the kernel then detaches the traced process.
         kill(trace.processIdentifier, SIGKILL)
         trace.waitUntilExit()
         return try String(contentsOfFile: agent.folder.file("calls"), encoding: .utf8)
     }
 
     @Test(
-        "a copy that arrives again replaces nothing before it is complete, also if the agent is killed",
+        "a copy that arrives again replaces nothing until complete, even if the agent is killed",
         arguments: [false, true])
     func again(isNewer: Bool) throws {
         let agent = try SystemAgentFixture()
@@ -100,7 +101,7 @@ struct SystemAgentMoveRaceTests {
         for place in places {
             try prepare()
             let killing = try trace(agent, place.fault)
-            // The agent may be killed even before the client connects.
+            // The agent may be killed before the client connects.
             do { _ = try send(second) } catch is AgentFailure {} catch is SystemCallFailure {}
             _ = try end(killing, of: agent)
             try agent.restart()
@@ -113,7 +114,7 @@ struct SystemAgentMoveRaceTests {
         }
     }
 
-    /// Makes a vault that this move can move.
+    /// Creates a vault that this move can move.
     private func prepare(_ agent: SystemAgentFixture, for verb: String) throws {
         try agent.shell("rm -rf .local copy .watchword")
         try SystemAgentFixture.root("until rm -rf '\(agent.folder.path)'/state/5; do :; done")

@@ -6,7 +6,7 @@ import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Moving a vault to and from the system agent.
+/// Moves of a vault to and from the system agent.
 @Suite(
     .serialized,
     .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
@@ -59,7 +59,7 @@ struct SystemAgentMoveTests {
         #expect(try agent.run("list --names --passphrase-file pass.txt").text == names)
     }
 
-    @Test("a copy of a vault is not imported into it, also if the system agent keeps the vault")
+    @Test("a copy of a vault is not imported into that vault, even if the system agent keeps it")
     func ownCopy() throws {
         let agent = try SystemAgentFixture()
         try agent.make()
@@ -70,7 +70,7 @@ struct SystemAgentMoveTests {
                 + "watchword add -q New:me --vault other --secret-file key.txt --passphrase-file pass.txt"
         )
         try agent.run(Self.toSystem)
-        // Once opened for the command, and once held for all.
+        // The vault is once opened for the command, and once held for all connections.
         for unlock in ["", "watchword -q unlock --passphrase-file pass.txt;"] {
             let own = try agent.shell(
                 "\(unlock) watchword import copy --export-password-file pass.txt --passphrase-file pass.txt",
@@ -99,7 +99,7 @@ struct SystemAgentMoveTests {
         #expect(AgentFixture.errors(refused).contains("too many failures"))
     }
 
-    @Test("two different vaults are both kept, and named")
+    @Test("two different vaults are both kept, and both reported")
     func different() throws {
         let agent = try SystemAgentFixture()
         try agent.make(["Own:b"])
@@ -145,7 +145,7 @@ struct SystemAgentMoveTests {
         #expect(listed == "Place:me\n")
     }
 
-    @Test("a client that leaves out a step of a move, or names another state, erases nothing")
+    @Test("a client that omits a step of a move, or sends a different state, erases nothing")
     func steps() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(of: .root)
@@ -176,7 +176,7 @@ struct SystemAgentMoveTests {
             at: path, passphrase: SecretBytes(text: AgentFixture.passphrase),
             cost: .lowest, recoveryKey: nil, now: 0)
         let other = try Vault.pack(path)
-        // The vault is not being moved.
+        // The vault is not being moved at present.
         #expect(try discard(newest) == changed)
         #expect(
             try result(of: .receive(other, opener, ceiling: 20))
@@ -185,7 +185,7 @@ struct SystemAgentMoveTests {
         #expect(try result(of: .confirm(older)) == changed)
         #expect(try result(of: .confirm(newest)) == "done")
         #expect(try names() == "Place:me\n")
-        // It is given to the client, and nobody can use it.
+        // The vault is given to the client, and cannot be used in the agent.
         guard case .parcel = try client.send(.move(.give(opener, ceiling: 20))) else {
             Issue.record("not given")
             return
@@ -203,7 +203,7 @@ struct SystemAgentMoveTests {
         #expect("\(try client.send(.open(.ofSystem, opener, ceiling: 20)))" == "moving")
         #expect(try result(of: .activate(opener, ceiling: 20)) == "done")
         #expect(try names() == "Place:me\n")
-        // All steps in order.
+        // All steps succeed in order.
         _ = try client.send(.move(.give(opener, ceiling: 20)))
         #expect(try discard(identity()) == "done")
         #expect(
@@ -221,7 +221,7 @@ struct SystemAgentMoveTests {
             let refused = try agent.run(Self.toUser, status: 4)
             #expect(AgentFixture.errors(refused).contains("after \(left) more failures"))
         }
-        // It stays usable.
+        // The vault stays usable.
         #expect(
             try agent.run("code Site --at 59 --passphrase-file pass.txt").text == "287082\n")
         #expect(try agent.shell("find . -name vault -type f").text.isEmpty)
@@ -231,14 +231,14 @@ struct SystemAgentMoveTests {
             try agent.run("code Site --at 59 --passphrase-file pass.txt").text == "287082\n")
     }
 
-    @Test("what is saved while a vault moves out is in its copy, or is not saved")
+    @Test("a change saved while a vault moves out is in its copy, or is not saved")
     func saving() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(["Count:me --type hotp"])
         try agent.run("unlock -q --passphrase-file pass.txt")
         try agent.run("code Count")
         for _ in 0..<3 {
-            // All wait for the lock, and go on in any order.
+            // All requests wait for the lock, and continue in any order.
             let lock = "'\(agent.folder.path)'/state/5/.watchword/by-name/vault/lock"
             try SystemAgentFixture.root(
                 "touch \(lock); chown irc \(lock); chmod 600 \(lock); "
@@ -252,7 +252,7 @@ struct SystemAgentMoveTests {
                 """, status: nil)
             let codes = printed.text.split(separator: "\n")
             #expect(Set(codes).count == codes.count)
-            // It may have been too busy.
+            // The agent may have been too busy.
             try agent.run("-q \(Self.toUser)")
             let errors = try agent.shell("cat error?").text
             #expect(!errors.contains("watchword init"), "\(errors)")
@@ -263,7 +263,7 @@ struct SystemAgentMoveTests {
         }
     }
 
-    @Test("the user's own agent forgets a vault that moves to the system agent")
+    @Test("the user's own agent locks a vault that moves to the system agent")
     func ownAgent() throws {
         let agent = try SystemAgentFixture()
         try agent.make()
@@ -355,7 +355,7 @@ struct SystemAgentMoveTests {
             places.append((name, counts[name, default: 0]))
         }
         #expect(places.count > 5)
-        // Each takes more than a second.
+        // Each run takes more than a second.
         for place in places.enumerated().filter({ $0.offset % 3 == 0 }).map(\.element) {
             try agent.shell("rm -rf .local")
             try SystemAgentFixture.root(
@@ -371,7 +371,7 @@ struct SystemAgentMoveTests {
                 let code = "code \(name) --at 59 --passphrase-file pass.txt"
                 #expect(try agent.run(code).text == "287082\n", "killed at \(place)")
             }
-            // Each place has only the keys that its vault needs.
+            // Each place contains only the keys that its vault needs.
             let keys = try SystemAgentFixture.root(
                 "find '\(agent.folder.path)' -path '*/device-keys/*' -type f ! -name '*.*'"
             ).text

@@ -17,7 +17,7 @@ struct SystemAgentSecretsTests {
             ("show Site --qr --yes", "▀▀▀▀▀▀▀"), ("show Plain --reveal --yes", AgentFixture.key),
             ("export --yes --only Site", "otpauth://totp/Site:me?secret=\(AgentFixture.key)"),
         ])
-        // Root reaches only a vault of its own.
+        // Root can use only root's own vault.
         #expect(try agent.run("export --yes", as: .root, status: 3).text == "")
     }
 
@@ -67,7 +67,7 @@ struct SystemAgentSecretsTests {
         #expect(Set(tickets).count == 2 && tickets.allSatisfy { $0.hasPrefix("wwl_") })
         let status = try agent.run("login status mill --json").text
         #expect(status.contains("\"generation\":2") && status.contains("\"ready\""))
-        // The secret itself is never shown.
+        // The enrolled secret itself is never shown.
         #expect(try !agent.enteringPassphrase("show mill --uri --yes", status: 1).contains("wws_"))
         try agent.run("login wipe mill --yes")
         #expect(try agent.run("list --names").text == "Site:me\n")

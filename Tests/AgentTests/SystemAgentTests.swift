@@ -10,7 +10,7 @@ import WatchwordSystem
     .serialized,
     .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
 struct SystemAgentTests {
-    @Test("a command asks for the passphrase of a vault that the system agent keeps, each time")
+    @Test("each command prompts for the passphrase of a vault that the system agent keeps")
     func oneUse() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(["Site:me", "Bank:me --presence per-use:passphrase"])
@@ -19,9 +19,10 @@ struct SystemAgentTests {
         try code.type(AgentFixture.passphrase + "\n")
         #expect(try code.end() == 0)
         #expect(code.screen.contains("287082"))
-        // The agent has forgotten the key.
+        // The agent no longer holds the key.
         try agent.run("code Site --at 59", status: 4)
-        // What opened the vault also confirms the first use, as without an agent.
+        // The passphrase that opened the vault also counts as the check for the first use, as
+        // without an agent.
         let bank = try agent.run("code Bank --at 59 --passphrase-file pass.txt")
         #expect(bank.text == "287082\n")
         #expect(
@@ -32,7 +33,7 @@ struct SystemAgentTests {
         #expect(try agent.run("list --names --passphrase-file pass.txt").text.contains("Place"))
     }
 
-    @Test("a vault that the system agent has unlocked is used without asking until it is locked")
+    @Test("a vault that the system agent has unlocked is used without a prompt until it is locked")
     func unlocked() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(["Site:me", "Bank:me --presence per-use:pam"])
@@ -51,7 +52,7 @@ struct SystemAgentTests {
         try agent.run("code Site --at 59", status: 4)
     }
 
-    @Test("a check by PAM of a user without a name says so")
+    @Test("a PAM check of a user without a name reports this")
     func nameless() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(["Bank:me --presence per-use:pam"], of: .nameless)
@@ -62,7 +63,7 @@ struct SystemAgentTests {
         #expect(terminal.screen.contains("has no user name"))
     }
 
-    @Test("wrong passphrases are counted by the system agent, and lock the vault")
+    @Test("the system agent counts wrong passphrases, and locks the vault out")
     func failures() throws {
         let agent = try SystemAgentFixture()
         try agent.keep()
@@ -74,7 +75,7 @@ struct SystemAgentTests {
         #expect(AgentFixture.errors(refused).contains("too many failures"))
     }
 
-    @Test("each user reaches only the vault of that user, and sees and locks no other")
+    @Test("each user can use, see and lock only that user's own vault")
     func users() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(["Mine:a"], of: .games)
@@ -89,12 +90,12 @@ struct SystemAgentTests {
         #expect(status.contains("/state/6/vault") && !status.contains("/state/5/"))
         try agent.run("lock --all", as: .man)
         #expect(try agent.run("list --names", as: .games).text == "Mine:a\n")
-        // A user without a vault is told so.
+        // A user without a vault gets a message about that.
         let none = try agent.run("list", as: .proxy, status: 3)
         #expect(AgentFixture.errors(none).contains("no vault found"))
     }
 
-    @Test("a command that needs the vault's file says that the system agent keeps it")
+    @Test("a command that needs the vault's file reports that the system agent keeps the vault")
     func files() throws {
         let agent = try SystemAgentFixture()
         try agent.keep()
@@ -104,7 +105,7 @@ struct SystemAgentTests {
         }
         let uri = try agent.run("show Site --uri --passphrase-file pass.txt").text
         #expect(uri.contains("secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"))
-        // A vault in the user's own folder, or a named one, is used instead.
+        // A vault in the user's own folder, or a specified vault, is used instead.
         try agent.run(
             "init -q --vault own --scrypt-log-n 10 --passphrase-file pass.txt --no-recovery-key")
         #expect(try agent.run("list --vault own --passphrase-file pass.txt").text.isEmpty)
@@ -144,17 +145,17 @@ struct SystemAgentTests {
         try agent.run("unlock --passphrase-file pass.txt")
         let terminal = try agent.terminal("code Bank --at 59")
         #expect(try terminal.end() == 0)
-        // The user has no session at this machine.
+        // The user has no session on this machine.
         #expect(terminal.screen.contains("checks games as irc at remote."))
         #expect(terminal.screen.contains("287082"))
-        // The answer is the modules', not the client's.
+        // The verdict comes from the PAM modules, not from the client.
         try agent.configure("required pam_deny.so")
         let denied = try agent.terminal("code Bank --at 59")
         #expect(try denied.end() == 4)
         #expect(!denied.screen.contains("287082"))
     }
 
-    @Test("if the service does not answer, or is stopped, the message says how to find out why")
+    @Test("if the service does not respond or is stopped, the message tells how to find the reason")
     func noService() throws {
         let agent = try SystemAgentFixture()
         try agent.keep()

@@ -7,16 +7,15 @@ import TestSupport
 import Testing
 import WatchwordCryptography
 
-/// Device keys in a TPM that cannot be opened, or does not answer: through the agent, and without
-/// it.
+/// Device keys in a TPM that cannot be opened or does not respond, with and without the agent.
 @Suite(.serialized, .enabled(if: TPMTools.areInstalled, "needs swtpm and tpm2-tools"))
 struct UnusableTPMTests {
-    /// A device with an agent, a key in a TPM, and the server that knows it.
+    /// A device with an agent, a key in a TPM, and a server at which the key is registered.
     private struct Device {
         let agent: AgentFixture
         let server: KeyServer
         let tpm: EmulatedTPM
-        /// The program, in the agent's folder.
+        /// The path of the program, in the agent's folder.
         let program: String
 
         /// - Parameter program: `bin/watchword`, with an agent that a file makes impatient.
@@ -54,7 +53,8 @@ struct UnusableTPMTests {
             try run(try enrolment("--custody tpm --tpm \(tpm.address)"))
         }
 
-        /// Expects that nothing is signed, for this reason, and that the vault is unchanged.
+        /// Expects that nothing is signed, that this reason is reported, and that the vault is
+        /// unchanged.
         func expectRefusal(_ address: String, _ reason: String, _ more: String = "") throws {
             let (signatures, before) = (try server.signatures(), try vault())
             let refused = try run("key present mill --tpm \(address)\(more)", status: 6)
@@ -64,7 +64,7 @@ struct UnusableTPMTests {
             #expect(try server.signatures() == signatures)
         }
 
-        /// Expects that the TPM signs, and that the agent serves others.
+        /// Expects that the TPM signs, and that the agent serves other clients.
         func expectUsable() throws {
             try tpm.flush()
             let ticket = try run("key present mill --tpm \(tpm.address)").text
@@ -75,9 +75,9 @@ struct UnusableTPMTests {
         func vault() throws -> [UInt8] { try agent.folder.bytes(of: AgentFixture.vault) }
     }
 
-    @Test("K-79 a TPM that is busy, forbidden or missing signs nothing, and the message says which")
+    @Test("K-79 a TPM that is busy, forbidden or missing signs nothing, and the message says why")
     func notOpened() throws {
-        // The kernel lets root open a terminal that is in use.
+        // The kernel lets root open a terminal that is in use, so the test needs an ordinary user.
         let device = try Device(AgentFixture([], asOrdinaryUser: true))
         let busy = try SilentDevice(isBusy: true)
         try device.agent.shell("touch forbidden; chmod 0 forbidden")
@@ -86,7 +86,7 @@ struct UnusableTPMTests {
             ("device:\(device.agent.folder.file("forbidden"))", "no permission to open the TPM"),
             ("device:/nonexistent", "no TPM 2 was found"),
         ]
-        // A key is not made elsewhere because the TPM is busy.
+        // A busy TPM does not cause the key to be created elsewhere.
         let enrolment = try device.enrolment("--tpm \(busy.address)")
         for own in ["", " --passphrase-file pass.txt"] {
             let refused = try device.run(enrolment + own, status: 6)
@@ -102,12 +102,12 @@ struct UnusableTPMTests {
         try device.expectUsable()
     }
 
-    @Test("K-79 a TPM or a helper process that hangs is given up, and the agent serves others")
+    @Test("K-79 a TPM or a helper process that hangs times out, and the agent serves others")
     func hanging() throws {
         let device = try Device(AgentFixture([]), program: "bin/watchword")
         try device.enrol()
         let silent = try HostileTPM(device.tpm, .silent, at: .sign)
-        // Until it is given up, others are served, and locking the vault ends the request.
+        // Until the request times out, others are served, and locking the vault ends the request.
         let terminal = try device.agent.terminal(
             "key present mill --tpm \(silent.address)", program: "bin/watchword")
         #expect(silent.waitUntilHolding())
@@ -126,14 +126,14 @@ struct UnusableTPMTests {
         try device.expectRefusal(mute.address, late)
         try device.agent.shell("rm \(impatient)")
         try device.expectUsable()
-        // The helper process says nothing at all, or nothing after its greeting.
+        // The helper process sends no data at all, or none after its greeting.
         for greeting in ["", #"printf '\002\000\000\000\001\004'; "#] {
             let script = "#!/bin/sh\n\(greeting)exec sleep 600\n"
             try device.agent.folder.write(Array(script.utf8), to: "helper")
             try device.agent.shell(
                 "chmod 755 helper; mv helper bin/watchword-token; touch \(impatient)")
             try device.expectRefusal(device.tpm.address, late)
-            // The supervisor ends it.
+            // The supervisor ends the helper process.
             let supervisor = try device.agent.supervisor()
             try device.agent.shell(
                 "while ps -o args= --ppid \(supervisor) | grep -q 'sleep 600'; do :; done")
@@ -151,7 +151,7 @@ struct UnusableTPMTests {
         func touch(number: Int, of count: Int) {}
     }
 
-    @Test("K-79 without the agent, a TPM that hangs is given up in the same way")
+    @Test("K-79 without the agent, a TPM that hangs times out in the same way")
     func hangingWithoutAgent() throws {
         let device = try Device(AgentFixture([]))
         try device.enrol()
@@ -188,14 +188,14 @@ struct UnusableTPMTests {
     }
 }
 
-/// A terminal that a test has opened in the place of a TPM: it answers nothing.
+/// A terminal that replaces a TPM in a test, and never responds.
 private final class SilentDevice {
     private let outside: Int32
     private let inside: Int32
     let address: String
 
-    /// - Parameter isBusy: whether no other program can open it, as the kernel keeps a TPM for one
-    ///   program.
+    /// - Parameter isBusy: whether other programs cannot open the terminal, as the kernel reserves
+    ///   a TPM for one program.
     init(isBusy: Bool = false) throws {
         var (outside, inside): (Int32, Int32) = (-1, -1)
         var settings = termios()

@@ -2,7 +2,8 @@ import Glibc
 import ProcessConfinement
 import WatchwordSystem
 
-/// Confines itself like the agent's process with the keys, and reports what it can still do.
+/// Confines itself like the key holder of the agent, and reports which operations are still
+/// possible.
 ///
 /// The arguments are a folder that it may reach and a file that it may not. With `--emulator`, it
 /// confines itself like the helper that talks to an emulated TPM on TCP port 1.

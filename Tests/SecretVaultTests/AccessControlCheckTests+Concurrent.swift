@@ -2,7 +2,7 @@ import Testing
 
 @testable import SecretVault
 
-// Checks while something else happens to the vault.
+// Checks during which the vault is changed by other processes.
 extension AccessControlCheckTests {
     @Test("while the vault may not be changed, no check begins and nothing is saved")
     func notNow() throws {
@@ -43,7 +43,7 @@ extension AccessControlCheckTests {
         try refuse(LockOutPolicy.failuresUntilWait - 1, open, ids[0])
         let deaf = Answering.Broken(mayConcealAttempt: false)
         let broken = Answering(answer: .failure(deaf)) {
-            // The running attempt may cause a wait, so no other check runs.
+            // The running attempt may cause a wait, so no second check runs.
             let said = try self.outcome(Self.no, other, ids[0])
             #expect(said == "\(Self.locked)")
         }

@@ -29,8 +29,8 @@ struct AccessControlCheckTests {
         presence: .perUse(.any), onFailure: .wipe(after: .three))
     static var no: Answering { Answering(answer: .success(false)) }
     static var yes: Answering { Answering(answer: .success(true)) }
-    /// What the first failed check in a row, the one that costs the first wait, and an attempt
-    /// during that wait yield.
+    /// The expected outcomes of the first failed check in a row, of the check that causes the first
+    /// wait, and of an attempt during that wait.
     static let firstRefusal = Refusal.refused(.free(left: LockOutPolicy.failuresUntilWait - 2))
     static let firstWait = Refusal.refused(.wait(seconds: LockOutPolicy.firstWait))
     static let locked = Refusal.vault(.lockedOut(seconds: LockOutPolicy.firstWait))
@@ -46,7 +46,8 @@ struct AccessControlCheckTests {
         return (vault, ids)
     }
 
-    /// Runs the check and, if it passes, opens the entry; returns the issuer or the refusal.
+    /// Runs the check and, if it passes, opens the entry; returns the issuer or the reason for the
+    /// refusal.
     func outcome(
         _ check: Answering, _ open: UnlockedVault, _ id: RecordID,
         at clock: TestClock = TestClock()
@@ -60,7 +61,7 @@ struct AccessControlCheckTests {
         }
     }
 
-    /// Runs checks that fail.
+    /// Runs `count` checks that fail.
     func refuse(
         _ count: Int, _ open: UnlockedVault, _ id: RecordID, at clock: TestClock = TestClock()
     ) throws {
@@ -83,7 +84,7 @@ struct AccessControlCheckTests {
         #expect(try vault.attempts().isEmpty)
     }
 
-    @Test("failed checks lock that entry only, not other entries or the vault")
+    @Test("failed checks lock out only that entry, not other entries or the vault")
     func wait() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -117,7 +118,7 @@ struct AccessControlCheckTests {
         clock.reboot(off: 30)
         let refusal = "\(Refusal.vault(.lockedOut(seconds: LockOutPolicy.firstWait - 30)))"
         #expect(try outcome(Self.yes, open, ids[0], at: clock) == refusal)
-        // Setting the wall clock now changes nothing.
+        // From here on, setting the wall clock has no effect.
         clock.wall += 3600
         #expect(try outcome(Self.yes, open, ids[0], at: clock) == refusal)
     }
@@ -184,7 +185,7 @@ struct AccessControlCheckTests {
         let reading = TestClock().reading
         let tried = try open.begin(
             ids[0], checkedBy: Cryptographic.self, isGuess: true, at: reading)
-        // Another process counts the failures, and is killed before it wipes the entry.
+        // Another process counts the failures, and is killed before it can wipe the entry.
         func fail() throws {
             let document = try VaultDocument(parsing: vault.bytes())
             let counter = try AttemptCounter(VaultLocation(vault.path), of: document.vaultID)
@@ -228,7 +229,7 @@ struct AccessControlCheckTests {
         let tombstone = Tombstone(time: TestClock().wall, reason: .failures)
         #expect(again.reports == [.wiped(ids[0], tombstone)])
         #expect(try again.check().opened == 3)
-        // Unlocking has saved once, to record the wipe in the manifest.
+        // Unlocking saved the vault once, to record the wipe in the manifest.
         #expect(again.generation == open.generation + 1)
     }
 
@@ -257,7 +258,7 @@ struct AccessControlCheckTests {
             }
             #expect(try vault.holders(of: box).isEmpty == isLast)
         }
-        // The other entries stay, in the previous generation, too.
+        // The other entries stay, even in the previous generation.
         #expect(try vault.holders(of: other).sorted() == [TestVault.own("previous"), "vault"])
         let tombstone = Tombstone(time: TestClock().wall, reason: .failures)
         #expect(try vault.unlock().reports == [.wiped(ids[0], tombstone)])
@@ -271,7 +272,7 @@ struct AccessControlCheckTests {
         let last = Answering(answer: .success(true)) {
             let other = try vault.unlock()
             #expect(other.reports.isEmpty)
-            // No fourth check runs, either.
+            // A fourth check does not run, either.
             let said = try self.outcome(Self.no, other, ids[0])
             #expect(said == "\(Refusal.vault(.busy))")
         }
@@ -335,7 +336,7 @@ struct AccessControlCheckTests {
         #expect(timely.issuer == "Wi-Fi")
     }
 
-    @Test("wrong passphrases at several entries lock the vault, and wipe no other entry")
+    @Test("wrong passphrases at several entries lock the vault out, and wipe no other entry")
     func guesses() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()
@@ -374,7 +375,7 @@ struct AccessControlCheckTests {
             try Vault.unlock(
                 at: vault.path, with: .passphrase(TestVault.passphrase), reading: clock.reading)
         }
-        // Another check is not a guess at the passphrase.
+        // A check without a passphrase is not a guess at the passphrase.
         #expect(try outcome(Self.yes, open, ids[0], at: clock) == "GitHub")
         #expect(try !vault.holders(of: vault.box(of: ids[1])).isEmpty)
         clock.pass(wait)

@@ -12,7 +12,7 @@ struct AccessControlTests {
     private static let strict = AccessControl(
         presence: .perUse(.any), onFailure: .wipe(after: .three))
 
-    @Test("a counter is known without a proof; other entries and wiped ones have none")
+    @Test("a counter is read without a proof; wiped entries and other kinds have none")
     func shownCounter() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -88,7 +88,8 @@ struct AccessControlTests {
         ) -> AccessControl {
             AccessControl(presence: presence, onFailure: onFailure, reuse: reuse)
         }
-        // Each pair is compared in both directions, unless its checks differ.
+        // Each pair is compared in both directions, unless the two require different kinds of
+        // check.
         let cases: [(AccessControl, AccessControl, AccessControl)] = [
             (
                 settings(.perUnlock, .lockOut), settings(.perUse(.pam), .lockOut, long),
@@ -111,7 +112,7 @@ struct AccessControlTests {
             #expect(first.atLeast(second) == strictest)
             #expect(second.atLeast(first) == strictest)
         }
-        // No check is stricter than another: the entry keeps its own.
+        // No kind of check is stricter than the others: the entry keeps its own kind.
         let checks = (settings(.perUse(.pam), .lockOut), settings(.perUse(.passphrase), .lockOut))
         #expect(checks.0.atLeast(checks.1) == checks.0)
     }

@@ -1,10 +1,11 @@
 extension AttemptMachine {
-    /// What really happened to one subject since the last recorded success.
+    /// The actual events for one subject since the last recorded success, which the counts must
+    /// reflect.
     struct Truth: Hashable {
         var begun: UInt64 = 0
         /// Attempts begun after the last success was recorded, which must all be counted.
         var owed: UInt64 = 0
-        /// Whether a wait may be over: time has passed, or an attempt was withdrawn.
+        /// Whether a wait may be over because time has passed or an attempt was withdrawn.
         var mayHaveWaited = false
         var checked: UInt64 = 0
         var told: UInt64 = 0
@@ -12,7 +13,7 @@ extension AttemptMachine {
 }
 
 extension AttemptMachine.Program {
-    /// Whether the record's check refused the program, which has not yet reported it.
+    /// Whether the record's check refused the program, which has not yet reported the refusal.
     var isRefusedAtRecord: Bool {
         switch self {
         case .answered(.record, .no, _, _), .refused(.record),

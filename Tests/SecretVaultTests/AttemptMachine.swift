@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import SecretVault
 
-/// Two programs that use one vault with one record; each may be killed at any step.
+/// A model of two programs that use a vault with one record; each may be killed at any step.
 ///
 /// A step is one change to the disk or to a lock that another program can see. The order of the
 /// steps is that of `VaultOpening.slot(passphrase:ceiling:)` and `UnlockedVault.prove(…)`; the
@@ -14,7 +14,7 @@ struct AttemptMachine: StateMachine {
 
     enum Goal: String {
         case vault, record
-        /// An older copy of the vault with other slots, which does not contain the record yet.
+        /// An older copy of the vault with different slots, which does not contain the record yet.
         case copy
     }
 
@@ -22,7 +22,7 @@ struct AttemptMachine: StateMachine {
         case yes, no
         /// No check was made.
         case notMade
-        /// It was cancelled, perhaps after a guess was checked.
+        /// The check was cancelled, perhaps after a guess was tried.
         case brokenOff
     }
 
@@ -30,14 +30,14 @@ struct AttemptMachine: StateMachine {
 
     enum Program: Hashable {
         case idle
-        /// Holds the attempts lock, and has written nothing yet.
+        /// The program holds the attempts lock, and has written nothing yet.
         case entering(Goal)
-        /// Holds the lock, and has wiped what was due.
+        /// The program holds the lock, and has made the wipes that were due.
         case admitted(Goal)
         case wiping(Goal, Stage, isRefused: Bool)
         case trying(Goal, before: Failures?, with: Failures?)
         case answered(Goal, Answer, before: Failures?, with: Failures?)
-        /// Holds the lock, and has recorded the refusal.
+        /// The program holds the lock, and has recorded the refusal.
         case refused(Goal)
     }
 
@@ -52,7 +52,7 @@ struct AttemptMachine: StateMachine {
         var asked: Set<Int> = []
         var clock = TestClock()
         var starts: Int
-        /// The vault's numbers include the copy's, which are also counted separately.
+        /// The numbers of the vault include those of the copy, which are also counted separately.
         var truths = [Goal.vault: Truth(), .record: Truth(), .copy: Truth()]
         var fault: String?
 
@@ -103,7 +103,7 @@ struct AttemptMachine: StateMachine {
 
     private func isDue(_ state: State) -> Bool { state.attempts.isDue(line, by: Self.slots) }
 
-    /// Either nothing is counted, or so many attempts of one kind that the next one costs a wait.
+    /// The initial counts: none, or so many attempts of one kind that the next one costs a wait.
     var initialStates: [State] {
         let fresh = State(attempts: Attempts(of: [UInt8](repeating: 7, count: 16)), starts: starts)
         var states = [fresh]
@@ -325,7 +325,7 @@ struct AttemptMachine: StateMachine {
         }
     }
 
-    /// The goal whose numbers include this one's.
+    /// The goal whose numbers include those of this goal.
     private func shared(_ goal: Goal) -> Goal { goal == .copy ? .vault : goal }
 
     private func count(_ goal: Goal, in state: inout State, _ change: (inout Truth) -> Void) {

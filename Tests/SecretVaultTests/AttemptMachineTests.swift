@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecretVault
 
-/// Explores every order in which attempts can be made, interrupted and decided.
+/// Explores all orders in which attempts can be made, interrupted and decided.
 struct AttemptMachineTests {
     @Test(
         "O-11 no entry is wiped without enough refusals, whatever the order of steps and kills",

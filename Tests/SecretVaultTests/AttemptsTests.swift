@@ -30,7 +30,7 @@ struct AttemptsTests {
         attempts.addRefusal(of: subject, by: slots, at: TestClock().reading)
     }
 
-    @Test("attempts are admitted and counted in advance, until the next one has to wait")
+    @Test("attempts are admitted and counted in advance until the next attempt must wait")
     func admission() throws {
         var clock = TestClock()
         var attempts = Attempts(of: Self.vaultID)
@@ -125,7 +125,7 @@ struct AttemptsTests {
         #expect(attempts.due(in: [line], by: slots(3)).isEmpty)
         attempts.addRefusal(of: .vault, by: slots(1), at: now)
         #expect(attempts.due(in: [line], by: slots(1)) == [line.id])
-        // Slot sets beyond the first four cause only waits.
+        // Refusals by slot sets after the first four cause only waits.
         for byte: UInt8 in [3, 4, 5, 5, 5] {
             attempts.addRefusal(of: .vault, by: slots(byte), at: now)
         }
@@ -154,7 +154,7 @@ struct AttemptsTests {
         #expect(attempts.due(in: [line], by: Self.slots) == [line.id])
     }
 
-    @Test("one slot has room for ninety records of maximum length; older ones come first")
+    @Test("one slot has room for ninety records of maximum length; older records take precedence")
     func full() throws {
         let longest = Failures(
             refused: VaultLimits.number, undecided: VaultLimits.number, wait: 3600,
@@ -162,7 +162,7 @@ struct AttemptsTests {
                 seen: VaultLimits.number, boot: TestClock().reading.boot,
                 uptime: VaultLimits.number))
         var attempts = Attempts(of: Self.vaultID)
-        // The maximum number of slot sets, with the longest counts that they can have together.
+        // The maximum number of slot sets, with the longest counts that fit together.
         let most = UInt64(Attempts.maximumRefuserCount)
         var refusals: [SlotsDigest: UInt64] = [:]
         for byte in 0..<most {
@@ -188,7 +188,7 @@ struct AttemptsTests {
         }
         #expect(Set(attempts.records.keys).subtracting(next.records.keys) == [last])
         #expect(next.records.count == Attempts.maximumRecordCount && next[older]?.count == 1)
-        // What made room has none.
+        // The record that was dropped to make room is not counted.
         let dropped = Attempts.Subject.record(last, revision: VaultLimits.generation)
         #expect(next.admission(of: dropped, at: clock.reading) == .full)
         attempts[.record(Self.id(0), revision: VaultLimits.generation)] = nil
@@ -222,7 +222,7 @@ struct AttemptsTests {
         }
     }
 
-    /// Failures as any release may have recorded them.
+    /// Failures with values that any release may have recorded.
     private static func recorded(
         _ refused: UInt64, undecided: UInt64 = 0, wait: UInt64
     ) -> Failures {
@@ -230,14 +230,14 @@ struct AttemptsTests {
             refused: refused, undecided: undecided, wait: wait, start: TestClock().reading)
     }
 
-    /// The limits of version 1, which no policy changes.
+    /// The limits of version 1, which do not depend on the policy.
     private static let longestStoredWaits: [(count: UInt64, wait: UInt64)] = [
         (1, 0), (4, 0), (5, 60), (6, 300), (7, 900), (8, 1800), (9, 3600), (10, 3600),
         (1 << 62, 3600),
     ]
 
     @Test(
-        "a recorded wait is respected, whatever the policy; one over the format's limit is damage",
+        "a recorded wait is respected under any policy; a wait over the format's limit is damage",
         arguments: longestStoredWaits)
     func recordedWaits(count: UInt64, longest: UInt64) throws {
         func read(_ vault: Failures) throws -> Attempts {

@@ -4,7 +4,7 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// A vault on two devices: at home, to which its entries are bound, and elsewhere.
+/// A vault on two devices: "home", to which its entries are bound, and "elsewhere".
 struct BoundCopies {
     enum Place: CaseIterable {
         case home, elsewhere
@@ -14,7 +14,7 @@ struct BoundCopies {
     let copies: MergeTests.Copies
     let device: DeviceKey
 
-    /// One entry of each kind: TOTP, HOTP, plain secret, enrolled secret.
+    /// One entry of each kind: TOTP, HOTP, static secret, enrolled secret.
     var ids: [RecordID] { copies.ids }
 
     init(bound: Bool = true) throws {
@@ -28,7 +28,7 @@ struct BoundCopies {
         try copyHome()
     }
 
-    /// Replaces the file elsewhere by that at home.
+    /// Replaces the file elsewhere with the file at home.
     func copyHome() throws { try copies.vault.put(copies.vault.bytes(), as: "copy") }
 
     static func enrolled(_ state: UInt64) -> EntryContent {
@@ -42,7 +42,8 @@ struct BoundCopies {
 
     func path(at place: Place) -> String { place == .home ? copies.vault.path : copies.path }
 
-    /// Opens the file of a place there; or elsewhere's file at home, if a `key` is given.
+    /// Opens the file of a place on its own device; with a `key`, opens the file from elsewhere at
+    /// home.
     func unlock(at place: Place, with key: DeviceKey? = nil) throws -> UnlockedVault {
         let vault = try Vault.unlock(at: path(at: place), with: .passphrase(TestVault.passphrase))
         if place == .home { try vault.key.devices.attach(device) }
@@ -88,7 +89,7 @@ struct BoundCopies {
         return Facts(try #require(vault.state.record(id)).content(with: vault.key))
     }
 
-    /// The inner box of an entry.
+    /// The inner box of an entry in a file.
     func box(_ id: RecordID, at place: Place) throws -> [UInt8] {
         let vault = try unlock(at: place)
         guard
@@ -99,7 +100,7 @@ struct BoundCopies {
     }
 }
 
-/// A device's key, the same for each number.
+/// A device's key, always the same for the same number.
 func testDevice(_ number: UInt8 = 1, name: String = "laptop") throws -> DeviceKey {
     let id = [UInt8](repeating: number, count: 16)
     let bytes = [UInt8](repeating: number, count: 32)

@@ -6,13 +6,13 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// What can be done with bound entries, on their device and on another one.
+/// Operations on bound entries, on their device and on other devices.
 struct BoundEntryTests {
     private func plain(_ text: String) -> EntryContent {
         .plainSecret(issuer: "Wi-Fi", account: "home", value: secret(text))
     }
 
-    @Test("an entry that is bound is not left in an older file, and the binding can be ended")
+    @Test("an entry that gets bound is erased from older files, and the binding can be ended")
     func binding() throws {
         let (vault, device) = (try TestVault(), try TestDevice())
         let ids = try vault.fill()
@@ -28,7 +28,7 @@ struct BoundEntryTests {
         try open.change { try $0.unbind(ids[2], now: TestVault.now + 6) }
         #expect(try Facts(vault.unlock().open(ids[2])) == Facts(TestVault.contents()[2]))
         #expect(try vault.unlock().entries.allSatisfy { $0.binding == nil })
-        // An entry that is bound to one key can be bound to another one.
+        // An entry that is bound to one key can be bound to a different key.
         let other = try device.makeKey(.tpm, for: open)
         for device in [key, other] {
             try open.change { try $0.bind(ids[2], to: device, now: TestVault.now) }
@@ -62,7 +62,7 @@ struct BoundEntryTests {
         }
     }
 
-    @Test("nothing is bound to a key that was not loaded")
+    @Test("no entry can be bound to a key that was not loaded")
     func unknownKey() throws {
         let bound = try BoundVault(bound: 0..<0)
         let bytes = try bound.vault.bytes()
@@ -80,7 +80,7 @@ struct BoundEntryTests {
         #expect(try bound.vault.bytes() == bytes)
     }
 
-    @Test("on its device, a bound entry changes like another one, and stays bound")
+    @Test("on its device, a bound entry can be changed like any other, and stays bound")
     func home() throws {
         let bound = try BoundVault()
         let open = try bound.home()
@@ -97,7 +97,7 @@ struct BoundEntryTests {
         #expect(again.entries[1].binding?.state == 42)
         #expect(again.entries.allSatisfy { $0.binding?.device == bound.key })
         #expect(try again.check().damages.isEmpty && again.check().opened == 4)
-        // A counter does not go back.
+        // The counter never decreases.
         guard case .oneTimePassword(let credential) = try TestVault.contents()[1] else { return }
         let raised = try again.rehearse { changes throws(VaultError) in
             try changes.content(.oneTimePassword(credential), notBehind: bound.ids[1])
@@ -129,7 +129,7 @@ struct BoundEntryTests {
         #expect(try bound.vault.bytes() == bytes)
     }
 
-    @Test("elsewhere, everything else can change, and the inner boxes stay")
+    @Test("elsewhere, everything else can change, and the inner boxes stay unchanged")
     func elsewhere() throws {
         let bound = try BoundVault()
         let boxes = try bound.ids.map { try bound.vault.box(of: $0) }
@@ -178,7 +178,7 @@ struct BoundEntryTests {
         }
         #expect(try found(home) == [bound.ids[2], second, third])
         #expect(try found(bound.elsewhere()) == [second])
-        // The index follows the changes of one save.
+        // The fingerprint index reflects the changes of one save.
         try home.change { changes in
             #expect(try changes.entries(withSecretOf: content).count == 3)
             try changes.bind(second, to: bound.key)
@@ -189,7 +189,7 @@ struct BoundEntryTests {
         }
     }
 
-    @Test("entries get the key of the place to which the vault moved, once, and failures stay")
+    @Test("a move binds entries to a key of the new place once, and failures stay counted")
     func moved() throws {
         let bound = try BoundVault(bound: 1..<3)
         let document = try VaultDocument(parsing: bound.vault.bytes())
@@ -212,7 +212,7 @@ struct BoundEntryTests {
         #expect(again.entries[0].hasVanished)
     }
 
-    @Test("an entry that has vanished is replaced only on its device, and a wiped one everywhere")
+    @Test("an entry that has vanished can be replaced only on its device, a wiped entry everywhere")
     func replaced() throws {
         let bound = try BoundVault()
         let id = bound.ids[0]
@@ -249,7 +249,7 @@ struct BoundEntryTests {
         #expect(backup.entries.count == 1)
     }
 
-    @Test("what a closed secret was sealed as cannot be changed by mistake")
+    @Test("a closed secret cannot be sealed for a different entry or setting by mistake")
     func carried() throws {
         let bound = try BoundVault()
         let open = try bound.elsewhere()

@@ -6,9 +6,9 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// Format 4: what the boxes and the manifest of bound records contain.
+/// Format 4: the contents of the boxes and the manifest of bound records.
 struct BoundFormatTests {
-    /// The state of a vault, and its key with the key of the device.
+    /// The state of a vault, and the vault key with the device's key loaded.
     private struct Opened {
         let key: VaultKey
         let device: DeviceKey
@@ -21,9 +21,9 @@ struct BoundFormatTests {
             state = open.state
         }
 
-        /// A record with the inner box of `record`, sealed as something else.
+        /// A record that contains the inner box of `record` in a different role.
         ///
-        /// Whoever has the vault key can make it.
+        /// Anyone who has the vault key can make such a record.
         func forged(
             _ record: VaultState.Record, as line: RecordLine? = nil, traits: EntryTraits? = nil,
             under other: VaultKey? = nil, _ change: (RecordBinding) -> RecordBinding = { $0 }
@@ -76,7 +76,7 @@ struct BoundFormatTests {
         #expect(try elsewhere.server(of: bound.ids[3]) == nil)
     }
 
-    @Test("an inner box opens only as what it was sealed as, whoever has the vault key")
+    @Test("an inner box opens only in its original role, even with the vault key")
     func associatedData() throws {
         let opened = try Opened(BoundVault())
         let record = opened.state.records[2]
@@ -84,7 +84,7 @@ struct BoundFormatTests {
         #expect(throws: Never.self) {
             try opened.forged(record).content(with: opened.key)
         }
-        // Only the home raises the revision, and the name is for people.
+        // Only the home device raises the revision, and the name is for display only.
         let revision = record.line.sealed(in: record.line.revision - 1)
         #expect(throws: Never.self) {
             try opened.forged(record, as: revision) { changed($0, name: "other") }
@@ -109,7 +109,7 @@ struct BoundFormatTests {
         #expect(throws: VaultError.damaged(.content(other.id))) {
             try second.content(with: opened.key)
         }
-        // An enrolled secret that cannot be read has the same state as a plain one.
+        // An enrolled secret that cannot be read has the same state as a static secret.
         let kind = try opened.forged(record, traits: .enrolled)
         #expect(throws: damaged) { try kind.content(with: opened.key) }
         let code = opened.state.records[0]
@@ -128,7 +128,7 @@ struct BoundFormatTests {
         #expect(throws: damaged) { try state.content(with: opened.key) }
         let word = try opened.forged(record) { changed($0, by: .tpm) }
         #expect(throws: damaged) { try word.content(with: opened.key) }
-        // Another ID for the same key.
+        // The same key under a different ID.
         let twin = DeviceID([UInt8](repeating: 9, count: 16).span)
         try opened.key.devices.attach(
             #require(
@@ -150,7 +150,7 @@ struct BoundFormatTests {
         }
     }
 
-    @Test("the state in the manifest must be that of the content")
+    @Test("the state in the manifest must match the content")
     func state() throws {
         let opened = try Opened(BoundVault())
         let record = opened.state.records[1]
@@ -180,7 +180,7 @@ struct BoundFormatTests {
         }
     }
 
-    /// The file of a state in another version, with a valid MAC.
+    /// The file of a state in a different version, with a valid MAC.
     private func written(_ state: VaultState, _ key: VaultKey, version: Int) throws -> [UInt8] {
         var text = VaultText()
         text.write(VaultEnvelope.firstLine(version))
@@ -198,7 +198,7 @@ struct BoundFormatTests {
         return text.bytes
     }
 
-    @Test("format 4 is written if, and only if, a record is listed as bound")
+    @Test("format 4 is written only if a record is listed as bound")
     func version() throws {
         let bound = try Opened(BoundVault(bound: 2..<3))
         func verify(_ bytes: [UInt8], _ key: VaultKey) throws(VaultError) {
@@ -248,7 +248,7 @@ struct BoundFormatTests {
         #expect(try bound.elsewhere().check().damages.isEmpty)
     }
 
-    @Test("a bound secret can be as long as another one")
+    @Test("a bound secret can be as long as an unbound secret")
     func limits() throws {
         let (vault, device) = (try TestVault(), try TestDevice())
         let open = try vault.unlock()
@@ -267,7 +267,7 @@ struct BoundFormatTests {
             #expect(value.count == count)
         }
         #expect(throws: VaultError.overLimit(.secret)) { try add(VaultLimits.secretSize + 1) }
-        // The inner box needs one more step of 64 bytes than its content, at most.
+        // The inner box is at most one step of 64 bytes longer than its content.
         let sizes = try open.state.records.map { record in
             guard case .closed(let closed) = try record.carried(with: open.key) else { return 0 }
             return closed.box.count
@@ -275,7 +275,7 @@ struct BoundFormatTests {
         #expect(sizes == [92, 92, 92, 156, 65_628])
     }
 
-    @Test("a content that cannot be an inner box is damage, also without the device's key")
+    @Test("content that cannot be an inner box is damage, even without the device's key")
     func shape() throws {
         let bound = try BoundVault()
         let opened = try Opened(bound)
@@ -301,7 +301,7 @@ struct BoundFormatTests {
         }
     }
 
-    @Test("the device of a manifest is read back, and nothing else is")
+    @Test("the device in a manifest decodes unchanged, and other bytes are refused")
     func manifest() throws {
         let binding = RecordBinding(
             device: DeviceID([UInt8](0..<16).span), binding: .agent, name: "Jörgs Rechner",

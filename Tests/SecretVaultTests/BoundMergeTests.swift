@@ -5,7 +5,8 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// Merging entries that are bound to a device: there, and where they cannot be opened.
+/// Merging entries that are bound to a device, both on that device and on one that cannot open
+/// them.
 struct BoundMergeTests {
     /// The rules of merging, as VaultFile.md numbers them.
     enum Rule: CaseIterable {
@@ -13,7 +14,7 @@ struct BoundMergeTests {
     }
 
     @Test(
-        "each rule of merging, at home and elsewhere", arguments: Rule.allCases,
+        "each rule of merging holds at home and elsewhere", arguments: Rule.allCases,
         BoundCopies.Place.allCases)
     func rule(rule: Rule, place: BoundCopies.Place) throws {
         let copies = try BoundCopies()
@@ -126,7 +127,7 @@ struct BoundMergeTests {
     private func wiped(_ copies: BoundCopies, _ place: BoundCopies.Place) throws {
         let id = copies.ids[0]
         try copies.change(at: place.other) { try $0.wipe(id, because: .failures, now: 50) }
-        // Both histories know the last edit, and the name changes on the other side.
+        // Both histories contain the last edit, and the name changes on the other side.
         try copies.change(at: place, renaming(id, to: "renamed", at: 100))
         #expect(try copies.merge(at: place).changes.map(\.action) == [.wiped])
         let entry = try copies.entry(id, at: place)
@@ -149,7 +150,7 @@ struct BoundMergeTests {
         #expect(try copies.box(added.id, at: .elsewhere) == copies.box(added.id, at: .home))
     }
 
-    @Test("the end of a binding wins over a copy that is still bound, wherever they are merged")
+    @Test("the end of a binding takes precedence over a bound copy, wherever they are merged")
     func unbound() throws {
         for place in BoundCopies.Place.allCases {
             let copies = try BoundCopies()
@@ -166,7 +167,7 @@ struct BoundMergeTests {
         }
     }
 
-    @Test("a binding wins over an edit of the name elsewhere")
+    @Test("a binding takes precedence over an edit of the name elsewhere")
     func bound() throws {
         for place in BoundCopies.Place.allCases {
             let copies = try BoundCopies(bound: false)
@@ -182,7 +183,7 @@ struct BoundMergeTests {
         }
     }
 
-    @Test("a key that was entered elsewhere is left to the device, whose result is taken over")
+    @Test("a key entered elsewhere is merged only by the device, whose result is then adopted")
     func newKey() throws {
         let copies = try BoundCopies(bound: false)
         let id = copies.ids[2]
@@ -193,7 +194,7 @@ struct BoundMergeTests {
         #expect(plan.leftToHome.map(\.binding?.name) == ["laptop"])
         #expect(plan.unmerged.map(\.id) == [id] && plan.leftToOwner.isEmpty && !plan.isMerged)
         #expect(try copies.copies.vault.folder.bytes(of: "copy") == bytes)
-        // The secrets differ, so both stay.
+        // The secrets differ, so both entries stay.
         #expect(try copies.merge(at: .home).unmerged.isEmpty)
         #expect(try copies.merge(at: .elsewhere).unmerged.isEmpty)
         for place in BoundCopies.Place.allCases {
@@ -228,11 +229,11 @@ struct BoundMergeTests {
         }
     }
 
-    @Test("an older state of an enrolled secret does not return with the end of its binding")
+    @Test("an older state of an enrolled secret does not return when its binding ends")
     func olderUnbinding() throws {
         let copies = try BoundCopies()
         let id = copies.ids[3]
-        // Another copy of the device's own vault has gone further.
+        // A different copy of the device's own vault has a newer state.
         try copies.change(at: .elsewhere, with: copies.device) {
             try $0.advance(id, to: BoundCopies.enrolled(5))
         }
@@ -245,7 +246,7 @@ struct BoundMergeTests {
         #expect(payload.state(of: .enrolled) == 5)
     }
 
-    @Test("copies that are bound to two devices wait for their owner; the newer enrolment wins")
+    @Test("copies that are bound to two devices wait for the owner; the newer enrolment wins")
     func twoDevices() throws {
         let copies = try BoundCopies(bound: false)
         let (id, enrolled) = (copies.ids[2], copies.ids[3])
@@ -263,14 +264,14 @@ struct BoundMergeTests {
             #expect(plan.unmerged.map(\.id) == [id])
             #expect(try copies.entry(enrolled, at: place).binding?.name == "tower")
         }
-        // The owner decides by removing one of the two.
+        // The owner decides by removing one of the two entries.
         try copies.change(at: .home) { try $0.remove(id, purge: false) }
         let plan = try copies.merge(at: .home)
         #expect(plan.unmerged.isEmpty && plan.changes.contains { $0.action == .added })
         #expect(try copies.entry(id, at: .home).binding?.name == "tower")
     }
 
-    @Test("of two copies of one device, only what it must open is left to it")
+    @Test("of two copies bound to one device, only secrets that it must open are left to it")
     func forked() throws {
         let copies = try BoundCopies()
         let ids = copies.ids
@@ -281,7 +282,7 @@ struct BoundMergeTests {
                 try changes.advance(ids[3], to: BoundCopies.enrolled(state))
             }
         }
-        // The device has used an older copy of its vault, and saved it more often.
+        // The device has used an older copy of its vault, and saved that copy more often.
         try copies.change(at: .elsewhere, renaming(ids[0], to: "other", at: 90))
         try copies.change(at: .elsewhere, with: copies.device, use(3, 3, "there"))
         try copies.change(at: .home, use(1, 3, "here"))
@@ -301,7 +302,7 @@ struct BoundMergeTests {
     func overruled(isRenamed: Bool) throws {
         let copies = try BoundCopies()
         let id = copies.ids[2]
-        // The device has used an older copy of its vault, and saved it more often.
+        // The device has used an older copy of its vault, and saved that copy more often.
         try copies.change(at: .elsewhere, renaming(copies.ids[0], to: "other", at: 90))
         try copies.change(
             at: .elsewhere, with: copies.device, replacing(id, by: "there", at: 100))
@@ -314,7 +315,7 @@ struct BoundMergeTests {
         }
     }
 
-    @Test("a binding that was made more saves ago than are recorded can be ended")
+    @Test("a binding that is older than the recorded saves can be ended")
     func longBound() throws {
         let copies = try BoundCopies()
         for isCopied in [true, false] {
@@ -329,7 +330,7 @@ struct BoundMergeTests {
         #expect(try copies.entry(copies.ids[2], at: .elsewhere).binding == nil)
     }
 
-    @Test("an edit of a copy that is bound to a key from before a move does not need that key")
+    @Test("an edit of a copy that is bound to the key from before a move does not need that key")
     func moved() throws {
         let copies = try BoundCopies()
         let ids = [copies.ids[2], copies.ids[3]]
@@ -345,7 +346,7 @@ struct BoundMergeTests {
         }
     }
 
-    @Test("after a rekey on one side, inner boxes are still the same")
+    @Test("after a rekey on one side, inner boxes are still recognised as equal")
     func rekeyed() throws {
         for place in BoundCopies.Place.allCases {
             let copies = try BoundCopies()
@@ -363,7 +364,7 @@ struct BoundMergeTests {
         for place in BoundCopies.Place.allCases {
             let copies = try BoundCopies()
             let (id, edited) = (copies.ids[0], copies.ids[2])
-            // Only the device seals the secret again.
+            // Only the device can seal the secret again.
             try copies.change(
                 at: place.other,
                 place == .home

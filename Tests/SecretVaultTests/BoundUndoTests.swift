@@ -5,7 +5,7 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// What else changes a vault, at the device to which its entries are bound, and elsewhere.
+/// Other changes of a vault, on the device to which its entries are bound and elsewhere.
 struct BoundUndoTests {
     typealias Place = BoundCopies.Place
 
@@ -13,7 +13,7 @@ struct BoundUndoTests {
         case undo, rekey, passphrase, purge, wipe, check
     }
 
-    @Test("each other change, at home and elsewhere", arguments: Change.allCases, Place.allCases)
+    @Test("each change works at home and elsewhere", arguments: Change.allCases, Place.allCases)
     func change(change: Change, place: Place) throws {
         let copies = try BoundCopies()
         switch change {
@@ -67,7 +67,7 @@ struct BoundUndoTests {
         else { return }
         #expect(!old.elementsEqual(new))
         #expect(try copies.facts(copies.ids[1], at: place).movingFactor == .counter(41))
-        // What is saved afterwards opens at home.
+        // The file that is saved afterwards opens at home.
         try copies.change(at: place, with: copies.device, replacing(copies.ids[2], by: "n", at: 9))
         #expect(try copies.facts(copies.ids[2], at: place).secret == Array("n".utf8))
     }
@@ -89,7 +89,7 @@ struct BoundUndoTests {
         let vault = try copies.unlock(at: place)
         let entry = try vault.entry(copies.ids[0])
         #expect(entry.tombstone?.time == 50 && entry.binding == nil)
-        // Without the vault's key, too; the file stays in the format that lists the device.
+        // A wipe without the vault key also leaves the file in the format that lists the device.
         let name = place == .home ? "vault" : "copy"
         let document = try VaultDocument(parsing: copies.copies.vault.folder.bytes(of: name))
         let tombstone = Tombstone(time: 60, reason: .failures)
@@ -109,7 +109,7 @@ struct BoundUndoTests {
         #expect(check.damages.isEmpty)
         #expect(check.opened == (place == .home ? 4 : 0))
         #expect(check.closed == (place == .home ? 0 : 4))
-        // A key that is here and cannot be used is reported for each entry.
+        // A key that is here but cannot be used is reported for each entry.
         let other = try copies.unlock(at: .elsewhere)
         other.key.devices.addHomes([copies.device.id])
         other.key.devices.note(.damaged, of: copies.device.id)
@@ -157,7 +157,7 @@ struct BoundUndoTests {
         }
     }
 
-    @Test("elsewhere, nothing is kept of an entry whose secret has only advanced")
+    @Test("elsewhere, an undo reports no kept secret if the secret has only advanced")
     func advanced() throws {
         let copies = try BoundCopies()
         try copies.change(at: .home) { changes throws(VaultError) in
@@ -171,7 +171,7 @@ struct BoundUndoTests {
     }
 
     @Test(
-        "a merge that keeps both copies binds both if one is; it can be undone and made again",
+        "a merge that keeps both copies binds both if one is bound; it can be undone and repeated",
         arguments: Place.allCases)
     func keptBoth(bound: Place) throws {
         let copies = try BoundCopies(bound: false)
@@ -211,7 +211,7 @@ struct BoundUndoTests {
             try changes.setAccessControl(of: id, to: strict, now: 100)
             try replacingSecret(of: id, in: &changes)
         }
-        // A copy that was merged elsewhere keeps both when the merge is undone.
+        // A copy that received the merge elsewhere keeps both entries when the merge is undone.
         try copies.merge(at: .elsewhere)
         let there = try copies.unlock(at: .elsewhere)
         let bytes = try copies.copies.vault.folder.bytes(of: "copy")
@@ -232,7 +232,7 @@ struct BoundUndoTests {
             now: 100)
     }
 
-    @Test("a vanished entry returns with exactly its box, and with an older one only at home")
+    @Test("a vanished entry returns with exactly its box, and with an older box only at home")
     func vanished() throws {
         for place in Place.allCases {
             let copies = try BoundCopies()

@@ -2,8 +2,8 @@ import TestSupport
 
 @testable import SecretVault
 
-/// Attempts at one vault while clocks jump, the machine reboots, and programs run in time
-/// namespaces.
+/// A model of attempts at one vault while clocks jump, the machine reboots, and programs run in
+/// time namespaces.
 struct ClockMachine: StateMachine {
     struct State {
         var failures: Failures?
@@ -16,13 +16,14 @@ struct ClockMachine: StateMachine {
         /// How far the wall clock was set ahead since the last attempt, and whether the boot clock
         /// lost the time since then.
         ///
-        /// Only both together shorten a wait.
+        /// Only both together can shorten a wait.
         var ahead: Int64 = 0
         var isBlind = false
         var fault: String?
     }
 
-    /// `pass…` lets half of the first wait pass, the first one or the second one.
+    /// `passHalfOfFirst` lets half of the first wait pass; `passFirst` and `passSecond` let the
+    /// first and the second wait pass.
     enum Action: String, CustomStringConvertible, CaseIterable {
         case refused, killed, opened
         case refusedInNamespace, lookInNamespace
@@ -40,7 +41,7 @@ struct ClockMachine: StateMachine {
             for _ in 0..<count {
                 state.failures = .adding(to: state.failures, at: state.clock.reading)
             }
-            // The wait after the last attempt is over.
+            // The condition that the wait after the last attempt is over.
             state.clock.pass(LockOutPolicy.longestWait)
             state.now = LockOutPolicy.longestWait
             state.last = count > 0 ? 0 : nil
@@ -126,8 +127,8 @@ struct ClockMachine: StateMachine {
 
     func violation(in state: State) -> String? {
         if let fault = state.fault { return fault }
-        // After the longest possible wait, an attempt is admitted, whatever the clocks showed
-        // before.
+        // After the longest possible wait, an attempt is admitted, regardless of the earlier clock
+        // readings.
         guard let failures = state.failures else { return nil }
         for isBootKnown in [true, false] {
             var clock = state.clock

@@ -30,7 +30,7 @@ struct ConflictingCopyTests {
         }
     }
 
-    @Test("files with other names beside a vault are not treated as copies")
+    @Test("files with unrelated names beside a vault are not treated as copies")
     func others() {
         for name in [
             "vault", "vault.bak", "vault2", "vault~", "vault (1)", "vault.txt", "vault.origin",
@@ -42,7 +42,7 @@ struct ConflictingCopyTests {
         #expect(!ConflictingName.isName("work_LOCAL_1.txt", ofCopyOf: "work.vault"))
     }
 
-    @Test("a copy with this vault's ID is reported, whatever its permissions; another file is not")
+    @Test("a copy with this vault's ID is reported, whatever its permissions; other files are not")
     func reported() throws {
         let vault = try TestVault()
         let other = try TestVault()
@@ -70,7 +70,7 @@ struct ConflictingCopyTests {
     func notUTF8() throws {
         let vault = try TestVault()
         try vault.put(vault.bytes(), as: "copy")
-        // The name in Latin-1.
+        // The file name is encoded in Latin-1.
         let path =
             Array(vault.folder.file("vault (Jos").utf8) + [0xE9]
             + Array("'s conflicted copy)".utf8) + [0]
@@ -93,7 +93,7 @@ struct ConflictingCopyTests {
         #expect(try vault.unlock().reports == [.conflictingCopy(path: path)])
     }
 
-    @Test("a copy with another key is reported as such, because that key may be newer")
+    @Test("a copy with a different key is reported as such, because that key may be newer")
     func rekeyed() throws {
         let vault = try TestVault()
         let common = try vault.bytes()
@@ -104,7 +104,7 @@ struct ConflictingCopyTests {
         #expect(reports.contains(.rekeyedCopy(path: vault.folder.file("vault.orig"))))
     }
 
-    @Test("a save that erases older files names the copies that still have the secret")
+    @Test("a save that erases older files reports the copies that still have the secret")
     func notErased() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -142,7 +142,7 @@ struct ConflictingCopyTests {
                 })
     }
 
-    @Test("of many copies, 16 are named, first those that the key opens; included ones are not")
+    @Test("of many copies, 16 are reported, those that the key opens first; included ones are not")
     func many() throws {
         let vault = try TestVault()
         let common = try vault.bytes()
@@ -156,7 +156,7 @@ struct ConflictingCopyTests {
         try removeFile(vault.folder.file("vault.orig"))
         try removeFile(vault.folder.file(TestVault.own("generation")))
         try vault.put(common)
-        // Only the beginning of a copy; anybody could put it there.
+        // The file contains only the beginning of a copy, which anyone could have placed there.
         let start = Array(bytes.prefix(200))
         for number in 1...20 { try vault.put(start, as: "vault_LOCAL_\(number)") }
         try vault.put(bytes, as: "vault_REMOTE_1")

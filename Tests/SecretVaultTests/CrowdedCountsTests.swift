@@ -4,13 +4,13 @@ import Testing
 
 @testable import SecretVault
 
-/// Counts of more entries than there is room for.
+/// Counts for more entries than fit in the file.
 struct CrowdedCountsTests {
     private struct Check: PresenceCheck {
         typealias Grade = Advisory
         struct NotMade: PresenceFailure, Equatable { let mayConcealAttempt = false }
 
-        /// `nil` if no check is made.
+        /// The answer of the check; `nil` if no check is made.
         let answer: Bool?
 
         mutating func isPresent(for purpose: String) throws(NotMade) -> Bool {
@@ -19,7 +19,8 @@ struct CrowdedCountsTests {
         }
     }
 
-    /// Whether a check with this answer opens the entry; what the vault answers instead of one.
+    /// Whether a check with this answer opens the entry, or the error of the vault if no check is
+    /// made.
     private func opens(
         _ id: RecordID, _ vault: UnlockedVault, _ answer: Bool?
     ) throws(VaultError) -> Bool {
@@ -34,7 +35,7 @@ struct CrowdedCountsTests {
         }
     }
 
-    @Test("failures of ninety newer entries do not close an older one, and are not forgotten")
+    @Test("failures of ninety newer entries do not lock out an older entry, and stay counted")
     func crowded() throws {
         let file = try TestVault()
         let vault = try file.unlock()
@@ -57,12 +58,12 @@ struct CrowdedCountsTests {
         for id in added { #expect(try !opens(id, vault, false)) }
         let full = try file.attempts().records
         #expect(full.count == Attempts.maximumRecordCount)
-        // A check that is not made, or passes, leaves the other counts as they were.
+        // A check that is not made, or passes, does not change the other counts.
         #expect(try !opens(oldest, vault, nil))
         #expect(try file.attempts().records == full)
         #expect(try opens(oldest, vault, true))
         #expect(try file.attempts().records == full)
-        // One that fails is counted, and closes the newest entry.
+        // A check that fails is counted, and locks out the newest entry.
         #expect(try !opens(oldest, vault, false))
         #expect(throws: VaultError.overLimit(.countedEntries)) { try opens(newest, vault, true) }
         #expect(try opens(second, vault, true))

@@ -7,9 +7,9 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// The files with a device's keys.
+/// Reading, writing and erasing the files with a device's keys.
 struct DeviceKeyStoreTests {
-    /// The error of loading a key.
+    /// Returns the error of loading a key.
     private func refusal(
         of id: DeviceID, on device: TestDevice, _ vault: UnlockedVault
     ) -> VaultError? {
@@ -18,7 +18,7 @@ struct DeviceKeyStoreTests {
         }
     }
 
-    @Test("a key is in a file of its owner, and opens what it sealed in another process")
+    @Test("a key is in a private file, and opens in another process the secrets that it has sealed")
     func made() throws {
         let bound = try BoundVault()
         let open = try bound.elsewhere()
@@ -32,7 +32,7 @@ struct DeviceKeyStoreTests {
         #expect(throws: Never.self) { try open.open(bound.ids[0]) }
     }
 
-    @Test("the content of a key's file is as VaultFile.md defines it")
+    @Test("the content of a key's file matches its definition in VaultFile.md")
     func content() throws {
         let (vault, device) = (try TestVault(), try TestDevice())
         let open = try vault.unlock()
@@ -54,7 +54,7 @@ struct DeviceKeyStoreTests {
         #expect(try content(sealed) == other + sha256(other.span))
     }
 
-    @Test("a key that is missing, damaged or not private closes its entries, and stays as it is")
+    @Test("a key that is missing, damaged or not private closes its entries, and is not changed")
     func unusable() throws {
         let bound = try BoundVault()
         let open = try bound.elsewhere()
@@ -102,11 +102,11 @@ struct DeviceKeyStoreTests {
         try removeFile(bound.device.folder.file("state"))
         try expect(.missing)
         #expect(try names(in: bound.device.folder.path) == [])
-        // A vault that is opened now belongs to another device.
+        // In a vault that is opened now, the entries count as bound to another device.
         #expect(throws: VaultError.boundElsewhere) { try bound.home().open(bound.ids[0]) }
     }
 
-    @Test("a folder that cannot be read does not make the entries those of another device")
+    @Test("a folder that cannot be read does not make its entries appear bound to another device")
     func unreadable() throws {
         let bound = try BoundVault()
         let open = try bound.elsewhere()
@@ -117,20 +117,20 @@ struct DeviceKeyStoreTests {
         #expect(open.entries[0].binding?.isHere == true)
         #expect(refusal(of: bound.key, on: bound.device, open) == .deviceKey(.inTheWay))
         #expect(throws: VaultError.deviceKey(.inTheWay)) { try open.open(bound.ids[0]) }
-        // They may be, so nothing replaces them.
+        // The keys may still exist, so they are not replaced.
         #expect(throws: VaultError.deviceKey(.inTheWay)) {
             try open.rehearse { changes throws(VaultError) in
                 try changes.requireHome(of: bound.ids[0])
             }
         }
-        // When the folder can be read again, only the keys in it are here.
+        // When the folder can be read again, only the keys in it count as present.
         try removeFile(path)
         open.openDevices(bound.device.store)
         #expect(open.entries[0].binding?.isHere == false)
         #expect(throws: VaultError.boundElsewhere) { try open.open(bound.ids[0]) }
     }
 
-    @Test("a key that is not in a folder that could not be listed is not here")
+    @Test("a key that is missing from a folder that could not be listed is reported as missing")
     func notListed() throws {
         let bound = try BoundVault()
         let open = try bound.elsewhere()
@@ -175,7 +175,7 @@ struct DeviceKeyStoreTests {
         let sealed = try device.makeKey(.tpm, for: open)
         #expect(device.store.newestKey(.tpm, for: open) == sealed)
         #expect(device.store.newestKey(.file, for: open) == file)
-        // After the TPM was cleared, a new key takes the place of the old one.
+        // After the TPM was cleared, a new key is used instead of the old one.
         let later = try device.makeKey(.tpm, for: open)
         let past = Date(timeIntervalSinceNow: -5)
         try FileManager.default.setAttributes(
@@ -193,7 +193,7 @@ struct DeviceKeyStoreTests {
         }
     }
 
-    @Test("a TPM unseals a key once for each unlock, whoever asks")
+    @Test("a TPM unseals a key only once for each unlock")
     func unsealing() async throws {
         let bound = try BoundVault(.tpm)
         let path = bound.device.path(of: bound.key, for: try bound.elsewhere())
@@ -232,7 +232,7 @@ struct DeviceKeyStoreTests {
         #expect(throws: error) { try open.open(bound.ids[0]) }
         #expect(bound.device.store.homes(of: open) == [bound.key])
         #expect(open.entries[0].binding?.isHere == true)
-        // Nothing is bound to a new key that it seals and does not unseal.
+        // No entry is bound to a new key that the TPM seals but does not unseal.
         let (store, tpm) = (bound.device.store, bound.device.tpm)
         #expect(throws: error) {
             try store.make(.tpm, name: "a", for: open, tpm: .standard) { _ throws(VaultError) in
@@ -258,7 +258,7 @@ struct DeviceKeyStoreTests {
     }
 
     @Test(
-        "a full disk leaves no key, and binds nothing",
+        "on a full disk, no key is created, and no entry is bound",
         .enabled(if: SmallDisk.canMount, "a small disk cannot be mounted here"))
     func fullDisk() throws {
         let disk = try SmallDisk(bytes: 64 << 10)
@@ -296,7 +296,7 @@ struct DeviceKeyStoreTests {
         try agent.load(open)
         #expect(throws: Never.self) { try open.open(bound.ids[0]) }
         #expect(try open.key.device(bound.key).binding == .agent)
-        // The records are listed as they were, until they are bound to another key.
+        // The listed bindings stay unchanged until the records are bound to a different key.
         #expect(open.entries.map(\.binding?.binding) == [.tpm, .tpm, .tpm, .tpm])
         let other = DeviceKey(
             id: key.id, name: key.name, binding: .tpm, secret: Randomness.secret(count: 32))
@@ -310,7 +310,7 @@ struct DeviceKeyStoreTests {
         }
     }
 
-    @Test("only the named keys are erased")
+    @Test("only the specified keys are erased")
     func erased() throws {
         let (vault, device) = (try TestVault(), try TestDevice())
         let open = try vault.unlock()
@@ -337,7 +337,7 @@ struct DeviceKeyStoreTests {
         #expect(!DeviceKey.isName(String(repeating: "a", count: 65)))
     }
 
-    @Test("a device's ID is read back from its text, and nothing else is")
+    @Test("a device's ID is read back from its text, and other texts are refused")
     func deviceIDs() {
         let bytes = (0..<16).map { UInt8(17 * $0) }
         let id = DeviceID(bytes.span)

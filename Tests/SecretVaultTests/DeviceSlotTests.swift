@@ -4,7 +4,7 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// Slots that a TPM or an authenticator opens.
+/// Slots that open with a TPM or an authenticator.
 struct DeviceSlotTests {
     @Test("the device's secret opens its slot, and the slot's properties are kept")
     func opens() throws {
@@ -25,7 +25,7 @@ struct DeviceSlotTests {
         }
     }
 
-    @Test("another secret, or a slot that is not in the file, opens nothing and is not counted")
+    @Test("a wrong secret, or a slot that is not in the file, opens nothing and is not counted")
     func refused() throws {
         let vault = try DeviceSlots.vault()
         let slots = try Vault.slots(at: vault.path)
@@ -40,7 +40,7 @@ struct DeviceSlotTests {
                 try vault.unlock(by: slots[4], secret: wrong)
             }
             #expect(throws: VaultError.wrongDevice) { try vault.unlock(by: other) }
-            // A device's secret does not open a slot of another method.
+            // A device's secret does not open a slot with a different method.
             #expect(throws: VaultError.wrongDevice) { try vault.unlock(by: slots[0]) }
         }
         #expect(try vault.attempts().isEmpty)
@@ -55,7 +55,7 @@ struct DeviceSlotTests {
     }
 
     @Test(
-        "a slot whose words were changed does not open",
+        "a slot with a changed field does not open",
         arguments: [
             (" pin no-pcr ", " no-pin no-pcr "), (" pin no-pcr ", " pin pcr7 "),
             (" AAIBAg== ", " AAIBAw== "), (" AAMHCAk= ", " AAMHCAo= "),
@@ -71,7 +71,7 @@ struct DeviceSlotTests {
     }
 
     @Test(
-        "a malformed slot of a device is damage",
+        "a malformed slot of a device counts as damage",
         arguments: [
             (" pin no-pcr ", " PIN no-pcr "), (" pin no-pcr ", " pin "),
             (" AAIBAg== ", " AAIBAg= "), (" AAIBAg== ", " - "),
@@ -93,7 +93,7 @@ struct DeviceSlotTests {
         #expect(throws: VaultError.lastSlot) {
             try open.change { try $0.removeSlot(slots[1]) }
         }
-        // The recovery key still opens it, and the passphrase no longer does.
+        // The recovery key still opens the vault, and the passphrase no longer does.
         let key = try #require(vault.recoveryKey)
         #expect(try Vault.unlock(at: vault.path, with: .recoveryKey(key)).slots.count == 5)
         #expect(throws: VaultError.wrongPassphrase) { try vault.unlock() }
@@ -136,7 +136,7 @@ struct DeviceSlotTests {
             }
         }
         #expect(throws: VaultError.self) { try vault.unlock() }
-        // A TPM without a PIN opens it, too, and ends nothing.
+        // A TPM without a PIN opens the vault, too, but does not end the wait.
         let slots = try Vault.slots(at: vault.path)
         let attempts = try vault.attempts()
         #expect(try vault.unlock(by: slots[3]).entries.count == 1)
@@ -185,7 +185,7 @@ struct DeviceSlotTests {
         }
     }
 
-    @Test("a TPM without a PIN does not change what opens the vault; other slots do")
+    @Test("a vault opened by a TPM without a PIN cannot change its slots; other slots permit it")
     func changes() throws {
         let vault = try DeviceSlots.vault()
         let slots = try Vault.slots(at: vault.path)
@@ -205,7 +205,7 @@ struct DeviceSlotTests {
         #expect(try vault.bytes() == bytes)
     }
 
-    @Test("a device's secret passes the check of a use, and a wrong secret does not")
+    @Test("a device's secret passes the check for a use, and a wrong secret does not")
     func confirms() throws {
         let vault = try DeviceSlots.vault()
         let open = try vault.unlock()
@@ -214,7 +214,7 @@ struct DeviceSlotTests {
         var check = OpenerCheck(.device(DeviceSlots.secret, of: slot), of: open)
         let proof = try open.proof(&check, for: id)
         _ = try open.open(id, proof: proof)
-        // A TPM without a PIN proves nothing, even with the right secret.
+        // A TPM without a PIN does not prove presence, even with the right secret.
         var absent = OpenerCheck(.device(DeviceSlots.secret, of: open.slots[3]), of: open)
         #expect(throws: (any Error).self) {
             _ = try open.proof(&absent, for: id)

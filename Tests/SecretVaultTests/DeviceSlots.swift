@@ -3,7 +3,7 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// Slots of devices that do not exist: the tests know their secret.
+/// Slots of simulated devices with secrets that the tests choose.
 enum DeviceSlots {
     static let secret = SecretBytes(copying: [UInt8](repeating: 0x5e, count: 32).span)
 
@@ -25,7 +25,7 @@ enum DeviceSlots {
         return credential
     }
 
-    /// A vault with a slot of each kind and with each property.
+    /// A vault with slots of each kind and with each property.
     static func vault() throws -> TestVault {
         let vault = try TestVault(recoveryKey: true)
         try vault.unlock().update { changes throws(VaultError) in

@@ -46,7 +46,7 @@ struct DivergedCopyTests {
             let body = text.dropLast(VaultEnvelope.lastLineCount)
             let forged = body + VaultEnvelope.lastLine(for: body)
             let document = try VaultDocument(parsing: Array(forged))
-            // No record is opened here, so no other check can detect the foreign box.
+            // No record is opened here, so only this verification can detect the foreign box.
             #expect(throws: VaultError.damaged(.record(id))) {
                 try VaultState(verifying: document, with: key)
             }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SecretVault
 
-/// The clocks of a simulated machine.
+/// The wall clock and the boot clock of a simulated machine.
 struct TestClock {
     var wall: Int64 = 1_795_000_000
     var boot: UInt8 = 1
@@ -29,7 +29,7 @@ struct TestClock {
 }
 
 extension LockOutPolicy {
-    /// The number of failures in a row that cause the first wait, for loops and ranges.
+    /// The number of failures in a row that cause the first wait, as an `Int` for loops and ranges.
     static let failuresUntilWait = Int(firstFailureWithWait)
     /// The number of failures in a row that cause the longest wait.
     static let failuresUntilLongestWait = failuresUntilWait + minutes.count - 1
@@ -124,7 +124,7 @@ struct FailuresTests {
         }
     }
 
-    @Test("the latest time seen is kept by every later outcome, on whatever clock")
+    @Test("every later outcome keeps the latest time seen, on any clock")
     func latestTime() throws {
         var clock = TestClock()
         let first = Failures.beginning(after: nil, at: clock.reading)
@@ -135,10 +135,10 @@ struct FailuresTests {
         for failures in [first, refused, second, withdrawn] {
             #expect(failures.start.wall == 1_795_000_000)
         }
-        // A later time replaces it.
+        // A later time replaces the recorded one.
         clock.wall += 5_001
         #expect(Failures.refusing(in: second, at: clock.reading).start.wall == 1_795_000_001)
-        // So a wall clock that is set back before the machine is turned off shortens no wait.
+        // Therefore, setting the wall clock back before the machine is turned off shortens no wait.
         let locked = try failures(LockOutPolicy.failuresUntilLongestWait, at: clock)
         clock.wall -= 5_000
         let again = Failures.refusing(in: locked, at: clock.reading)
@@ -186,7 +186,7 @@ struct FailuresTests {
         for uptime: Int64 in [0, 500, 1_000_499] {
             let shifted = ClockReading(wall: clock.wall, boot: nil, uptime: uptime)
             #expect(failed.rest(at: shifted) == failed.wait)
-            // From then on the wall clock measures the wait, whatever the shifted clock shows.
+            // From then on, the wall clock measures the wait, regardless of the shifted clock.
             let moved = try #require(failed.moved(to: shifted))
             for next: Int64 in [0, 1_000_000] {
                 let later = ClockReading(wall: clock.wall + wait - 1, boot: nil, uptime: next)
@@ -219,7 +219,7 @@ struct FailuresTests {
         }
     }
 
-    @Test("a glitch in the wall clock does not make a wait endless where there is no other clock")
+    @Test("a glitch in the wall clock does not make a wait endless if it is the only clock")
     func wallClockGlitch() throws {
         let ahead = ClockReading(wall: 1 << 40, boot: nil, uptime: 5)
         var failed: Failures?
@@ -320,14 +320,14 @@ struct FailuresTests {
 }
 
 extension Failures {
-    /// Adds one refused attempt.
+    /// Adds a refused attempt to `counted`.
     static func adding(to counted: Failures?, at now: ClockReading) -> Failures {
         .refusing(in: .beginning(after: counted, at: now), at: now)
     }
 }
 
 extension Attempts {
-    /// Adds one refused attempt.
+    /// Adds a refused attempt at `subject`, by a file with these slots.
     mutating func addRefusal(of subject: Subject, by slots: SlotsDigest, at now: ClockReading) {
         self[subject] = .beginning(after: self[subject], at: now)
         self = deciding(subject, .refused(by: slots), at: now)

@@ -5,13 +5,14 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// Somebody who can write the vault file, but does not have its key, changes the lines that no key
-/// is needed to read.
+/// An attacker who can write the vault file, but does not have its key, changes the unencrypted
+/// lines.
 struct ForgedLineTests {
     private static let previous = TestVault.own("previous")
     private static let former = ".watchword/by-name/former/previous"
 
-    /// Puts a file there whose header has other lines; the key does not authenticate it.
+    /// Replaces the vault with a file whose header lines were changed; the key does not
+    /// authenticate them.
     private func forge(_ vault: TestVault, _ change: (String) -> String?) throws {
         let lines = String(decoding: try vault.bytes(), as: UTF8.self).split(separator: "\n")
         let body = lines.dropLast().compactMap { change(String($0)) }.joined(separator: "\n") + "\n"
@@ -45,7 +46,7 @@ struct ForgedLineTests {
         return (vault, ids)
     }
 
-    @Test("forged record lines have no secret wiped in the older files", arguments: [false, true])
+    @Test("forged record lines cause no wipe in the older files", arguments: [false, true])
     func forgedLimit(failsBefore: Bool) throws {
         let (vault, _) = try made()
         let kept = try [Self.previous, Self.former].map { try vault.folder.bytes(of: $0) }
@@ -61,7 +62,7 @@ struct ForgedLineTests {
         #expect(try [Self.previous, Self.former].map { try vault.folder.bytes(of: $0) } == kept)
     }
 
-    @Test("an older file in which an entry was set to be wiped has it wiped in no newer one")
+    @Test("an older file in which an entry is set to be wiped causes no wipe in newer files")
     func olderLimit() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -136,7 +137,7 @@ struct ForgedLineTests {
         #expect(try vault.holders(of: box) == [])
     }
 
-    @Test("a file with other slots than the one that was only opened here wipes nothing")
+    @Test("a file with different slots than the file that was only opened here wipes nothing")
     func otherSlots() throws {
         let source = try TestVault()
         let id = try source.fill()[3]
@@ -146,7 +147,7 @@ struct ForgedLineTests {
             let slot = changes.slots[0]
             try changes.changePassphrase(of: slot, to: secret("new"), cost: cost, now: 1)
         }
-        // The vault comes to this device by synchronisation.
+        // The vault reaches this device by synchronisation.
         let folder = try TemporaryFolder()
         let path = folder.file("vault")
         try TestVault.put(source.bytes(), as: "vault", in: folder)

@@ -2,7 +2,7 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// A slot that a later version may create: this version can use only its public key.
+/// A slot that a later version may create; this version can use only its public key.
 struct FutureSlot {
     let secret: SlotSecret
     let number: Int

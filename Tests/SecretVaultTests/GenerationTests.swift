@@ -21,7 +21,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    @Test("an open vault is not read again from an older file, even if it knows no newer one")
+    @Test("an open vault does not adopt an older file, even if no newer file was seen")
     func refreshed() throws {
         let vault = try TestVault()
         let (open, older) = (try vault.unlock(), try vault.bytes())
@@ -41,7 +41,7 @@ struct GenerationTests {
         let open = try vault.unlock()
         try open.update(add("d"))
         #expect(open.generation == 5)
-        // The previous generation has "a" and "b", and is kept.
+        // The previous generation contains "a" and "b", and is kept.
         #expect(open.reports == [unmerged(vault)])
         try vault.put(lost)
         #expect(try vault.unlock().reports == [.olderFile(generation: 4, newest: 5)])
@@ -76,7 +76,7 @@ struct GenerationTests {
     }
 
     @Test(
-        "where the previous generation must be kept, a secret that must go is erased from it, too",
+        "in a previous generation that must be kept, a secret that must be wiped is erased",
         arguments: [false, true])
     func erased(isWiped: Bool) throws {
         let vault = try TestVault()
@@ -97,7 +97,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports.contains(unmerged(vault)))
     }
 
-    @Test("a previous generation that is older than the recorded saves is not called unmerged")
+    @Test("a previous generation that is older than the recorded saves is not reported as unmerged")
     func longAgo() throws {
         let vault = try TestVault()
         try vault.unlock().update(add("a"))
@@ -108,7 +108,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    @Test("a previous generation with another key is kept only if the vault does not have its save")
+    @Test("a previous generation with a different key is kept only if the vault lacks its save")
     func otherKey() throws {
         let vault = try TestVault()
         let own = TestVault.own("previous")
@@ -127,7 +127,7 @@ struct GenerationTests {
         let rekeyed = try vault.bytes()
         try vault.unlock().update(add("b"))
         #expect(try vault.folder.bytes(of: own) == rekeyed)
-        // A file from before that replaces the vault.
+        // A file from before the rekey replaces the vault.
         try vault.unlock().update(add("c"))
         let previous = try vault.folder.bytes(of: own)
         try vault.put(first)
@@ -146,20 +146,20 @@ struct GenerationTests {
         let mine = try vault.unlock()
         try mine.update(add("mine"))
         try vault.put(folder.bytes(of: "vault"))
-        // An open vault neither takes it over nor saves on top of it.
+        // An open vault neither adopts the file nor saves on top of it.
         #expect(try !mine.refresh())
         #expect(throws: VaultError.changedMeanwhile) { try mine.update(add("more")) }
         #expect(mine.entries.map(\.issuer) == ["mine"])
         let open = try vault.unlock()
         #expect(open.reports == [.otherFile(generation: 4)])
         #expect(try open.check().reports == open.reports)
-        // Whoever has seen the report may use it.
+        // An owner who has seen the report may use the file.
         #expect(try open.refresh())
         try open.update(add("later"))
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    /// What is recorded about the newest generation.
+    /// The records about the newest generation.
     private func record(in folder: TemporaryFolder) throws -> GenerationRecord {
         try #require(GenerationRecord(reading: folder.bytes(of: TestVault.own("generation"))))
     }
@@ -185,7 +185,7 @@ struct GenerationTests {
         let older = VaultReport.olderFile(generation: 1, newest: 3)
         #expect(try unlocked(in: folder).reports == [.formerKey, older])
         #expect(try record(in: folder) == recorded)
-        // A process that holds the vault records what it reads.
+        // A process that holds the vault records the generations that it reads.
         let present = try source.bytes()
         try source.unlock().update(add("b"))
         try TestVault.put(source.bytes(), as: "vault", in: folder)
@@ -215,7 +215,7 @@ struct GenerationTests {
         _ = try Vault.unlock(at: previous, with: .passphrase(TestVault.passphrase))
         #expect(try record(in: vault.folder) == recorded)
         #expect(try Set(vault.files()) == Set(TestVault.files))
-        // Another process saves while this one opens the file.
+        // Another process saves while this process opens the file.
         try removeFile(vault.folder.file(TestVault.own("generation")))
         var opening = try VaultOpening(vault.path) { .now() }
         let slot = try opening.slot(passphrase: TestVault.passphrase, ceiling: 20)
@@ -225,7 +225,7 @@ struct GenerationTests {
         #expect(try newer.generation == 7 && record(in: vault.folder) == newer)
     }
 
-    @Test("a diverged file does not take the place of a previous generation that it lacks")
+    @Test("a diverged file does not replace a previous generation that it does not include")
     func divergedLater() throws {
         let vault = try TestVault()
         let folder = try TemporaryFolder()
@@ -241,7 +241,7 @@ struct GenerationTests {
         #expect(try vault.folder.bytes(of: TestVault.own("previous")) == previous)
     }
 
-    @Test("a file that lacks what an open vault has read is not taken over")
+    @Test("a file that lacks changes known to an open vault is not adopted")
     func divergedUnsaved() throws {
         let vault = try TestVault()
         let folder = try TemporaryFolder()
@@ -322,7 +322,7 @@ struct GenerationTests {
         #expect(try vault.unlock().reports == [.olderFile(generation: 1, newest: 1)])
     }
 
-    @Test("a generation record that is missing, damaged, older or another vault's is not reported")
+    @Test("a generation record that is missing, damaged, older or of another vault is not reported")
     func noMark() throws {
         let vault = try TestVault()
         let document = try VaultDocument(parsing: vault.bytes())
@@ -348,7 +348,7 @@ struct GenerationTests {
     func unmarked() throws {
         let vault = try TestVault()
         let open = try vault.unlock()
-        // A file cannot replace a folder in the place of the generation record.
+        // The generation record cannot replace a folder with its name.
         let mark = TestVault.own("generation")
         try removeFile(vault.folder.file(mark))
         try makeFolder(vault.folder.file(mark))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecretVault
 
-/// Vaults that git merges.
+/// Vaults in a repository that git merges.
 struct GitMergeTests {
     @Test("git's conflict markers are recognised, wherever the conflict begins")
     func markers() throws {
@@ -20,7 +20,7 @@ struct GitMergeTests {
             try vault.put(Array(conflict.joined(separator: "\n").utf8))
             #expect(throws: VaultError.conflictMarkers, "\(start)") { try vault.unlock() }
         }
-        // A text with such markers is no vault, and neither is half a conflict.
+        // A text with such markers is not a vault, and a vault with half a conflict is damaged.
         try vault.put(Array("notes\n<<<<<<< HEAD\n>>>>>>> 0123456\n".utf8))
         #expect(throws: VaultError.notAVault) { try vault.unlock() }
         try vault.put(Array((text + "<<<<<<< HEAD\n").utf8))
@@ -51,7 +51,7 @@ struct GitMergeTests {
         #expect(merged.state.history.includes(copy.state.history))
         #expect(merged.state.history.includes(open.state.history))
         #expect(throws: VaultError.changedMeanwhile) { try merge() }
-        // The vault has changed since it was read.
+        // The vault has changed since the copy was made.
         try copies.vault.put(bytes, as: "ours")
         try copies.here(MergeTests().rename(copies.ids[2], "here", 100))
         #expect(throws: VaultError.changedMeanwhile) { try merge() }

@@ -8,7 +8,7 @@ import WatchwordCryptography
 struct HeldVaultTests {
     private let right = VaultOpener.passphrase(TestVault.passphrase)
 
-    @Test("a check must open the file with the same key, not only the same vault")
+    @Test("a check must yield the key of the open vault, not only open the same vault")
     func confirmed() throws {
         let vault = try TestVault()
         let open = HeldVault(try vault.unlock()).vault()
@@ -16,7 +16,7 @@ struct HeldVaultTests {
         #expect(throws: VaultError.wrongPassphrase) {
             try open.confirm(.passphrase(secret("wrong")))
         }
-        // The same passphrase opens the file, which has got a new key meanwhile.
+        // The same passphrase opens the file, which has been rekeyed meanwhile.
         try vault.unlock().change { try $0.rekey() }
         #expect(throws: VaultError.rekeyed) { try open.confirm(right) }
         try vault.put(TestVault().bytes())

@@ -4,9 +4,9 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// Two programs change one entry in turn.
+/// Two programs change the same entry in turn.
 struct InterleavedChangeTests {
-    @Test("a change is based on what another program has saved, and fails on a wiped entry")
+    @Test("a change is based on the state saved by another program, and fails on a wiped entry")
     func interleaved() throws {
         let vault = try TestVault()
         let id = try vault.fill()[2]
@@ -25,7 +25,7 @@ struct InterleavedChangeTests {
         func text(_ secret: SecretBytes) -> String {
             String(decoding: secret.copied, as: UTF8.self)
         }
-        // The slower program opened it earlier.
+        // The slower program opened the vault earlier.
         _ = try slow.open(id)
         try revised(by: quick) { _ in "new" }
         try revised(by: slow) { text($0) + "er" }

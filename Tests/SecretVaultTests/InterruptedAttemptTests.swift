@@ -64,7 +64,7 @@ struct InterruptedAttemptTests {
         #expect(try vault.unlock().entries.allSatisfy { $0.tombstone == nil })
     }
 
-    @Test("an error after the refusal was recorded does not claim that nothing was tried")
+    @Test("an error after the refusal was recorded does not claim that no attempt was made")
     func notReadAgain() throws {
         let strace = try #require(ForeignProgram("strace"))
         let words = ["try", "wrong"]
@@ -77,7 +77,7 @@ struct InterruptedAttemptTests {
             .split(separator: "\n").map(String.init)
         let writes = calls.indices.filter { calls[$0].hasPrefix("pwrite64") }
         try #require(writes.count > 1)
-        // The second write records the outcome.
+        // The second write, which fails, records the outcome.
         let next = try #require(calls[writes[1]...].firstIndex { $0.contains("\"attempts\"") })
         let last = calls[...next].count { $0.hasPrefix("openat") }
         let vault = try prepared()
@@ -105,7 +105,7 @@ struct InterruptedAttemptTests {
                     + command(words, vault))
             let place = "\(signal) at \(step)"
             #expect(outcome.status != 0, "\(place)")
-            // The same applies to two interruptions in a row.
+            // Two interruptions in a row also cost at most a wait.
             _ = try #require(ForeignProgram("strace")).run(
                 [
                     "-o", "/dev/null", "-e",

@@ -45,7 +45,7 @@ struct KilledAttemptTests {
             [BuiltProgram.path("vault-writer"), verb, vault.path, name, "1"]
         }
 
-        /// The index of the first such call with this name.
+        /// The index of the first `call` on the file with this name.
         func first(_ call: String, of name: String) -> Int? {
             calls.indices.first {
                 calls[$0].hasPrefix(call + "(") && calls[$0].contains("\"\(name)\", ")
@@ -173,7 +173,7 @@ struct KilledAttemptTests {
             return (vault, try vault.fill()[0])
         }
         let run = try Run("ask", "no", on: prepared().0)
-        // The first two belong to unlocking.
+        // The first two writes belong to unlocking.
         try #require(run.counting.count == 4)
         let (counted, refused) = (run.counting[2], run.counting[3])
         let first = try #require(run.calls[..<counted].lastIndex { $0.hasPrefix("flock(") })

@@ -8,8 +8,8 @@ import WatchwordSystem
 /// Kills a writer before each system call of a save, using `strace`, and examines what is left.
 @Suite(.enabled(if: TestCapabilities.canTrace, "strace is missing or cannot trace here"))
 struct KilledSaveTests {
-    /// A writer's run: its verb, and the entries before and after, with the devices that they are
-    /// bound to.
+    /// A run of the writer: its command, and the entries before and after, with the devices to
+    /// which they are bound.
     struct Run: Sendable, CustomTestStringConvertible {
         let verb: String
         let before: [String]
@@ -120,7 +120,7 @@ struct KilledSaveTests {
         ]
         var refusals = 0
         for call in first..<calls.count where failing.contains(String(name(of: calls[call]))) {
-            // The last write goes to standard output.
+            // The last write call writes to standard output.
             guard !calls[call].hasPrefix("write(1,") else { continue }
             let vault = try prepared(with: writer, for: run)
             let fault = kill(before: call, of: calls)
@@ -148,7 +148,7 @@ struct KilledSaveTests {
         let vault = try prepared(with: BuiltProgram.path("vault-writer"))
         let command = [BuiltProgram.path("vault-writer"), "purge", vault.path, "new", "1"]
         let calls = try trace(strace, command, vault.folder)
-        // The file that the new one replaced is erased last.
+        // The file that was replaced by the new one is erased last.
         let last = try #require(calls.lastIndex { $0.hasPrefix("unlinkat(") })
         let again = try prepared(with: BuiltProgram.path("vault-writer"))
         let fault = kill(before: last, of: calls).replacing(":signal=KILL", with: ":error=EIO")
@@ -239,7 +239,7 @@ struct KilledSaveTests {
     }
 
     @Test(
-        "a file is on disk before its name changes, its name before it is overwritten, and all in the end",
+        "a file is synced before a rename, its name before an overwrite, and everything at the end",
         arguments: runs, [[], ["-e", "inject=linkat:error=EPERM"]])
     func powerFailure(run: Run, options: [String]) throws {
         let strace = try #require(ForeignProgram("strace"))
@@ -248,7 +248,7 @@ struct KilledSaveTests {
         try omitsNothing(strace, options, [run.verb, vault.path, "new", "1"], vault.folder)
     }
 
-    @Test("a new vault and its folders are on disk in the end")
+    @Test("a new vault and its folders are on disk at the end")
     func powerFailureMaking() throws {
         let strace = try #require(ForeignProgram("strace"))
         let folder = try TemporaryFolder()
@@ -291,8 +291,8 @@ struct KilledSaveTests {
         #expect(PowerFailure.omissions(in: calls, below: folder.path) == [])
     }
 
-    // A save begins when the writer makes a key to bind entries to, or else when it takes the
-    // vault's lock; everything before is unlocking.
+    // A save begins when the writer makes a key to bind entries to or, without a binding, when it
+    // takes the vault's lock; all earlier calls belong to unlocking.
     private func start(of calls: [String]) throws -> Int {
         try #require(
             calls.firstIndex { $0.hasPrefix("mkdir") && $0.contains(Self.keys) }
@@ -318,7 +318,7 @@ struct KilledSaveTests {
         try add("a", 2)
         if let run, ["unbind", "rebind"].contains(run.verb) { try write("bind", "old", 1) }
         if run?.verb == "merge" {
-            // The vault and a copy of it, each with entries of its own. Those of the copy are bound.
+            // The vault and a copy of it, each with its own entries; those of the copy are bound.
             let common = try vault.bytes()
             try add("copy", 1)
             try write("bind", "old", 1)
@@ -362,7 +362,7 @@ struct KilledSaveTests {
         if case .unusable(let error) = check.previous {
             Issue.record("\(when), the previous generation is unusable: \(error)")
         }
-        // The next save works, and removes what the killed one left.
+        // The next save works, and removes leftovers of the killed one.
         try open.update { changes throws(VaultError) in
             try changes.add(
                 .plainSecret(issuer: "next", account: "", value: secret("x")), now: 0)
@@ -371,7 +371,7 @@ struct KilledSaveTests {
         let files = try vault.files().filter { $0 != Self.copy && !$0.hasPrefix(Self.keys) }
         #expect(files == TestVault.files, "\(when)")
         guard run.verb.hasSuffix("bind") else { return left }
-        // So does the same command.
+        // The same command also works again.
         let again = try ForeignProgram(path: BuiltProgram.path("vault-writer")).run(
             [run.verb, vault.path, "new", "1"])
         #expect(again.status == 0, "\(when)")

@@ -10,7 +10,7 @@ struct LastUsesTests {
         try vault.counted("attempts").replacingSuffix("attempts", with: "uses")
     }
 
-    @Test("the time of an entry's last use is found again; removed entries are forgotten")
+    @Test("the time of an entry's last use is read back; removed entries are dropped")
     func times() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -53,7 +53,7 @@ struct LastUsesTests {
         let id = ids[0].bytes
         let places = box.indices.filter { box[$0...].starts(with: id) }
         #expect(box.count > id.count && places.isEmpty)
-        // Each seal differs.
+        // Each sealed file differs.
         open.recordUse(of: ids[0], at: 10)
         #expect(try vault.folder.bytes(of: file(vault)) != bytes)
     }
@@ -78,7 +78,7 @@ struct LastUsesTests {
         open.recordUse(of: ids[1], at: 20)
         #expect(open.lastUses.isEmpty)
         #expect(try vault.folder.bytes(of: file(vault)) == notes)
-        // Another key does not open it.
+        // A different key does not open the file.
         try vault.put(whole, as: file(vault))
         #expect(open.lastUses == [ids[0]: 10])
         try open.change { try $0.rekey() }

@@ -93,7 +93,8 @@ struct LockOutTests {
         #expect(throws: wait) { try unlock(vault, right, at: clock) }
         clock.reboot()
         #expect(throws: wait) { try unlock(vault, right, at: clock) }
-        // The remaining wait was recorded; this boot continues it, whatever the wall clock shows.
+        // The remaining wait was recorded; this boot continues the wait, regardless of the wall
+        // clock.
         clock.uptime += LockOutPolicy.firstWait - 1
         clock.wall = 0
         #expect(throws: VaultError.lockedOut(seconds: 1)) { try unlock(vault, right, at: clock) }
@@ -101,7 +102,7 @@ struct LockOutTests {
         #expect(throws: Never.self) { try unlock(vault, right, at: clock) }
     }
 
-    @Test("the recovery key opens the vault during a wait and sets a passphrase; nothing is lost")
+    @Test("the recovery key opens the vault during a wait and sets a passphrase; no data are lost")
     func recovery() throws {
         let vault = try TestVault(recoveryKey: true)
         let ids = try vault.fill()
@@ -109,7 +110,7 @@ struct LockOutTests {
         let key = try #require(vault.recoveryKey)
         let before = try vault.unlock()
         let secrets = try ids.map { Facts(try before.open($0)) }
-        // Only two failures, because three would wipe the fourth entry.
+        // Make only two failures: three would wipe the fourth entry.
         for _ in 0..<2 { #expect(throws: VaultError.self) { try unlock(vault, wrong, at: clock) } }
         let wrongKey = RecoveryKey.make()
         for _ in 0..<9 {
@@ -134,7 +135,7 @@ struct LockOutTests {
         #expect(after.reports.isEmpty)
     }
 
-    @Test("the recovery key opens the vault if a due wipe fails, and the wipe is still due")
+    @Test("the recovery key opens the vault even if a due wipe fails, and the wipe stays due")
     func recoveryBeforeWipe() throws {
         let vault = try TestVault(recoveryKey: true)
         let id = try vault.fill()[3]
@@ -251,7 +252,7 @@ struct LockOutTests {
             let vault = try TestVault(recoveryKey: true)
             let name = try vault.counted(file)
             let key = try #require(vault.recoveryKey)
-            // The new file is needed only if there is none to overwrite.
+            // A new file is needed only if no existing file can be overwritten.
             try removeFile(vault.folder.file(vault.counted("attempts")))
             try vault.put(notes, as: name)
             #expect(throws: VaultError.inTheWay(name: name)) { try vault.unlock() }

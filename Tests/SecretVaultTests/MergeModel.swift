@@ -5,18 +5,19 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// A copy of a vault in memory, with random changes.
+/// A model of a vault in memory that receives random changes.
 struct MergeModel {
     private(set) var state: VaultState
     private(set) var key: VaultKey
-    /// The keys and secrets that somebody has replaced by others.
+    /// The keys and secrets that were replaced by others.
     private(set) var replaced: Set<[UInt8]> = []
     private var generator: SeededGenerator
     private var time: Int64
 
     static let now: Int64 = 10_000
 
-    /// - Parameter device: the key of the device to which entries are bound; `nil` if none is.
+    /// - Parameter device: the key of the device to which entries are bound; `nil` if no entry is
+    ///   bound.
     init(seed: UInt64, device: DeviceKey? = nil) throws {
         generator = SeededGenerator(seed: seed)
         time = 1000
@@ -32,10 +33,10 @@ struct MergeModel {
         return copy
     }
 
-    /// A copy on a device that has no key.
+    /// The same copy on a device without a key.
     mutating func elsewhere() -> MergeModel { forked().seen(with: DeviceKeyRing()) }
 
-    /// The same copy on the device of another one.
+    /// The same copy on the device of `other`.
     func seen(on other: MergeModel) -> MergeModel { seen(with: other.key.devices) }
 
     private func seen(with devices: DeviceKeyRing) -> MergeModel {
@@ -44,7 +45,7 @@ struct MergeModel {
         return copy
     }
 
-    /// Compares the enrolled secrets of these models by their numbers.
+    /// Compares enrolled secrets of these models by the numbers in them.
     static func order(_ first: SecretBytes, _ second: SecretBytes) -> EnrolledOrder {
         let numbers = [first, second].map { EnrolledState.number(of: $0) }
         if numbers[0] == numbers[1] { return .same }
@@ -54,7 +55,7 @@ struct MergeModel {
     /// Makes `count` random changes, with one save for each.
     mutating func change(_ count: Int) throws {
         for _ in 0..<count {
-            // Clocks agree to within a few seconds, and some are wrong.
+            // Most clocks agree to within a few seconds, but some are wrong.
             time += Int64.random(in: 0...3, using: &generator)
             let now = Int.random(in: 0..<20, using: &generator) == 0 ? Self.now + 50 : time
             var changes = try VaultChanges(state, key: key, after: nil)
@@ -74,7 +75,7 @@ struct MergeModel {
         }
         let isWiped = entry.tombstone != nil
         let homes = key.devices.homes
-        // What is bound to another device only changes its name and details, and is removed.
+        // Entries bound to another device only get a new name or details, or are removed.
         let isClosed = entry.binding.map { !homes.contains($0.device) } ?? false
         let isFixed = isWiped || isClosed
         switch Int.random(in: 0..<12, using: &generator) {
@@ -156,7 +157,7 @@ struct MergeModel {
         VaultCopy(state: other.state, key: other.key.sharing(key.devices))
     }
 
-    /// What a merge with another copy does not merge.
+    /// The changes of a merge with another copy, with the lists of entries that it does not merge.
     func attempted(_ other: MergeModel) throws -> VaultChanges {
         var changes = try VaultChanges(
             state, key: key, after: nil, joining: other.state.history)
@@ -183,7 +184,7 @@ struct MergeModel {
         return entries
     }
 
-    /// Everything that the owner can see or use, sorted.
+    /// All contents that the owner can see or use, sorted.
     func contents() throws -> [String] {
         try entries().values.map { entry in
             let properties = entry.properties

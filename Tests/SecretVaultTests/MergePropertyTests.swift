@@ -5,22 +5,22 @@ import WatchwordCryptography
 
 /// Random pairs of copies that were edited independently.
 struct MergePropertyTests {
-    /// Which copies know the key of the device to which entries are bound.
+    /// The copies that have the key of the device to which entries are bound.
     enum Place: CaseIterable {
         /// No entry is bound.
         case unbound
-        /// Both know it.
+        /// Both copies have the key.
         case home
-        /// Neither does; a third copy does, from which both come.
+        /// Neither copy has the key; the third copy, from which both come, has it.
         case elsewhere
-        /// Only ours does.
+        /// Only our copy has the key.
         case between
     }
 
     private struct Pair {
         let ours: MergeModel
         let theirs: MergeModel
-        /// Knows the device's key.
+        /// The vault at home, which has the device's key.
         let home: MergeModel
 
         init(seed: UInt64, at place: Place = .unbound) throws {
@@ -29,8 +29,8 @@ struct MergePropertyTests {
             if place == .elsewhere {
                 var other = ours.forked()
                 try ours.change(Int(seed % 4))
-                // Sometimes, both come from the same vault at home; sometimes, an older copy was
-                // restored there, and has sealed secrets of its own.
+                // In some cases, both come from the same vault at home. In others, an older copy
+                // was restored there, and has sealed further secrets.
                 if seed.isMultiple(of: 2) { other = ours.forked() }
                 try other.change(Int(seed % 6))
                 home = ours
@@ -50,7 +50,7 @@ struct MergePropertyTests {
             try ours.change(Int(seed % 7))
             try theirs.change(Int(seed / 7 % 7))
             if seed.isMultiple(of: 3) {
-                // One of the two has already merged the other once.
+                // One of the two copies has already merged the other one.
                 try ours.merge(theirs)
                 try ours.change(Int(seed % 5))
                 try theirs.change(Int(seed / 5 % 5))
@@ -58,7 +58,8 @@ struct MergePropertyTests {
             return (ours, theirs)
         }
 
-        /// Whether an entry waits for its owner or its device, so that each side keeps its own.
+        /// Whether an entry waits for its owner or its device, so that each side keeps its own
+        /// copy.
         func isDisputed() throws -> Bool {
             try !ours.unmerged(theirs).isEmpty || !theirs.unmerged(ours).isEmpty
         }
@@ -72,7 +73,7 @@ struct MergePropertyTests {
         }
     }
 
-    /// Places where both sides can open the same entries.
+    /// The cases in which both sides can open the same entries.
     private static let even: [Place] = [.unbound, .home, .elsewhere]
 
     @Test("merging in either direction gives the same content", arguments: even)
@@ -204,7 +205,7 @@ struct MergePropertyTests {
         #expect(count > 5)
     }
 
-    @Test("what one side leaves to the device or the owner, the other one leaves, too")
+    @Test("entries that one side leaves to the device or the owner, the other side leaves, too")
     func left() throws {
         var count = 0
         for seed in 0..<Self.count {
@@ -218,7 +219,7 @@ struct MergePropertyTests {
                 #expect(Set(ours.map(\.id)) == Set(theirs.map(\.id)), "seed \(seed)")
                 count += ours.count
             }
-            // What is left stays as it is.
+            // Entries that are left to the device or the owner do not change.
             let merged = try pair.ours.merged(pair.theirs).entries()
             let former = try pair.ours.entries()
             for id in here.leftToHome.map(\.id) {
@@ -229,7 +230,7 @@ struct MergePropertyTests {
         #expect(count > 10)
     }
 
-    @Test("once the device has merged a copy, the copy takes over everything from it")
+    @Test("once the device has merged a copy, the copy adopts everything from the device")
     func following() throws {
         for seed in 0..<Self.count {
             let pair = try Pair(seed: seed, at: .between)
@@ -245,7 +246,7 @@ struct MergePropertyTests {
     }
 
     @Test(
-        "no key is lost unless somebody has replaced it, on whichever side it is merged",
+        "no key is lost unless it was replaced, whichever side merges",
         arguments: [Place.home, .elsewhere, .between], [false, true])
     func kept(at place: Place, reversed: Bool) throws {
         var (kept, dropped) = (0, 0)

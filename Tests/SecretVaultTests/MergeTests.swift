@@ -72,7 +72,7 @@ struct MergeTests {
         }
     }
 
-    @Test("if it is not clear which edit is newer, both are kept, and the second one is marked")
+    @Test("if it is not clear which edit is newer, both are kept, and the second entry is marked")
     func bothKept() throws {
         let copies = try Copies()
         let id = copies.ids[2]
@@ -120,7 +120,7 @@ struct MergeTests {
         #expect(try copies.facts(enrolled) == Facts(next))
     }
 
-    @Test("an enrolled secret that both copies have used is reported, and stays as it is")
+    @Test("an enrolled secret that both copies have used is reported, and is not changed")
     func forked() throws {
         let copies = try Copies()
         for (value, change) in [("wws_1", copies.here), ("wws_2", copies.there)] {
@@ -189,7 +189,7 @@ struct MergeTests {
                 == AccessControl(presence: .perUse(.any), onFailure: .wipe(after: wiping)))
     }
 
-    @Test("of two settings of access control, the stricter one counts, whichever edit is newer")
+    @Test("of two access control settings, the stricter one applies, whichever edit is newer")
     func strictness() throws {
         let (three, five) = (try #require(FailureCount(3)), try #require(FailureCount(5)))
         let looser: [(AccessControl, than: AccessControl)] = [
@@ -208,7 +208,7 @@ struct MergeTests {
             #expect(loose.stricter(than: strict) == strict)
             #expect(strict.stricter(than: loose) == strict)
         }
-        // Neither of two different checks is stricter.
+        // Neither of two different kinds of check is stricter.
         let (pam, passphrase) = (
             access(.perUse(.pam), .lockOut), access(.perUse(.passphrase), .lockOut)
         )
@@ -231,7 +231,7 @@ struct MergeTests {
         }
     }
 
-    @Test("a copy with another key is opened with its own passphrase; its slots are only named")
+    @Test("a copy with a different key opens with its own passphrase; its slots are only reported")
     func otherKey() throws {
         let copies = try Copies()
         try copies.there { changes throws(VaultError) in
@@ -296,7 +296,7 @@ struct MergeTests {
         let again = try copies.vault.unlock()
         #expect(again.entries.map(\.issuer) == merged.records.map(\.summary.issuer))
         #expect(try copies.plan().2.isMerged)
-        // A device with the merged file takes over what was merged again.
+        // A device with the merged file adopts the changes of the second merge.
         try copies.vault.put(bytes, as: "copy")
         #expect(try copies.plan().2.isMerged)
     }
@@ -329,7 +329,7 @@ struct MergeTests {
         for file in [other, bytes] {
             try copies.vault.put(undone)
             try copies.vault.put(file, as: "copy")
-            // The file with the merge has an edit of its own.
+            // The file with the merge has a separate edit.
             if file == bytes { try copies.there(rename(copies.ids[0], "later", 103)) }
             try copies.merge()
             let kept = try copies.vault.unlock().entries.filter { $0.kind == .secret }

@@ -32,7 +32,7 @@ struct MergeVerdictTests {
         histories.verdict(our, their, areEqual: areEqual).result
     }
 
-    @Test("an edit wins over the state that it was made from, whatever the clocks say")
+    @Test("an edit takes precedence over the state that it replaced, whatever the clocks show")
     func seen() {
         #expect(verdict(edit(5, 1), edit(5, 1)) == .one(.ours))
         #expect(verdict(edit(1, 3), edit(900, 1)) == .one(.ours))
@@ -56,7 +56,7 @@ struct MergeVerdictTests {
         #expect(verdict(edit(500, 2), edit(Self.now + 1, 12)) == .both(original: .theirs))
     }
 
-    @Test("times of a hostile file that are far apart can be compared")
+    @Test("extreme times in a hostile file are compared without overflow")
     func extremeTimes() {
         #expect(verdict(edit(.min, 2), edit(0, 12)) == .one(.theirs))
         #expect(verdict(edit(500, 2), edit(.min, 12)) == .one(.ours))
@@ -84,7 +84,7 @@ struct MergeVerdictTests {
         }
     }
 
-    @Test("exchanging the sides exchanges them in the verdict")
+    @Test("exchanging the two sides exchanges them in the verdict")
     func symmetrical() {
         let mirrored = MergeHistories(
             ours: history([13, 12, 1]), theirs: history([3, 2, 1]), now: Self.now)

@@ -28,7 +28,7 @@ extension MergeTests {
         #expect(secrets.contains { $0.secret == changed.secret })
     }
 
-    @Test("a merge tells where a kept key gives other codes", arguments: [false, true])
+    @Test("a merge reports each kept key that will give different codes", arguments: [false, true])
     func otherCodes(isNewKey: Bool) throws {
         let copies = try Copies()
         let id = copies.ids[0]
@@ -45,7 +45,7 @@ extension MergeTests {
         let replacing = try copies.plan().2.changes
         #expect(replacing.map(\.action) == [.replaced([.secret])])
         #expect(replacing.map(\.changesCodesOfKey) == [!isNewKey])
-        // An edit on both sides keeps both.
+        // After an edit on both sides, both keys are kept.
         try copies.here {
             try $0.setDetails(of: id, to: EntryDetails(tags: ["later"]), now: 5000)
         }
@@ -66,14 +66,14 @@ extension MergeTests {
         let plan = try copies.merge(accepting: [id])
         #expect(plan.isIncluded && plan.changes.map(\.action) == [.wiped])
         let entry = try #require(try copies.vault.unlock().entries.first)
-        // What the forger wrote as the time and the reason is not taken over.
+        // The time and the reason in the forged tombstone are not adopted.
         #expect(entry.tombstone == Tombstone(time: Self.now, reason: .failures))
         #expect(entry.issuer == "renamed")
         // The previous generation contained the secret.
         #expect(try !copies.vault.files().contains(TestVault.own("previous")))
     }
 
-    @Test("accepting a wipe of a per-use entry requires its check, as removing the entry does")
+    @Test("accepting a wipe of a per-use entry requires its check, as does removing the entry")
     func wipedPerUse() throws {
         let copies = try Copies()
         let id = copies.ids[0]
@@ -91,7 +91,7 @@ extension MergeTests {
         #expect(try copies.vault.unlock().entries[0].tombstone != nil)
     }
 
-    /// Replaces the secret of an entry in a file by a tombstone, without the key.
+    /// Replaces the secret of an entry in a file with a tombstone, without the key.
     private func forge(
         _ id: RecordID, in name: String, of vault: TestVault,
         reason: Tombstone.Reason = .failures
@@ -101,12 +101,12 @@ extension MergeTests {
         try vault.put(#require(try document.wiping([id], leaving: tombstone)).bytes, as: name)
     }
 
-    @Test("an entry that only the copy had, and has lost, is named, and merged from an honest copy")
+    @Test("an entry that only the copy had and lost is reported, and merged from an honest copy")
     func onlyThere() throws {
         let copies = try Copies()
         let new = EntryContent.plainSecret(issuer: "new", account: "", value: secret("there"))
         try copies.there { try $0.add(new, now: 100) }
-        // The merge of this edit is saved, but must not count as a merge of the whole copy.
+        // This edit is merged and saved, but that must not count as a merge of the whole copy.
         try copies.there(rename(copies.ids[1], "there", 100))
         try copies.here(rename(copies.ids[0], "here", 100))
         let honest = try copies.vault.folder.bytes(of: "copy")
@@ -121,7 +121,7 @@ extension MergeTests {
         #expect(try copies.plan().2.isMerged)
     }
 
-    /// Changes a key in the copy, and another entry here.
+    /// Changes a key in the copy, and a different entry here.
     private func changeKey(of id: RecordID, in copies: Copies) throws -> EntryContent {
         let new = EntryContent.plainSecret(
             issuer: "Wi-Fi", account: "home", value: secret("there"))
@@ -130,7 +130,7 @@ extension MergeTests {
         return new
     }
 
-    @Test("a key that was changed in the copy, and is lost there, is merged from an honest copy")
+    @Test("a key that was changed in the copy and lost there is merged from an honest copy")
     func changedThere() throws {
         let copies = try Copies()
         let id = copies.ids[2]
@@ -170,7 +170,7 @@ extension MergeTests {
         try forge(id, in: "vault", of: copies.vault)
         #expect(throws: VaultError.presenceNeeded) { try copies.merge() }
         let plan = try copies.merge(confirmed: [id])
-        // The code that was issued here would be issued again.
+        // Otherwise, the code that was issued here would be issued again.
         #expect(plan.changes.map(\.action) == [.restoredOlder(.counter)])
         #expect(try copies.vault.unlock().entries[1].issuer == "there")
     }
@@ -188,7 +188,8 @@ extension MergeTests {
         #expect(plan.declinedWipes == [id] && plan.unmerged.map(\.id) == [id])
         #expect(plan.changes.isEmpty && !plan.isMerged)
         #expect(try copies.vault.bytes() == ours)
-        // The wiping device does not take the key before its owner has removed the wiped entry.
+        // The device with the wipe does not adopt the key before the owner has removed the wiped
+        // entry.
         try copies.vault.put(wiped)
         try copies.vault.put(ours, as: "copy")
         let other = try copies.merge()
@@ -204,7 +205,7 @@ extension MergeTests {
         let last = try copies.merge()
         #expect(last.declinedWipes.isEmpty && last.unmerged.isEmpty)
         #expect(try copies.facts(id) == Facts(new))
-        // The owner may accept the wipe.
+        // Alternatively, the owner may accept the wipe.
         try copies.vault.put(ours)
         try copies.vault.put(wiped, as: "copy")
         #expect(try copies.merge(accepting: [id]).changes.map(\.action) == [.wiped])
@@ -261,7 +262,7 @@ extension MergeTests {
         #expect(try copies.vault.unlock().entries[1].tombstone != nil)
     }
 
-    @Test("what an undone merge removed stays when a device is merged that had received the merge")
+    @Test("entries that an undone merge had removed survive a merge of a file with that merge")
     func undoneElsewhere() throws {
         let copies = try Copies()
         let ids = copies.ids
@@ -275,7 +276,7 @@ extension MergeTests {
         let open = try copies.vault.unlock()
         try open.undo(open.planOfUndo(now: Self.now), confirmed: [], now: Self.now)
         let undone = try copies.vault.bytes()
-        // The other device goes on with the merged file.
+        // The other device continues with the merged file.
         try copies.vault.put(received, as: "copy")
         try copies.there(rename(ids[3], "later", TestVault.now + 100))
         let other = try copies.vault.folder.bytes(of: "copy")
@@ -284,7 +285,7 @@ extension MergeTests {
         #expect(try copies.vault.unlock().entries.map(\.id) == ids)
         #expect(try copies.vault.unlock().entries[3].issuer == "later")
         let merged = try copies.vault.bytes()
-        // The other device takes the entry back, whichever of the two files it merges.
+        // The other device restores the entry, whichever of the two files it merges.
         for file in [undone, merged] {
             try copies.vault.put(other)
             try copies.vault.put(file, as: "copy")
@@ -296,7 +297,7 @@ extension MergeTests {
         }
     }
 
-    @Test("after both files have undone a merge, what one of them removes stays removed")
+    @Test("after both files have undone a merge, entries that one of them removes stay removed")
     func undoneInBoth() throws {
         let copies = try Copies()
         let ids = copies.ids
@@ -320,7 +321,7 @@ extension MergeTests {
             at: copies.path, with: .passphrase(TestVault.passphrase), mode: .leavingWipes)
         #expect(try copies.vault.folder.bytes(of: "copy") == wiped)
         _ = try copies.unlockedCopy()
-        // Nothing proves the wipe.
+        // The wipe is not proved.
         #expect(try copies.vault.folder.bytes(of: "copy") == wiped)
     }
 }

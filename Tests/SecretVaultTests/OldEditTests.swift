@@ -5,8 +5,8 @@ import Testing
 
 /// Merging copies whose edits are older than the saves that the vault records.
 struct OldEditTests {
-    /// A vault that has removed one entry, replaced another one, and saved so often since that its
-    /// history does not reach back to the copy.
+    /// A vault that has removed one entry and replaced another, and was saved so often since that
+    /// its history does not reach back to the copy.
     private struct OldCopy {
         let copies: MergeTests.Copies
 
@@ -23,7 +23,7 @@ struct OldEditTests {
             try OldCopy.saveOften(vault.path, vault)
         }
 
-        /// Puts the result of so many saves in the place of the vault.
+        /// Replaces the vault with the result of this number of saves.
         static func saveOften(
             _ path: String, _ vault: TestVault, as name: String = "vault", count: Int = 512
         ) throws {
@@ -50,7 +50,7 @@ struct OldEditTests {
         }
     }
 
-    @Test("what a possible ancestor has that differs is named, and not taken without consent")
+    @Test("differences in a possible ancestor are reported, and not merged without consent")
     func kept() throws {
         let old = try OldCopy()
         let ids = old.copies.ids
@@ -63,7 +63,7 @@ struct OldEditTests {
         #expect(try old.copies.facts(ids[2]).secret == Array("new".utf8))
     }
 
-    @Test("with consent, it is merged like other edits")
+    @Test("with consent, differences in a possible ancestor are merged like other edits")
     func taken() throws {
         let old = try OldCopy()
         let ids = old.copies.ids

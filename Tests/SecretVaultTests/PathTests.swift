@@ -6,7 +6,7 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// What may be at a vault's path.
+/// The kinds of file that may exist at a vault's path.
 struct PathTests {
     static func unlock(_ path: String) throws(VaultError) -> UnlockedVault {
         try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
@@ -29,7 +29,7 @@ struct PathTests {
         #expect(throws: VaultError.folder) { try Self.unlock(folder.path + ending) }
     }
 
-    @Test("a symbolic link to a vault is not followed, and neither is a dangling one")
+    @Test("a symbolic link to a vault is not followed, and neither is a dangling link")
     func link() throws {
         let vault = try TestVault()
         for target in [vault.path, vault.folder.file("nothing")] {
@@ -148,12 +148,12 @@ struct PathTests {
     @Test("a file over 64 MiB is not read, and no memory is allocated for it")
     func tooLarge() throws {
         let vault = try TestVault()
-        // A sparse file takes no disk space either.
+        // A sparse file takes no disk space.
         #expect(unsafe truncate(vault.path, (64 << 20) + 1) == 0)
         #expect(throws: VaultError.tooLarge) { try vault.unlock() }
     }
 
-    @Test("a slot that costs more than the ceiling is not tried, and one at the ceiling is")
+    @Test("a slot that costs more than the ceiling is not tried, and a slot at the ceiling is")
     func ceiling() throws {
         let vault = try TestVault()
         #expect(throws: VaultError.costOverCeiling(logN: 10, ceiling: 9)) {

@@ -62,7 +62,7 @@ struct PermissionTests {
     }
 
     @Test(
-        "others are out of reach only if they could read the file, and cannot enter its folder",
+        "the vault counts as protected by its folder only if others cannot enter the folder",
         arguments: [
             (0o644, 0o700, false), (0o644, 0o755, true), (0o664, 0o700, false),
             (0o640, 0o701, false), (0o640, 0o710, true), (0o620, 0o700, true),
@@ -76,14 +76,14 @@ struct PermissionTests {
         try setMode(0o700, of: vault.folder.path)
     }
 
-    @Test("links are not followed, and files that are not this vault's stay as they are")
+    @Test("links are not followed, and files of other vaults are not changed")
     func links() throws {
         let vault = try TestVault()
         _ = try vault.fill()
         try vault.put(Array("notes".utf8), as: "notes")
         try setMode(0o644, of: vault.folder.file("notes"))
         try setMode(0o644, of: vault.path)
-        // A link to the vault, and one in the place of a file that is corrected.
+        // A link to the vault, and a link in place of a file whose permissions would be corrected.
         let link = vault.folder.file("link")
         try FileManager.default.createSymbolicLink(
             atPath: link, withDestinationPath: vault.path)

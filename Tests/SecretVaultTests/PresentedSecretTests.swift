@@ -61,7 +61,7 @@ struct PresentedSecretTests {
             enrolment: [UInt8](repeating: 1, count: 16), generation: 2,
             digest: [UInt8](repeating: 7, count: 32))
         let known = presented(1, generation: 2)
-        // An older one, and another one of the same generation.
+        // An older secret, and a different secret of the same generation.
         for arriving in [presented(1, generation: 1), other] {
             var here = secrets(known)
             here.add(secrets(arriving, presented(2)))

@@ -4,9 +4,9 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// What older files and passphrases can still open after a rekey.
+/// Tests of which files older files and passphrases can open after a rekey.
 struct RekeyTests {
-    /// A copy of the vault with its passphrase.
+    /// A copy of the vault, with a passphrase that opens it.
     private struct Copy {
         let document: VaultDocument
         let key: VaultKey
@@ -16,7 +16,7 @@ struct RekeyTests {
             key = try document.opened(with: .passphrase(TestVault.passphrase), ceiling: 10).key
         }
 
-        /// How many of the file's secrets the copy's key opens.
+        /// The number of secrets in the file that the copy's key opens.
         func opened(in vault: TestVault) throws -> Int {
             let document = try VaultDocument(parsing: vault.bytes())
             var opened = 0
@@ -92,7 +92,7 @@ struct RekeyTests {
     }
 
     @Test(
-        "O-13 an old copy and the old passphrase open what is added if the key is kept, as documented"
+        "O-13 if the key is kept, an old copy and the old passphrase open later entries"
     )
     func keptKey() throws {
         let vault = try TestVault(recoveryKey: true)
@@ -152,7 +152,7 @@ struct RekeyTests {
         let document = try VaultDocument(parsing: vault.bytes())
         // The slot of a later version also contains the new key.
         #expect(try later.key(of: document).isEqual(to: before.key))
-        // Revisions and the failures counted against entries stay.
+        // Revisions and the failures counted against entries do not change.
         #expect(document.records == revisions)
         #expect(try !vault.files().contains(TestVault.own("previous")))
     }
@@ -178,7 +178,7 @@ struct RekeyTests {
         let bytes = try vault.bytes()
         #expect(throws: VaultError.rekeyed) { try add(open) }
         #expect(try vault.bytes() == bytes)
-        // What was read before is still available.
+        // The list of entries that was read before is still available.
         #expect(Facts(try open.open(ids[0])) == Facts(try TestVault.contents()[0]))
         #expect(throws: OpenerCheck.Failure(reason: .rekeyed, mayConcealAttempt: false)) {
             try open.isOpened(by: .passphrase(TestVault.passphrase))

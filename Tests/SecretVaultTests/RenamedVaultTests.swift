@@ -5,7 +5,7 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// Purging a renamed vault.
+/// Purges and wipes of a renamed vault.
 struct RenamedVaultTests {
     private static let oldPrevious = ".watchword/by-name/vault/previous"
 
@@ -62,7 +62,7 @@ struct RenamedVaultTests {
         }
         let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
         try open.change { try $0.setAccessControl(of: id, to: access) }
-        // Nothing is recorded under the new name.
+        // Nothing is recorded under the new name yet.
         let path = vault.folder.file("renamed")
         try FileManager.default.moveItem(atPath: vault.path, toPath: path)
         #expect(try generations(vault) == [Self.oldPrevious])
@@ -106,7 +106,7 @@ struct RenamedVaultTests {
         #expect(try open(path).entries.map(\.issuer) == ["bob"])
     }
 
-    @Test("a renamed vault is compared with the record under its former name, a copy is not")
+    @Test("a renamed vault is compared with the record under its former name, but a copy is not")
     func compared() throws {
         let (vault, path, _) = try renamed()
         let newest = try vault.folder.bytes(of: "renamed")

@@ -6,7 +6,7 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// A vault that was moved, and what is kept about it.
+/// A vault that was moved, and the data kept about it.
 struct ReplacedCopyTests {
     private static let opener = VaultOpener.passphrase(TestVault.passphrase)
 
@@ -14,7 +14,7 @@ struct ReplacedCopyTests {
         enrolment: [UInt8](repeating: 1, count: 16), generation: 3,
         digest: [UInt8](repeating: 2, count: 32))
 
-    @Test("a newer copy replaces an older one together with what is kept about it")
+    @Test("a newer copy replaces an older copy together with the data kept about it")
     func newer() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -39,7 +39,7 @@ struct ReplacedCopyTests {
         #expect(try !TestVault.files(in: folder).contains(TestVault.own("previous")))
     }
 
-    @Test("after a purge, only the newest generation is known, also if a save did not record it")
+    @Test("a purge keeps the newest generation recorded, even if a save did not record it")
     func purged() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -51,19 +51,19 @@ struct ReplacedCopyTests {
         try vault.put(record, as: TestVault.own("generation"))
         let generation = open.generation
         try Vault.purge(vault.path, in: Vault.identity(at: vault.path))
-        // Whoever still holds the vault leaves nothing, either.
+        // A process that still holds the vault leaves no files, either.
         open.recordUse(of: ids[1], at: 20)
         #expect(try vault.files() == ["generation", "lock"].map(TestVault.own))
         let counted = vault.folder.file(".watchword/by-id")
         #expect(try FileManager.default.contentsOfDirectory(atPath: counted).isEmpty)
-        // Somebody puts a copy back.
+        // A copy is restored.
         try vault.put(older)
         #expect(
             try vault.unlock().reports
                 == [.olderFile(generation: generation - 1, newest: generation)])
     }
 
-    @Test("a purge keeps the folder during a check, and whoever waits for it counts nothing")
+    @Test("a purge keeps the folder during a check, and a process that waits for it counts nothing")
     func purgedMeanwhile() throws {
         let vault = try TestVault()
         let location = try VaultLocation(vault.path)
@@ -95,11 +95,11 @@ struct ReplacedCopyTests {
         #expect(!FileManager.default.fileExists(atPath: lock))
     }
 
-    /// How often this process has opened a file.
+    /// The number of descriptors of this process that refer to a file.
     private func opened(_ path: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
             let link = "/proc/self/fd/" + name
-            // It may have been closed meanwhile.
+            // The descriptor may have been closed meanwhile.
             do {
                 return try FileManager.default.destinationOfSymbolicLink(atPath: link) == path
             } catch {

@@ -5,7 +5,7 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// How long a successful check may be reused.
+/// Tests of how long a successful check may be reused.
 struct ReuseTimeTests {
     private func access(
         _ seconds: Int, _ presence: AccessControl.Presence = .perUse(.any)
@@ -14,7 +14,7 @@ struct ReuseTimeTests {
             presence: presence, onFailure: .lockOut, reuse: try #require(ReuseTime(seconds)))
     }
 
-    /// A vault with one entry.
+    /// A vault with one entry with this reuse time.
     private func vault(_ seconds: Int) throws -> (TestVault, RecordID) {
         let vault = try TestVault()
         let access = try access(seconds)
@@ -26,7 +26,7 @@ struct ReuseTimeTests {
         return (vault, id)
     }
 
-    @Test("a time is 0 to 300 seconds, and an entry without a check at each use has none")
+    @Test("a reuse time is 0 to 300 seconds, and an entry without a check at each use has none")
     func values() throws {
         #expect([-1, 0, 1, 300, 301].map { ReuseTime($0)?.seconds } == [nil, 0, 1, 300, nil])
         #expect(try access(60).reuse.seconds == 60)
@@ -51,7 +51,7 @@ struct ReuseTimeTests {
         #expect(try vault.unlock().check().damages.isEmpty)
     }
 
-    @Test("a reuse time that was changed in the file, or has another form, is refused")
+    @Test("a reuse time that was changed in the file, or is malformed, is refused")
     func tampered() throws {
         let (vault, _) = try vault(60)
         let whole = String(decoding: try vault.bytes(), as: UTF8.self)

@@ -83,7 +83,7 @@ struct SaveTests {
         let vault = try TestVault()
         let writer = BuiltProgram.path("vault-writer")
         let before = try vault.bytes()
-        // Every vault is larger than 512 bytes.
+        // The limit is one block of 512 bytes, and every vault is larger.
         let shell = ForeignProgram(path: "/bin/sh")
         let outcome = try shell.run([
             "-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\" > /dev/null", "sh",
@@ -122,7 +122,7 @@ struct SaveTests {
         #expect(open.entries.map(\.issuer) == (0..<count).map { "a-\($0)" })
         #expect(try open.check().damages.isEmpty)
         #expect(!(try TestVault.files(in: folder).contains(TestVault.own("new"))))
-        // Removing needs less space than adding.
+        // Removing an entry needs less space than adding one.
         try FileManager.default.removeItem(atPath: folder.file(TestVault.own("previous")))
         #expect(try writer.run(["remove", path, "", "1"]).status == 0)
         let after = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
@@ -136,7 +136,7 @@ struct SaveTests {
         let vault = try TestVault(recoveryKey: true)
         _ = try vault.fill()
         let before = try vault.bytes()
-        // Root may write to every folder except an immutable one.
+        // Root may write to every folder that is not immutable.
         let chattr = try #require(ForeignProgram("chattr"))
         try #require(try chattr.run(["-R", "+i", vault.folder.path]).status == 0)
         defer {
@@ -227,13 +227,13 @@ struct SaveTests {
         let vault = try TestVault()
         let ids = try vault.fill()
         let box = try sealedBox(ids[0], in: vault)
-        // An open descriptor still shows the content of the file's blocks.
+        // An open descriptor still gives access to the content of the file's blocks.
         let older = try FileHandle(
             forReadingFrom: URL(filePath: vault.folder.file(TestVault.own("previous"))))
         try vault.unlock().change { try $0.remove(ids[0], purge: true) }
         let left = String(decoding: try older.readToEnd() ?? Data(), as: UTF8.self)
         #expect(left.hasPrefix("watchword-vault ") && !left.contains(box))
-        // The vault's ID stays, so that the file can still be recognised.
+        // The vault's ID is not overwritten, so that the file can still be recognised.
         let lines = left.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count == 3 && lines[1].hasPrefix("vault "))
         #expect(lines[2].allSatisfy { $0 == "\0" })

@@ -30,7 +30,7 @@ struct SecondNameTests {
         }
     }
 
-    /// Gives these files a second name each; returns their contents, by second name.
+    /// Gives each of these files a second name; returns their contents, by second name.
     private func link(_ names: [String]) throws -> [String: [UInt8]] {
         var contents: [String: [UInt8]] = [:]
         for (place, name) in names.enumerated() {
@@ -59,7 +59,7 @@ struct SecondNameTests {
     }
 
     @Test(
-        "a change that erases older files is complete, and says which of them have a second name",
+        "a change that erases older files is complete, and reports those that have a second name",
         arguments: Change.allCases, [["vault"], ["previous"], ["vault", "previous"]])
     func purging(change: Change, linked: [String]) throws {
         let cost = ScryptCost.lowest
@@ -81,7 +81,7 @@ struct SecondNameTests {
         }
         #expect(Set(open.saveReports) == (try inodes(contents.keys)))
         try expect(contents)
-        // Nothing else is left, and the vault can still be opened and saved.
+        // No other file is left, and the vault can still be opened and saved.
         let files = try vault.files().filter { contents[$0] == nil }
         #expect(files == TestVault.files.filter { $0 != previous })
         let passphrase = change == .passphrase ? Self.second : TestVault.passphrase
@@ -103,7 +103,7 @@ struct SecondNameTests {
     }
 
     @Test(
-        "a wipe after failures is complete, and the next unlock says which files have a second name",
+        "a wipe after failures is complete, and the next unlock reports files with a second name",
         arguments: [["vault"], ["previous"], ["vault", "previous"]])
     func wiping(linked: [String]) throws {
         // The previous generation contains the entries as well.
@@ -121,7 +121,7 @@ struct SecondNameTests {
             if case .keptUnderSecondName = report { true } else { false }
         }
         #expect(Set(kept) == (try inodes(contents.keys)))
-        // It is said once.
+        // The report appears only once.
         let again = try vault.unlock()
         #expect(again.reports.count == 2)
         try add("next", to: again)
@@ -129,7 +129,7 @@ struct SecondNameTests {
         try expect(contents)
     }
 
-    @Test("the record of files with a second name is not trusted to have its format")
+    @Test("a malformed record of files with a second name is ignored")
     func record() throws {
         for text in ["", "notes", "watchword-linked 1\n-1\n12x\n\n"] {
             try vault.put(Array(text.utf8), as: TestVault.own("linked"))
@@ -139,7 +139,7 @@ struct SecondNameTests {
         #expect(try vault.unlock().reports == [.keptUnderSecondName(inode: 7)])
     }
 
-    @Test("a vault that is erased as a whole says which of its files have a second name")
+    @Test("erasing a whole vault reports which of its files have a second name")
     func erasing() throws {
         let contents = try link(["vault", previous])
         let reports = try Vault.purge(vault.path, in: Vault.identity(at: vault.path))

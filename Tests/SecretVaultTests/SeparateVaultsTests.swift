@@ -5,7 +5,7 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// Vaults that share a folder, with names of the program's own files, past and present.
+/// Vaults in the same folder, with names that the program uses or has used for its own files.
 struct SeparateVaultsTests {
     private static let suffixes = [
         "", ".new", ".previous", ".previous.new", ".generation", ".generation.new", ".attempts",
@@ -147,7 +147,7 @@ struct SeparateVaultsTests {
                 at: kept, with: .passphrase(Self.passphrase), reading: reading)
         }
         #expect(try vault.folder.bytes(of: TestVault.own("previous")) == before)
-        // A copy and a renamed vault also share the count.
+        // A copy and a renamed vault also share the failure count.
         for name in ["copy", "renamed"] {
             try vault.put(vault.bytes(), as: name)
             #expect(try Vault.lockOut(at: vault.folder.file(name)).failures == 5)

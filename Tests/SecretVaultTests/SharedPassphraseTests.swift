@@ -5,7 +5,7 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// Files on which a passphrase is a guess at that of a vault in use.
+/// Files on which trying a passphrase is a guess at that of a vault in use.
 struct SharedPassphraseTests {
     private func path(
         of bytes: [UInt8], at path: String? = nil, among vault: TestVault
@@ -20,7 +20,7 @@ struct SharedPassphraseTests {
         _ = try vault.fill()
         #expect(try path(of: first, among: vault) == vault.path)
         #expect(try path(of: vault.bytes(), among: vault) == vault.path)
-        // These change the digest of the slots, but not the passphrase.
+        // These changes affect the digest of the slots, but not the passphrase.
         let key = RecoveryKey.make()
         try vault.unlock().change { try $0.addRecoveryKey(key, now: 0) }
         try vault.unlock().change { try $0.rekey() }
@@ -35,7 +35,7 @@ struct SharedPassphraseTests {
         let key = VaultKey.make(of: document.vaultID)
         let slot = try TrustedSlot.sealing(
             key, under: .passphrase(secret("guess"), .lowest), number: 1, created: 0)
-        // The second has the salt of the vault's slot, but not what the passphrase opens.
+        // The second file has the salt of the vault's slot, but not its sealed secret.
         let salted = Slot(
             head: document.slots[0].head, secret: slot.slot.secret, vaultKey: slot.slot.vaultKey)
         for slot in [slot, TrustedSlot(slot: salted, authenticationKey: slot.authenticationKey)] {
@@ -61,7 +61,7 @@ struct SharedPassphraseTests {
             #expect(try Vault.identity(at: found) == Vault.identity(of: bytes), "\(place)")
             #expect(Folder.resolvedPath(found) == Folder.resolvedPath(vault.path), "\(place)")
         }
-        // A vault beside one that is in use.
+        // An unrelated vault beside a vault that is in use.
         let second = vault.folder.file("second")
         try Vault.create(
             at: second, passphrase: secret("other"), cost: .lowest, recoveryKey: nil,
@@ -69,7 +69,7 @@ struct SharedPassphraseTests {
         let secondBytes = try vault.folder.bytes(of: "second")
         let found = try #require(try path(of: secondBytes, among: vault))
         #expect(Folder.resolvedPath(found) == Folder.resolvedPath(second))
-        // A copy in a folder where no vault was used.
+        // A copy in a folder in which no vault was used.
         let elsewhere = try TemporaryFolder()
         try TestVault.put(bytes, as: "copy", in: elsewhere)
         #expect(try path(of: bytes, at: elsewhere.file("copy"), among: other) == nil)

@@ -77,7 +77,7 @@ struct SlotTests {
     }
 
     @Test(
-        "removing a slot erases the file that it still opens, also if the vault keeps its key",
+        "removing a slot erases the file that it still opens, even if the vault keeps its key",
         arguments: [true, false])
     func removed(keepsKey: Bool) throws {
         let vault = try TestVault(recoveryKey: true)
@@ -163,7 +163,7 @@ struct SlotTests {
         #expect(open.slots.map(\.number) == [2])
     }
 
-    @Test("the last slot that works on every device cannot be removed; one of two can")
+    @Test("the last slot that works on every device cannot be removed; one of two such slots can")
     func last() throws {
         let vault = try TestVault(recoveryKey: true)
         let open = try vault.unlock()
@@ -228,7 +228,7 @@ struct SlotTests {
         changed[10] = otherWords[10]
         #expect(throws: VaultError.damaged(.slot(1))) { try open(changed) }
         #expect(throws: VaultError.wrongPassphrase) { try open(otherWords) }
-        // The slot's number, with the next slot's number changed to keep them ascending.
+        // The slot's number changes, and the next slot's number is adjusted to keep them ascending.
         let renumbered = try sample.forged { lines in
             lines[3] = lines[3].replacing("slot 1 ", with: "slot 2 ")
             lines[4] = lines[4].replacing("slot 2 ", with: "slot 3 ")
@@ -251,7 +251,7 @@ struct SlotTests {
 }
 
 extension VaultChanges {
-    /// The slot with this number now.
+    /// The slot that has this number at present.
     fileprivate func slot(_ number: Int) throws(VaultError) -> SlotSummary {
         guard let slot = slots.first(where: { $0.number == number }) else { throw .noSuchSlot }
         return slot

@@ -5,7 +5,7 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// A program that synchronises folders replaces the vault, and puts older copies beside it.
+/// A file-sync program replaces the vault, and places older copies beside it.
 struct SynchronizedVaultTests {
     private static let new = secret("a new passphrase")
 
@@ -21,7 +21,7 @@ struct SynchronizedVaultTests {
         return try other.bytes(of: "vault")
     }
 
-    /// Replaces the vault as a synchronising program does: renames a new file to the vault's name.
+    /// Replaces the vault as a file-sync program does: renames a new file to the vault's name.
     private func replace(_ vault: TestVault, with bytes: [UInt8]) throws {
         try vault.put(bytes, as: "arriving")
         try removeFile(vault.path)
@@ -107,13 +107,13 @@ struct SynchronizedVaultTests {
         let open = try Vault.unlock(at: vault.path, with: .passphrase(Self.new))
         #expect(open.entries.allSatisfy { $0.tombstone == nil })
         #expect(try open.open(ids[3]).kind == .enrolled)
-        // They stay counted while the copy is there.
+        // The refusals stay counted while the copy exists.
         #expect(try Vault.lockOut(at: vault.path).failures == 3)
         try removeFile(copy)
         _ = try Vault.unlock(at: vault.path, with: .passphrase(Self.new))
         #expect(try Vault.lockOut(at: vault.path).failures == 0)
         try vault.put(old, as: "copy")
-        // The vault's own refusals still wipe, whatever a copy has refused in between.
+        // The vault's own refusals still wipe, regardless of refusals by a copy in between.
         refuse(vault.path, secret("wrong"), times: 2)
         refuse(copy, secret("wrong"), times: 1)
         #expect(try Vault.status(at: vault.path, since: 0).failuresUntilWipe == 1)
@@ -150,7 +150,7 @@ struct SynchronizedVaultTests {
         #expect(try Vault.lockOut(at: vault.path).failures == 0)
     }
 
-    @Test("refusals by a file with other slots than the last ones used here wipe nothing")
+    @Test("refusals by a file with different slots than those last used here wipe nothing")
     func otherSlots() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -161,7 +161,8 @@ struct SynchronizedVaultTests {
         }
         let ours = try vault.bytes()
         refuse(vault.path, secret("wrong"), times: 2)
-        // A program puts the file of another device there, which has the former passphrase.
+        // A file-sync program replaces the vault with the file of another device, which has the
+        // former passphrase.
         try vault.put(old)
         #expect(try Vault.status(at: vault.path, since: 0).failuresUntilWipe == nil)
         refuse(vault.path, Self.new, times: 2)
@@ -169,11 +170,11 @@ struct SynchronizedVaultTests {
         #expect(status.hasOtherSlots && status.wiped == 0 && status.lockOut.failures == 4)
         let open = try vault.unlock()
         #expect(try open.open(ids[3]).kind == .enrolled)
-        // This clears its own failures, and from now on, its refusals count.
+        // This clears the failures of that file, and from now on, its refusals count.
         #expect(try Vault.lockOut(at: vault.path).failures == 2)
         #expect(try !Vault.status(at: vault.path, since: 0).hasOtherSlots)
         #expect(try Vault.status(at: vault.path, since: 0).failuresUntilWipe == 3)
-        // Those of the vault were not forgotten.
+        // The refusals by the vault were not cleared.
         try vault.put(ours)
         _ = try Vault.unlock(at: vault.path, with: .passphrase(Self.new))
         #expect(try Vault.lockOut(at: vault.path).failures == 0)
@@ -218,7 +219,7 @@ struct SynchronizedVaultTests {
         #expect(try Vault.status(at: vault.path, since: 0).wiped == 0)
     }
 
-    @Test("O-13 a wipe in an older file that was put back does not hide that it is older")
+    @Test("O-13 a wipe in a restored older file does not hide that the file is older")
     func olderFileWiped() throws {
         let vault = try TestVault()
         _ = try vault.fill()

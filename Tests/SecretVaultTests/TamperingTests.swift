@@ -6,7 +6,7 @@ import WatchwordCryptography
 
 /// Accidental and malicious changes to the file, without the vault key.
 struct TamperingTests {
-    /// A vault with an entry of each kind, and its keys.
+    /// The files of a vault with an entry of each kind, and its keys.
     struct Sample {
         let vault: TestVault
         let ids: [RecordID]
@@ -22,7 +22,7 @@ struct TamperingTests {
             key = try document.opened(with: .passphrase(TestVault.passphrase), ceiling: 24).key
         }
 
-        /// Everything that unlocking and checking verify, without deriving a key from the
+        /// Makes all verifications of unlocking and checking, without deriving a key from the
         /// passphrase.
         func verify(_ bytes: [UInt8]) throws(VaultError) {
             let state = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
@@ -124,7 +124,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("other line endings, spaces, leading zeros, signs and text after the end are refused")
+    @Test("different line endings, spaces, leading zeros, signs and text after the end are refused")
     func canonical() throws {
         let sample = try Sample()
         let spoilings: [(String, (String) -> String)] = [
@@ -224,7 +224,7 @@ struct TamperingTests {
     }
 
     @Test(
-        "a slot that somebody added without the key opens nothing, and clears no failures",
+        "a slot that was added without the key opens nothing, and clears no failures",
         arguments: ["passphrase", "recovery key"])
     func forgedSlot(method: String) throws {
         let vault = try TestVault(recoveryKey: true)
@@ -255,7 +255,7 @@ struct TamperingTests {
         #expect(throws: VaultError.damaged(.header)) {
             try Vault.unlock(at: vault.path, with: opener)
         }
-        // The genuine slot has refused the passphrase, but no recovery key.
+        // The genuine slot has refused a passphrase, but no recovery key was tried on it.
         let failures = try #require(try vault.attempts().vault)
         #expect(failures.refused == earlier && failures.undecided == (isPassphrase ? 1 : 0))
         guard isPassphrase else { return }
@@ -287,7 +287,8 @@ struct TamperingTests {
 
     @Test("a box opens only with its own unencrypted part, whatever the manifest lists")
     func associatedData() throws {
-        // Anyone who has the vault key can write any manifest; this check finds our own bugs.
+        // Anyone who has the vault key can write any manifest, so this check only finds our own
+        // bugs.
         let sample = try Sample()
         let state = try VaultState(verifying: sample.document, with: sample.key)
         let record = state.records[2]

@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
 
-/// What a test is allowed to do on this machine.
+/// The privileged operations that a test can perform on this machine.
 enum TestCapabilities {
-    /// Whether a small disk can be mounted, in order to fill it.
+    /// Whether a small file system can be mounted, in order to fill it.
     static let canMount = succeeds { folder in
         let options = ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder]
         return try run("mount", options) && run("umount", [folder])

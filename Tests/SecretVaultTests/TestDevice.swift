@@ -6,7 +6,7 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// A device: its folder of keys, and its TPM.
+/// A simulated device: its folder of keys, and its TPM.
 final class TestDevice: Sendable {
     let folder: TemporaryFolder
     let tpm = MemoryTPM()
@@ -17,7 +17,7 @@ final class TestDevice: Sendable {
         store = DeviceKeyStore(folder: folder.file("state/device-keys"), bindings: bindings)
     }
 
-    /// Makes a key for a vault.
+    /// Creates a key of this device for a vault.
     func makeKey(
         _ binding: DeviceBinding = .file, for vault: UnlockedVault, name: String = "laptop"
     ) throws(VaultError) -> DeviceID {
@@ -46,7 +46,7 @@ final class TestDevice: Sendable {
         folder.file("state/device-keys/" + Hex.text(vault.key.vaultID))
     }
 
-    /// The file of a key.
+    /// The path of a key's file.
     func path(of id: DeviceID, for vault: UnlockedVault) -> String {
         path(of: vault) + "/" + id.text
     }
@@ -91,9 +91,9 @@ struct BoundVault {
         (self.vault, self.device, self.key, self.ids) = (vault, device, key, ids)
     }
 
-    /// The vault at home.
+    /// The vault, opened at home.
     func home() throws(VaultError) -> UnlockedVault { try device.unlock(vault) }
 
-    /// The vault on another device.
+    /// The vault, opened on another device.
     func elsewhere() throws(VaultError) -> UnlockedVault { try vault.unlock() }
 }

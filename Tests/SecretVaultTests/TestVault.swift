@@ -17,13 +17,13 @@ final class TestVault {
     static let passphrase = secret("correct horse battery staple")
     static let now: Int64 = 1_795_000_000
 
-    /// The files of a vault that was opened and saved.
+    /// The names of the files that exist after a vault was opened and saved.
     static let files = [
         counted("attempts"), counted("attempts.lock"), counted("presence.lock"),
         own("generation"), own("lock"), own("previous"), own("slots"), "vault",
     ]
 
-    /// The path of one of the program's files for the vault file.
+    /// The relative path of one of the program's files for the vault file.
     static func own(_ name: String) -> String { ".watchword/by-name/vault/" + name }
 
     /// The path of a file that counts attempts, with `ID` in place of the vault's ID.
@@ -64,7 +64,6 @@ final class TestVault {
         try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
     }
 
-    /// Tries a wrong passphrase.
     func expectRefusal(by passphrase: SecretBytes = secret("wrong")) {
         #expect(throws: VaultError.wrongPassphrase) {
             try Vault.unlock(at: path, with: .passphrase(passphrase))
@@ -103,8 +102,8 @@ final class TestVault {
         try Attempts.read(VaultLocation(path), of: VaultDocument(parsing: bytes()).vaultID)
     }
 
-    /// Counts so many failed checks of these entries that they must be wiped, if they are set to
-    /// be.
+    /// Records enough failed checks of these entries that they must be wiped, if they are set to be
+    /// wiped.
     func countFailures(of ids: Set<RecordID>) throws {
         let document = try VaultDocument(parsing: bytes())
         let counter = try AttemptCounter(VaultLocation(path), of: document.vaultID)
@@ -137,7 +136,7 @@ final class TestVault {
 func secret(_ text: String) -> SecretBytes { SecretBytes(copying: Array(text.utf8).span) }
 
 extension SecretBytes {
-    /// Makes a secret of known bytes.
+    /// A secret with known bytes.
     var copied: [UInt8] { withBytes { [UInt8](copying: $0) } }
 }
 
@@ -147,7 +146,7 @@ extension UnlockedVault {
         try open(id, proof: proofOfUnlocking(for: id))
     }
 
-    /// Changes the vault like `update(_:)`; the closure need not name its error.
+    /// Changes the vault like `update(_:)`; the closure does not have to declare its error type.
     @discardableResult func change<Result>(
         _ change: (inout VaultChanges) throws -> Result
     ) throws(VaultError) -> Result {
@@ -162,7 +161,7 @@ extension UnlockedVault {
         }
     }
 
-    /// Proves presence, or throws why there is no proof.
+    /// Proves presence, or throws the reason for the failure.
     func proof<Check: PresenceCheck>(
         _ check: inout Check, for id: RecordID,
         reading: @autoclosure () -> ClockReading = .now(), now: @autoclosure () -> Moment = .now
@@ -182,7 +181,7 @@ extension UnlockedVault {
     }
 }
 
-/// Why a check yielded no proof.
+/// The reason why a check yielded no proof.
 enum NoProof<Failure: Error & Equatable>: Error, Equatable {
     /// The vault did not allow the check, or could not record its outcome.
     case vault(VaultError)
@@ -223,7 +222,7 @@ struct Facts: Equatable {
 }
 
 extension TestVault {
-    /// The box of an entry, as in the file.
+    /// The sealed box of an entry, as stored in the file.
     func box(of id: RecordID) throws -> String {
         let document = try VaultDocument(parsing: bytes())
         let index = try #require(document.records.firstIndex { $0.id == id })
@@ -252,6 +251,6 @@ extension TestVault {
 }
 
 extension UnlockedVault {
-    /// This vault, for a merge into another file of it.
+    /// This vault as a ``VaultCopy``, for a merge into another of its files.
     var asCopy: VaultCopy { VaultCopy(state: state, key: key) }
 }

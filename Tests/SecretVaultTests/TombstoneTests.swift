@@ -4,7 +4,7 @@ import Testing
 @testable import SecretVault
 
 struct TombstoneTests {
-    /// Replaces a record with a tombstone, as is possible without a key.
+    /// Replaces a record with a tombstone without the vault key.
     static func wipe(_ id: RecordID, in vault: TestVault) throws {
         let document = try VaultDocument(parsing: vault.bytes())
         var text = VaultText()

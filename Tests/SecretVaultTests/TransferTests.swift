@@ -153,7 +153,7 @@ struct TransferTests {
                 icon: String(repeating: "i", count: VaultLimits.iconSize + 1), isFavourite: true))
     }
 
-    @Test("a secret is limited, whatever its length says")
+    @Test("a secret is limited in size, whatever length is stated")
     func limits() throws {
         let tooLong = [UInt8](repeating: 0x61, count: TransferLimits.string + 1)
         let bytes = try MessageForm.bytes(of: SecretBytes(copying: tooLong.span))
@@ -180,7 +180,7 @@ struct TransferTests {
         try MessageForm.check(try open.check())
     }
 
-    @Test("what undoing and merging do is read back as it was, and nothing else is")
+    @Test("the changes of an undo or a merge decode unchanged, and other bytes are refused")
     func changes() throws {
         let undone: [UndoneChange.Action] =
             OlderSecret.allCases.map { .restoredOlder($0) } + [
@@ -205,7 +205,7 @@ struct TransferTests {
         }
     }
 
-    @Test("the device of an entry, its key and a choice of a binding are read back")
+    @Test("the device of an entry, its key and a choice of binding decode unchanged")
     func devices() throws {
         let bound = try BoundVault()
         for vault in [try bound.home(), try bound.elsewhere()] {
@@ -217,7 +217,7 @@ struct TransferTests {
         }
     }
 
-    @Test("an opener is read back, and a recovery key of another length is refused")
+    @Test("an opener decodes unchanged, and a recovery key of a wrong length is refused")
     func openers() throws {
         let key = RecoveryKey.make()
         let slot = SlotSummary(

@@ -15,7 +15,7 @@ struct UndoTests {
         return plan
     }
 
-    /// Everything that a change can affect, in list order.
+    /// All properties that a change can affect, in list order.
     private struct Content: Equatable {
         let id: RecordID
         let facts: Facts
@@ -168,10 +168,10 @@ struct UndoTests {
         let document = try VaultDocument(parsing: vault.bytes())
         try vault.put(#require(try document.wiping([id], leaving: tombstone)).bytes)
         try open.change { try $0.remove(id, purge: false) }
-        // The file with the tombstone did not become the previous generation.
+        // The file with the tombstone must not have become the previous generation.
         try refused(vault, .notPredecessor)
-        // It does not return if only the previous generation was changed, and something else can be
-        // undone.
+        // The entry does not return if only the previous generation was changed, and another change
+        // can be undone.
         let ids = try vault.unlock().entries.map(\.id)
         try vault.unlock().update { changes throws(VaultError) in
             for id in ids.prefix(2) { try changes.remove(id, purge: false) }
@@ -193,7 +193,7 @@ struct UndoTests {
         try refused(vault, .noPrevious)
         let previous = TestVault.own("previous")
         try vault.put(older, as: previous)
-        // It is the file that was replaced, but its key is not known after a rekey.
+        // This is the file that was replaced, but its key is not available after a rekey.
         try vault.unlock().change { try $0.rekey() }
         try refused(vault, .noPrevious)
         try vault.put(older, as: previous)
@@ -267,7 +267,7 @@ struct UndoTests {
             try vault.unlock().update(change)
             return try vault.unlock().planOfUndo(now: Self.now).filter(\.requiresCheck).map(\.id)
         }
-        // Renaming and removing it requires a check, too; changing its details does not.
+        // Renaming and removing the entry require a check, too; changing its details does not.
         #expect(
             try asked { changes throws(VaultError) in
                 try changes.rename(ids[0], issuer: "renamed", account: "")
@@ -299,7 +299,7 @@ struct UndoTests {
         #expect(try vault.bytes() == bytes)
     }
 
-    @Test("a damaged previous generation is an error, and the vault stays as it is")
+    @Test("a damaged previous generation is an error, and the vault is not changed")
     func damaged() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

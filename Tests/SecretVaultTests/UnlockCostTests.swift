@@ -5,7 +5,7 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// How much it can cost to open a file.
+/// Limits on the cost of opening a file.
 struct UnlockCostTests {
     private func slot(_ number: Int, _ logN: Int) -> Slot {
         Slot(
@@ -95,7 +95,8 @@ struct UnlockCostTests {
         text.write("\nchanges 0\n")
         text.write(VaultEnvelope.lastLine(for: text.bytes[...]))
         try vault.put(text.bytes)
-        // The right passphrase opens its slot, the cheapest, and then the header does not match.
+        // The right passphrase opens its slot, which is the cheapest, but then the header does not
+        // match.
         let right = VaultOpener.passphrase(TestVault.passphrase)
         #expect(throws: VaultError.damaged(.header)) {
             try Vault.unlock(at: vault.path, with: right, ceiling: 14)
@@ -160,7 +161,7 @@ struct UnlockCostTests {
         #expect(try vault.holders(of: box) == [])
     }
 
-    /// The result of a passphrase check for a use of the entry.
+    /// The result of a passphrase check for one use of the entry.
     private func asked(_ passphrase: String, of vault: UnlockedVault, _ id: RecordID) -> String {
         var check = OpenerCheck(.passphrase(secret(passphrase)), of: vault)
         do {

@@ -91,14 +91,14 @@ struct UnwritableTests {
         }
         try open.change { try $0.rename(vault.ids[2], issuer: "other", account: "") }
         try TestVault.put(old, as: "vault", in: folder)
-        // With this record, failures in a file with other slots would wipe nothing.
+        // With this record, failures in a file with different slots would cause no wipe.
         try removeFile(folder.file(TestVault.own("slots")))
         let previous = try folder.bytes(of: TestVault.own("previous"))
         try vault.disk.fillUp()
         for _ in 0..<2 {
             #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, Self.wrong) }
         }
-        // The enrolled secret cannot be wiped, and nothing else is tried before that.
+        // The enrolled secret cannot be wiped, and no passphrase is tried before it is wiped.
         let full = VaultError.system(SystemCallFailure(call: "write", number: ENOSPC))
         #expect(throws: full) { try unlock(vault, Self.wrong) }
         #expect(throws: full) { try unlock(vault, Self.right) }
@@ -135,7 +135,7 @@ struct UnwritableTests {
         #expect(recovered.entries.count == 4)
     }
 
-    @Test("on a read-only disk, a vault stays locked during a wait and while a wipe is due")
+    @Test("on a read-only disk, a vault stays locked out during a wait and while a wipe is due")
     func waiting() throws {
         let vault = try mounted()
         try unlock(vault, Self.right).update { changes throws(VaultError) in
@@ -153,7 +153,7 @@ struct UnwritableTests {
             return
         }
         #expect((1...LockOutPolicy.firstWait).contains(seconds))
-        // Nor is a passphrase tried for an entry.
+        // No passphrase is tried for an entry, either.
         let open = try Vault.unlock(
             at: vault.path, with: .recoveryKey(vault.recoveryKey), mode: .readOnly)
         var check = OpenerCheck(.passphrase(Self.right), of: open)

@@ -5,7 +5,7 @@ import WatchwordSystem
 
 @testable import SecretVault
 
-/// Tombstones that somebody wrote who does not have the vault's key.
+/// Tombstones that were written without the vault's key.
 struct VanishedEntryTests {
     private static let now: Int64 = 1_795_000_300
 
@@ -18,7 +18,7 @@ struct VanishedEntryTests {
                 try changes.add(content, accessControl: access, now: TestVault.now)
             }
         }
-        // A change after which the previous generation has every entry.
+        // A change after which the previous generation contains all entries.
         let ids = try vault.unlock().entries.map(\.id)
         try vault.unlock().change { try $0.rename(ids[0], issuer: "renamed", account: "") }
         return (vault, ids)
@@ -61,7 +61,7 @@ struct VanishedEntryTests {
         #expect(try ids.map { try Facts(restored.open($0)) } == contents)
     }
 
-    @Test("other changes keep what undo needs, and what would purge it is refused")
+    @Test("other changes keep the data that undo needs, and a purge of these data is refused")
     func otherChanges() throws {
         let (vault, ids) = try made()
         let content = try Facts(vault.unlock().open(ids[1]))
@@ -78,7 +78,7 @@ struct VanishedEntryTests {
             try vault.unlock().change { try $0.remove(ids[0], purge: true) }
         }
         #expect(try vault.bytes() == bytes)
-        // A secret that must go is wiped all the same, and nothing else.
+        // A secret that must be wiped is still wiped, and no other.
         let box = try vault.box(of: ids[2])
         try vault.unlock().change { try $0.wipe(ids[2], because: .revoked, now: Self.now) }
         #expect(try vault.holders(of: box) == [])
@@ -107,14 +107,14 @@ struct VanishedEntryTests {
         } else {
             try undo(vault)
         }
-        // The forged file did not take the place of the previous generation.
+        // The forged file must not have replaced the previous generation.
         #expect(try vault.folder.bytes(of: TestVault.own("previous")) == previous)
         try forge([ids[1]], in: vault)
         #expect(try undo(vault).map(\.id) == [ids[1]])
         #expect(try Facts(vault.unlock().open(ids[1])) == content)
     }
 
-    @Test("entries removed while another one had vanished stay in the previous generation")
+    @Test("entries removed while another entry has vanished stay in the previous generation")
     func removedMeanwhile() throws {
         let (vault, ids) = try made()
         let box = try vault.box(of: ids[1])
@@ -124,7 +124,7 @@ struct VanishedEntryTests {
         #expect(try vault.holders(of: box) == [TestVault.own("previous")])
     }
 
-    @Test("a genuine wipe beside a forged one is completed, and erases no copy of the other entry")
+    @Test("a genuine wipe beside a forged wipe is completed, and erases no copy of the other entry")
     func beside() throws {
         let (vault, ids) = try made()
         let (box, kept) = (try vault.box(of: ids[0]), try vault.box(of: ids[1]))
@@ -148,7 +148,7 @@ struct VanishedEntryTests {
         mutating func isPresent(for purpose: String) -> Bool { true }
     }
 
-    @Test("a forged tombstone ends no check: the entry keeps it, and it can still be made")
+    @Test("a forged tombstone does not remove the check of an entry, which can still be made")
     func checks() throws {
         let (vault, ids) = try made()
         let access = AccessControl(presence: .perUse(.any), onFailure: .wipe(after: .three))
@@ -161,14 +161,14 @@ struct VanishedEntryTests {
         #expect(open.entries.map(\.hasVanished) == [true, false, false, false])
         var check = Passing()
         let proof = try open.proof(&check, for: ids[0])
-        // The check was made; only the secret is missing.
+        // The check succeeded; only the secret is missing.
         do throws(VaultError) {
             _ = try open.open(ids[0], proof: proof)
             Issue.record("opened")
         } catch {
             #expect(error == .vanished)
         }
-        // A wipe that the counted failures explain leaves nothing to check.
+        // After a wipe that the counted failures prove, the entry has no check.
         try vault.countFailures(of: [ids[0]])
         #expect(throws: NoProof<Never>.vault(.wiped)) {
             _ = try open.proof(&check, for: ids[0])
@@ -177,7 +177,7 @@ struct VanishedEntryTests {
         #expect(wiped.tombstone != nil && !wiped.hasVanished && !wiped.requiresCheckPerUse)
     }
 
-    @Test("only an older secret requires the check, is named as such, and lowers no other setting")
+    @Test("only an older secret requires the check; it is reported, and weakens no other setting")
     func older() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -209,7 +209,7 @@ struct VanishedEntryTests {
         #expect(open.reports.isEmpty)
     }
 
-    @Test("the stricter access control applies if the older one was stricter")
+    @Test("an older secret returns with the older access control if that was stricter")
     func olderAccess() throws {
         let (vault, ids) = try made()
         let strict = AccessControl(presence: .perUse(.pam), onFailure: .lockOut)
@@ -221,7 +221,7 @@ struct VanishedEntryTests {
         #expect(try vault.unlock().entries[0].accessControl == strict)
     }
 
-    @Test("an entry whose secret is nowhere can be removed, or restored from a copy")
+    @Test("an entry whose secret is lost can be removed, or restored from a copy")
     func onlyCopy() throws {
         let (vault, ids) = try made()
         try vault.put(vault.bytes(), as: "copy")
@@ -235,7 +235,7 @@ struct VanishedEntryTests {
         #expect(plan.changes.map(\.action) == [.restored] && plan.declinedWipes.isEmpty)
         try open.merge(plan, confirmed: [], comparing: { _, _ in .same }, now: Self.now)
         let merged = try vault.unlock()
-        // An earlier state of the vault revives nothing that was removed since.
+        // An earlier state of the vault does not restore entries removed since.
         #expect(merged.entries.map(\.id) == [ids[0], ids[2], ids[3]])
         #expect(merged.reports.isEmpty)
         _ = try merged.open(ids[0])

@@ -8,7 +8,8 @@ import WatchwordCryptography
 struct VaultBackupTests {
     private static let passphrase = secret("seven wooden ducks")
 
-    /// Entries of every kind that a backup holds, each with other details and access control.
+    /// Entries of every kind that a backup can contain, each with different details and access
+    /// control.
     private static func entries() throws -> [VaultBackup.Entry] {
         let codes = [UncomputedCode.Kind.motp, .yandex].map { kind in
             EntryContent.uncomputed(
@@ -43,7 +44,7 @@ struct VaultBackupTests {
         #expect(read.map(\.created) == entries.map(\.created))
     }
 
-    @Test("a backup keeps everything about each entry")
+    @Test("a backup keeps all properties of each entry")
     func roundTrip() throws {
         let entries = try Self.entries()
         let backup = try VaultBackup(
@@ -52,7 +53,7 @@ struct VaultBackupTests {
         #expect(backup.leftOut.isEmpty)
     }
 
-    @Test("a backup is a vault, with an ID of its own")
+    @Test("a backup is a vault with its own ID")
     func vault() throws {
         let folder = try TemporaryFolder()
         let entries = try Self.entries()
@@ -73,7 +74,7 @@ struct VaultBackupTests {
         #expect(isVault && !beginningIsVault)
     }
 
-    @Test("a wrong passphrase, a changed byte or a cut end is refused")
+    @Test("a wrong passphrase, a changed byte or a truncated file is refused")
     func refused() throws {
         let bytes = try Self.sealed(Self.entries())
         #expect(throws: VaultError.wrongPassphrase) {

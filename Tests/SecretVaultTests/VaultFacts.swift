@@ -5,7 +5,7 @@ import WatchwordCryptography
 
 @testable import SecretVault
 
-/// Everything a vault contains, with secrets, in the format of `Scripts/read-vault.py --reveal`.
+/// The full content of a vault, with secrets, in the format of `Scripts/read-vault.py --reveal`.
 struct VaultFacts: Codable, Equatable, Sendable {
     struct SlotFacts: Codable, Equatable, Sendable {
         let number: Int
@@ -36,7 +36,7 @@ struct VaultFacts: Codable, Equatable, Sendable {
     struct EntryFacts: Codable, Equatable, Sendable {
         let id: String
         let presence: String
-        // Format 3.
+        // From format 3 on.
         var reuse: Int?
         let on_failure: String
         let revision: UInt64
@@ -53,14 +53,14 @@ struct VaultFacts: Codable, Equatable, Sendable {
         var parameters: [ParameterFacts]?
         var tombstone: TombstoneFacts?
         var pin: String?
-        // Format 2.
+        // From format 2 on.
         var edited: Int64?
         var edited_in: String?
         var tags: [String]?
         var note: String?
         var icon: String?
         var favourite: Bool?
-        // Format 4.
+        // Only in format 4.
         var device: DeviceFacts?
     }
 
@@ -105,7 +105,7 @@ struct VaultFacts: Codable, Equatable, Sendable {
     let slots: [SlotFacts]
     let entries: [EntryFacts]
     let attempts: [AttemptsFacts]
-    /// `nil` for format 1.
+    /// The history of the file; `nil` for format 1.
     var history: [SaveFacts]?
 
     /// - Parameter version: the version of the format; 1 has no history and no details.

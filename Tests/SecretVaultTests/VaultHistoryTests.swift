@@ -48,7 +48,7 @@ struct VaultHistoryTests {
         #expect(one.saves.last == other.saves.last)
     }
 
-    @Test("what was sealed in a save that the other file has was sealed before the files parted")
+    @Test("records sealed in a save that both files contain were sealed before the files diverged")
     func parted() {
         func save(_ generation: UInt64) -> VaultHistory.Save {
             VaultHistory.Save(generation: generation, id: .make())
@@ -59,14 +59,15 @@ struct VaultHistoryTests {
             #expect(one.mayHaveSealed(in: generation, since: other) == (generation == 3))
         }
         #expect(!one.mayHaveSealed(in: 3, since: one.joined(with: other, by: save(4))))
-        // A full history does not show what it has dropped, unless both have one of its saves.
+        // A full history does not show the saves that it has dropped, unless both files share one
+        // of its saves.
         let full = (3...514 as ClosedRange<UInt64>).reduce(common) { $0.followed(by: save($1)) }
         #expect(full.saves.last?.generation == 3)
         #expect(full.mayHaveSealed(in: 2, since: common))
         #expect(!full.mayHaveSealed(in: 2, since: full.followed(by: save(515))))
     }
 
-    @Test("a full history may have dropped an edit as old as its last two saves, or unknown")
+    @Test("a full history may have dropped an unknown edit, or one as old as its last two saves")
     func dropped() {
         func history(_ generations: ClosedRange<UInt64>) -> VaultHistory {
             let saves = generations.map { VaultHistory.Save(generation: $0, id: .make()) }
@@ -144,7 +145,7 @@ struct VaultHistoryTests {
         }
     }
 
-    @Test("an edit marks the entry with its time and save; a counter and a rotation do not")
+    @Test("an edit records its time and save in the entry; a counter and a rotation do not")
     func edits() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecretVault
 
-/// Which of two keys of a vault is newer.
+/// Tests of which of two keys of a vault counts as newer.
 struct VaultKeyOrderTests {
     private static var rekey: MergeTests.Change {
         { changes throws(VaultError) in try changes.rekey() }
@@ -16,7 +16,7 @@ struct VaultKeyOrderTests {
         }
     }
 
-    @Test("a file with a newer key is not merged into one with an older key, only vice versa")
+    @Test("a file with a newer key is not merged into a file with an older key, only vice versa")
     func refused() throws {
         let copies = try MergeTests.Copies()
         try copies.there(Self.rekey)
@@ -25,7 +25,7 @@ struct VaultKeyOrderTests {
         let bytes = try copies.vault.bytes()
         #expect(throws: VaultError.copyHasNewerKey) { try copies.merge() }
         #expect(try copies.vault.bytes() == bytes)
-        // The other way round, and with several rekeys.
+        // The reverse case, with several rekeys.
         for _ in 1...2 {
             let (open, copy) = (try copies.unlockedCopy(), try copies.vault.unlock().asCopy)
             let plan = try open.planOfMerge(
@@ -60,7 +60,7 @@ struct VaultKeyOrderTests {
     }
 
     @Test(
-        "a file with a former key is reported, also after it was saved, until a rekey",
+        "a file with a former key is reported, even after it was saved, until a rekey",
         arguments: [false, true])
     func reported(isFirst: Bool) throws {
         let vault = try TestVault()
@@ -82,7 +82,7 @@ struct VaultKeyOrderTests {
         try vault.put(newer)
         #expect(try !vault.unlock().reports.contains(.formerKey))
         try vault.put(former)
-        // The owner does without what only the previous generation has.
+        // The owner discards the changes that only the previous generation has.
         try removeFile(vault.folder.file(TestVault.own("previous")))
         try vault.unlock().change(Self.rekey)
         #expect(try vault.unlock().reports.isEmpty)
@@ -117,7 +117,7 @@ struct VaultKeyOrderTests {
     }
 
     @Test(
-        "a previous generation that a file with another key lacks is kept; one that it includes is not",
+        "a previous generation is kept if a file with a different key lacks it, but not otherwise",
         arguments: [false, true])
     func previous(isIncluded: Bool) throws {
         let vault = try TestVault()

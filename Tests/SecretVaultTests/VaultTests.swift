@@ -72,7 +72,7 @@ struct VaultTests {
         #expect(opened == (try TestVault.contents().map(Facts.init)))
     }
 
-    @Test("by default, failures wipe enrolled secrets and lock other entries")
+    @Test("by default, failures wipe enrolled secrets and lock out other entries")
     func standardAccess() throws {
         let vault = try TestVault()
         _ = try vault.fill()
@@ -196,7 +196,7 @@ struct VaultTests {
         #expect(try vault.unlock().generation == 4)
     }
 
-    @Test("a vault that replaced the open one is not written to")
+    @Test("a vault that has replaced the open vault is not written")
     func replaced() throws {
         let (vault, other) = (try TestVault(), try TestVault())
         let open = try vault.unlock()
@@ -210,7 +210,7 @@ struct VaultTests {
         #expect(try vault.bytes() == other.bytes())
     }
 
-    @Test("the same secret is recognised under any name, and another is not")
+    @Test("the same secret is recognised under any name, and a different secret is not")
     func fingerprints() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -298,7 +298,7 @@ struct VaultTests {
         #expect(try vault.unlock().entries.count == count - 1)
     }
 
-    @Test("entries with one key are equivalent whatever their names, but not with other parameters")
+    @Test("entries with the same key and parameters are equivalent under any name")
     func equivalentEntries() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

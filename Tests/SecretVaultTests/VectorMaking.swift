@@ -8,13 +8,13 @@ import WatchwordCryptography
 
 private let newVectorsFolder = ProcessInfo.processInfo.environment["WATCHWORD_NEW_VECTORS"]
 
-/// Generates files for `Vectors/vault`, and the cases to add to `vaults.json`; it also generated
-/// the existing ones.
+/// Generates files for `Vectors/vault`, and the cases to add to `vaults.json`; this code also
+/// generated the existing files.
 ///
 /// A new version of the format adds files, and never regenerates the old ones.
 @Suite(.enabled(if: newVectorsFolder != nil, "WATCHWORD_NEW_VECTORS is not set"))
 struct VectorMaking {
-    @Test("new vectors are written to the folder that WATCHWORD_NEW_VECTORS names")
+    @Test("new vectors are written to the folder in WATCHWORD_NEW_VECTORS")
     func make() throws {
         var vectors: [VaultVector] = []
         try vectors.append(vector("empty-v2", TestVault()))
@@ -88,8 +88,8 @@ struct VectorMaking {
             holds: try VaultFacts(state, key: key, attempts: attempts))
     }
 
-    /// Vaults with bound entries: of each kind, as their device and as another one opens them, and
-    /// wiped and rekeyed on another one.
+    /// Vaults with bound entries: with an entry of each kind, for its device and for another
+    /// device, and after a wipe and a rekey on another device.
     private func bound() throws -> [VaultVector] {
         let (vault, device) = (try TestVault(recoveryKey: true), try TestDevice())
         _ = try vault.fill()
@@ -195,8 +195,8 @@ struct VectorMaking {
         return vault
     }
 
-    /// A vault and a copy of it with the same generation, each with an edit of the same entry, and
-    /// merged.
+    /// A vault and a copy with the same generation, each with an edit of the same entry; and the
+    /// merged vault.
     private func merged() throws -> TestVault {
         let vault = try TestVault()
         let id = try vault.fill()[2]

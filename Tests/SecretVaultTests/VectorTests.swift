@@ -29,7 +29,7 @@ struct VaultVector: Codable, Sendable, CustomTestStringConvertible {
     }
 
     var url: URL { PackageFolder.root.appending(path: "Vectors/vault/\(file)") }
-    /// The content of the attempts file beside it.
+    /// The content of the attempts file beside the vault.
     func attempts(of vaultID: [UInt8]) throws -> Attempts {
         let path = url.path + ".attempts"
         guard FileManager.default.fileExists(atPath: path) else { return Attempts(of: vaultID) }
@@ -73,8 +73,8 @@ struct VectorTests {
             let facts = try VaultFacts(
                 state, key: key, attempts: attempts, version: document.version)
             #expect(facts == vector.holds)
-            // A rewritten file is the same, except for the manifest's nonce, and the version, which
-            // MAC covers.
+            // Only the version, the manifest's nonce and the MAC, which covers both, may differ in
+            // a rewritten file.
             let again = String(decoding: try state.written(with: key), as: UTF8.self)
             let old = String(decoding: bytes, as: UTF8.self)
             #expect(again.hasPrefix("watchword-vault \(max(document.version, 2))\n"))
@@ -163,7 +163,7 @@ struct SecondReaderTests {
         #expect(try SecondReader.read(vault.path, recoveryKey: written) == facts)
     }
 
-    @Test("the second reader opens bound entries only with the key of their device")
+    @Test("the second reader opens bound entries only with their device's key")
     func bound() throws {
         let bound = try BoundVault(bound: 1..<3)
         let passphrase = String(decoding: TestVault.passphrase.copied, as: UTF8.self)
@@ -178,7 +178,7 @@ struct SecondReaderTests {
             #expect(facts.entries.map { $0.device == nil } == [true, false, false, true])
             #expect(facts.entries.filter { $0.secret == nil }.count == (keys.isEmpty ? 2 : 0))
         }
-        // Another key under this ID is not mistaken for the absence of one.
+        // A wrong key under this ID is not mistaken for a missing key.
         let other = try SecondReader.run(
             bound.vault.path, passphrase: passphrase,
             options: ["--device-key", bound.key.text + ":" + String(repeating: "00", count: 32)])

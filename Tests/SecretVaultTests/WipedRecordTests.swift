@@ -31,7 +31,7 @@ struct WipedRecordTests {
                 older.append(try vault.bytes())
             }
             wiped = open.entries[3].id
-            // Sealed a second time, so that there are several old secrets to restore.
+            // Seal the secret a second time, so that several old secrets can be restored.
             let id = wiped
             try open.update { changes throws(VaultError) in
                 try changes.replace(
@@ -55,7 +55,7 @@ struct WipedRecordTests {
                 leaving: Tombstone(time: TestVault.now, reason: .failures))
         }
 
-        /// Whether the wiped entry opens in `bytes`; `nil` if the file does not open.
+        /// Whether the wiped entry opens in the file `bytes`; `nil` if the file does not open.
         func revives(_ bytes: [UInt8]) throws -> Bool? {
             let state: VaultState
             do throws(VaultError) {
@@ -82,7 +82,7 @@ struct WipedRecordTests {
         return body + VaultEnvelope.lastLine(for: body[...])
     }
 
-    @Test("a rekeyed vault has a wiped entry wiped in its older files, too")
+    @Test("in a rekeyed vault, a wipe also reaches the older files")
     func rekeyed() throws {
         let vault = try TestVault()
         let id = try vault.fill()[1]
@@ -122,7 +122,7 @@ struct WipedRecordTests {
             }
         }
         #expect(opened == 0)
-        // Two lines at once: the secret with any other line of the same file.
+        // Replace two lines at once: the secret and any other line of the same file.
         let secrets = old.filter { $0.hasPrefix("sealed ") }
         let tombstone = try #require(newest.firstIndex { $0.hasPrefix("tombstone ") })
         for secret in secrets {
@@ -175,7 +175,7 @@ struct WipedRecordTests {
         #expect(listed.changes == 0 && listed.generation == wiped.generation + 1)
         #expect(open.generation == listed.generation)
         #expect(open.reports.count == 1)
-        // The next unlock changes nothing.
+        // The next unlock does not save the vault.
         _ = try sample.vault.unlock()
         #expect(try sample.vault.bytes() == listed.bytes)
         let previous = try sample.vault.folder.bytes(of: TestVault.own("previous"))
@@ -221,7 +221,7 @@ struct WipedRecordTests {
         #expect(reports.contains(.vanished(ids[0])), "\(reports)")
     }
 
-    @Test("a wipe without the key leaves a previous generation with other slots to the next unlock")
+    @Test("a wipe without the key keeps a previous generation with different slots until an unlock")
     func otherSlots() throws {
         let sample = try Sample()
         let box = try sample.vault.box(of: sample.wiped)
@@ -231,7 +231,7 @@ struct WipedRecordTests {
         }
         for _ in 1...3 { sample.vault.expectRefusal() }
         #expect(try sample.vault.holders(of: box) == [TestVault.own("previous")])
-        // Looking at it clears nothing.
+        // Opening the older file clears no failures.
         let previous = sample.vault.folder.file(TestVault.own("previous"))
         _ = try Vault.unlock(at: previous, with: .passphrase(TestVault.passphrase))
         let open = try sample.vault.unlock()

@@ -1,8 +1,8 @@
 import Agent
 import Glibc
 
-/// Does what `watchword-agent` does, but a test controls it with files beside the vault: if
-/// `suspended` exists, the machine was suspended for an hour; if `impatient` exists, the agent
+/// Works like `watchword-agent`, but a test controls it with files beside the vault: if `suspended`
+/// exists, the machine appears to have been suspended for an hour; if `impatient` exists, the agent
 /// gives up a TPM that does not answer within half a second.
 @main struct Program {
     static func main() {

@@ -7,9 +7,9 @@ import WatchwordSystem
 
 @testable import VaultService
 
-/// Requests about entries that are bound to a device, on the device and elsewhere.
+/// Requests about entries that are bound to a device, on that device and elsewhere.
 struct BoundRequestTests {
-    @Test("the default is the strongest that works here, whatever keys exist; a name is binding")
+    @Test("the default binding is the strongest that works here; an explicit choice is final")
     func choices() throws {
         let bound = try BoundVault()
         func key(_ binding: DeviceBinding? = nil) throws(VaultError) -> DeviceID {
@@ -17,7 +17,7 @@ struct BoundRequestTests {
             return try bound.store().key(
                 for: choice, in: bound.unlocked(), through: bound.tokens(at:))
         }
-        // A failure that may end makes no weaker key.
+        // After a temporary failure, no key with a weaker binding is created.
         bound.tpm.failure = .busy
         #expect(throws: VaultError.deviceKey(.token(.busy))) { try key() }
         let absent = [TokenFailure.noDevice, .noPermission, .helper(.notFound)]
@@ -30,7 +30,7 @@ struct BoundRequestTests {
         let file = try key()
         // A repeated enrolment uses the same key.
         #expect(try key() == file && key(.file) == file)
-        // A TPM that works from now on is taken in spite of that key.
+        // A TPM that works from now on is used in spite of that key.
         bound.tpm.failure = nil
         #expect(try key(.file) == file)
         let tpm = try key()
@@ -51,7 +51,7 @@ struct BoundRequestTests {
         #expect(Set(try bound.keys()) == Set([file, tpm, other].map(\.text)))
     }
 
-    @Test("a key is used again only if its TPM is the one that was chosen")
+    @Test("a key is reused only if it is sealed by the chosen TPM")
     func addresses() throws {
         let bound = try BoundVault()
         func key(_ tpm: TPMAddress, _ binding: DeviceBinding? = nil) throws -> DeviceID {
@@ -64,11 +64,11 @@ struct BoundRequestTests {
         let second = try key(other)
         #expect(first != second)
         #expect(try key(other) == second && key(.standard, .tpm) == first)
-        // A file is in no TPM.
+        // A key in a file belongs to no TPM.
         #expect(try key(other, .file) == key(.standard, .file))
     }
 
-    @Test("an entry is added, bound and unbound, and the outcome names the binding")
+    @Test("an entry is added, bound and unbound, and the outcome reports the binding")
     func edits() throws {
         let bound = try BoundVault()
         let own = try bound.own()
@@ -76,7 +76,7 @@ struct BoundRequestTests {
         let first = try #require(own.entries.first)
         #expect(first.binding?.isHere == true && first.binding?.name == "Mill")
         let name = first.name
-        // The secret of a bound entry is compared, too.
+        // The secrets of bound entries are compared, too.
         #expect(
             try own.outcome(.add(BoundVault.entry("b", nil))) == .added(twin: name, bound: nil))
         let code = try own.codeText(of: first.id)
@@ -88,7 +88,7 @@ struct BoundRequestTests {
         #expect(own.entries[1].binding?.device == first.binding?.device)
         #expect(try own.codeText(of: own.entries[1].id) == code)
         #expect(try bound.keys().count == 1)
-        // Once more erases the previous generation, which may be from before a merge.
+        // Binding once more erases the previous generation, which may be from before a merge.
         _ = try own.outcome(.add(BoundVault.entry("c", nil)))
         #expect(Vault.holdsPrevious(at: bound.path))
         #expect(
@@ -104,12 +104,12 @@ struct BoundRequestTests {
         #expect(try bound.own("other").codeText(of: own.entries[1].id) == code)
     }
 
-    @Test("a binding changes only after the check of the entry, and no key is made before")
+    @Test("a binding changes only after the check of the entry, and no key is created before")
     func checks() throws {
         let bound = try BoundVault()
         let own = try bound.own()
         _ = try own.outcome(.add(BoundVault.entry("a", nil, presence: .perUse(.any))))
-        // The check at unlocking is spent.
+        // Use up the check at unlocking.
         let entry = try #require(own.entries.first)
         _ = try own.codeText(of: entry.id)
         var revision = EntryRevision(of: entry)
@@ -125,7 +125,7 @@ struct BoundRequestTests {
                 == .revised(entry.name, RevisionWarnings(), bound: .file))
     }
 
-    @Test("elsewhere, what needs the secret is refused before anybody is asked; the rest works")
+    @Test("elsewhere, changes that need the secret are refused without a question; others work")
     func elsewhere() throws {
         let bound = try BoundVault()
         let home = try bound.own()
@@ -152,7 +152,7 @@ struct BoundRequestTests {
             }
             #expect(lockOut.failures == 0)
         }
-        // A name and a note need no secret, but the check of the entry.
+        // A change of the name or note needs no secret, but the check of the entry.
         for (id, presence) in zip(ids, [AgentPresence.none, .opener(BoundVault.opener)]) {
             var revision = EntryRevision(of: try other.vault.entry(id))
             revision.issuer = "New"
@@ -163,7 +163,7 @@ struct BoundRequestTests {
             }
         }
         #expect(other.entries.map(\.issuer) == ["New", "New"])
-        // The secret is still there.
+        // The secret must still exist.
         let again = try bound.own()
         #expect(try again.codeText(of: ids[0]) == home.codeText(of: ids[0]))
         #expect(
@@ -173,7 +173,7 @@ struct BoundRequestTests {
                 == .removed)
     }
 
-    /// A change of the key, the period, the access control and the binding.
+    /// A change of the key, the period, the access control or the binding.
     private static func changesOfSecret(of entry: EntrySummary) -> [EntryRevision] {
         var revisions = [EntryRevision](repeating: EntryRevision(of: entry), count: 5)
         revisions[0].codes = CodeChange(secret: SecretBytes(text: "12345678901234567899"))
@@ -202,7 +202,7 @@ struct BoundRequestTests {
         #expect(
             try other.outcome(new)
                 == .imported([.refused(.boundElsewhere(name))], replacedPerUse: []))
-        // Whether the keys are the same is not known there.
+        // Elsewhere, it is unknown whether the keys are the same.
         #expect(
             try other.outcome(edit("12345678901234567890", .skip))
                 == .imported([.refused(.boundElsewhere(name))], replacedPerUse: []))
@@ -213,7 +213,7 @@ struct BoundRequestTests {
         #expect(home.entries[0].binding?.isHere == true)
     }
 
-    @Test("a key that does not load closes its entries, with the reason, and can be removed")
+    @Test("a key that does not load closes its entries, which report the reason and can be removed")
     func unreachable() throws {
         let bound = try BoundVault()
         let store = bound.store()

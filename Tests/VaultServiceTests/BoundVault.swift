@@ -7,7 +7,7 @@ import WatchwordSystem
 
 @testable import VaultService
 
-/// A vault with entries that are bound to devices, and the folders with keys of two devices.
+/// A vault with entries that are bound to devices, and the folders with the keys of two devices.
 struct BoundVault {
     let folder: TemporaryFolder
     let tpm = MemoryTPM()
@@ -22,7 +22,7 @@ struct BoundVault {
             at: path, passphrase: EditedVault.passphrase, cost: .lowest, recoveryKey: nil, now: 1)
     }
 
-    /// The keys of a device, which keeps them in a folder with this name.
+    /// The keys of a device, which are kept in a folder with this name.
     func store(
         _ name: String = "here", _ bindings: [DeviceBinding] = [.tpm, .file]
     ) -> DeviceKeyStore {
@@ -43,13 +43,13 @@ struct BoundVault {
     /// The names of the files with keys of a device.
     func keys(_ name: String = "here") throws -> [String] {
         let path = folder.file("keys/" + name)
-        // Without a key, there is no folder.
+        // The folder exists only if there is a key.
         return try (ifPossible(try names(in: path)) ?? []).flatMap {
             try names(in: path + "/" + $0)
         }
     }
 
-    /// The vault in a command on a device whose keys are in files.
+    /// The vault as used by a command on a device whose keys are in files.
     func own(_ name: String = "here") throws -> OwnVault {
         let store = store(name, [.file])
         return OwnVault(try unlocked(with: store), at: path, deviceKeys: store)
@@ -79,18 +79,18 @@ extension OwnVault {
         return outcome
     }
 
-    /// Why a request failed; `nil` if it did not.
+    /// The error of a failed request; `nil` if it succeeded.
     func failure(_ request: AgentRequest) throws -> VaultError? {
         guard case .failed(let error) = try send(request) else { return nil }
         return error
     }
 
-    /// The request for the code at second 59.
+    /// The request for the code at time 59 in Unix seconds.
     func code(of id: RecordID, _ presence: AgentPresence = .none) -> AgentRequest {
         .code(place, id, .moment(59, offset: 0, isRefresh: false), presence)
     }
 
-    /// The code at second 59.
+    /// The code at time 59 in Unix seconds.
     func codeText(of id: RecordID) throws -> String {
         guard case .code(let code) = try send(code(of: id)) else { throw AgentFailure.malformed }
         return code.text

@@ -8,7 +8,7 @@ import WatchwordSystem
 
 @testable import VaultService
 
-/// The edits and their outcomes as `watchword` and its agent send them to each other.
+/// The edits and their outcomes, as exchanged between `watchword` and its agent.
 struct EditTransferTests {
     @Test("each edit decodes unchanged, and other bytes are refused")
     func edits() throws {
@@ -89,7 +89,7 @@ struct EditTransferTests {
         try MessageForm.check(warnings, of: CredentialWarning.Kind.allCases)
     }
 
-    @Test("the answers of an import are in order, and none occurs twice")
+    @Test("the choices for an import are in order, and none occurs twice")
     func answers() throws {
         let first = try MessageForm.bytes(of: EntryName(typed: "a")) + [0]
         let second = try MessageForm.bytes(of: EntryName(typed: "b")) + [1]

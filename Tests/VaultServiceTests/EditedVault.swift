@@ -12,7 +12,7 @@ extension Confirmations {
     }
 }
 
-/// A vault in its own folder, with methods that edit its entries.
+/// A vault in a separate folder, with methods that edit its entries.
 struct EditedVault {
     private let folder: TemporaryFolder
     let vault: UnlockedVault
@@ -39,7 +39,7 @@ struct EditedVault {
         }
     }
 
-    /// Adds an entry, and returns it as it is listed.
+    /// Adds an entry, and returns it in its listed form.
     @discardableResult func add(
         _ content: EntryContent, tags: [String] = [],
         presence: AccessControl.Presence = .perUnlock
@@ -55,7 +55,8 @@ struct EditedVault {
 
     struct RefusedInTest: Error { let outcome: EditOutcome }
 
-    /// Replaces the secret of the first entry by a tombstone, without the key, and reads the file.
+    /// Replaces the secret of the first entry with a tombstone, without the key, and reads the
+    /// file.
     func forgeTombstone() throws {
         let text = String(decoding: try bytes, as: UTF8.self)
         var forged: [String] = []
@@ -99,7 +100,7 @@ struct EditedVault {
 }
 
 extension EntryRevision {
-    /// A revision that changes only what is given.
+    /// A revision that changes only the given parts.
     init(
         _ entry: EntrySummary, issuer: String? = nil, account: String? = nil,
         details: DetailsChange = DetailsChange(), counter: UInt64? = nil,

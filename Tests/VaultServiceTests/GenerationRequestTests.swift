@@ -4,9 +4,9 @@ import Testing
 
 @testable import VaultService
 
-/// Undoing and merging in a vault that this process has opened.
+/// Undo and merge in a vault that this process has opened.
 struct GenerationRequestTests {
-    @Test("undoing changes nothing until what it does is sent back")
+    @Test("undoing changes nothing until the plan is sent back")
     func undo() throws {
         let bound = try BoundVault()
         let own = try bound.own()

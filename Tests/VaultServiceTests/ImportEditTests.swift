@@ -59,7 +59,7 @@ struct ImportEditTests {
         #expect(try edited.counter(of: edited.vault.entries[1].id) == 9)
     }
 
-    @Test("if duplicates are kept, only an item with the same key and name is a repetition")
+    @Test("if duplicates are kept, only an item with the same key and name counts as repeated")
     func kept() throws {
         let items = try [("a", "b"), ("a", "c"), ("a", "b"), ("d", "c")].map {
             item(try EditedVault.totp($0, $1))
@@ -73,13 +73,13 @@ struct ImportEditTests {
                     .present(names[0], as: names[0], missing: []), .added(names[2]),
                 ])
         #expect(edited.vault.entries.map(\.name) == names)
-        // Otherwise the entries of other apps with one key become one entry.
+        // Otherwise, entries of other apps with the same key become one entry.
         let other = try EditedVault()
         #expect(try outcomes(items, .skip, in: other).count == 4)
         #expect(other.vault.entries.map(\.name) == [names[0]])
     }
 
-    @Test("an import adds at most a hundred entries with one key")
+    @Test("an import adds at most a hundred entries with the same key")
     func repeatedKey() throws {
         let edited = try EditedVault()
         let items = try (1...101).map { (period: Int64) in
@@ -155,13 +155,13 @@ struct ImportEditTests {
         let before = try edited.bytes
         #expect(try outcomes([new], .replace, in: edited) == [refused])
         #expect(try edited.bytes == before)
-        // A rehearsal assumes the check.
+        // A rehearsal assumes that the check succeeds.
         let rehearsed = try edited.vault.rehearse { changes throws(VaultError) in
             try edit.apply(to: &changes, confirmedBy: .assumed, now: 3)
         }
         #expect(rehearsed == .imported([.replaced(entry.name)], replacedPerUse: [entry.id]))
         #expect(try edited.bytes == before)
-        // Another program has changed which check it requires.
+        // Another program has changed the check that the entry requires.
         try edited.vault.update { changes throws(VaultError) in
             try changes.setAccessControl(
                 of: entry.id,

@@ -8,8 +8,8 @@ import WatchwordCryptography
 
 /// The device keys of a vault that moves.
 struct MovedKeyTests {
-    /// A vault with an entry that is bound to this device and one that is bound to another, and
-    /// another folder to move it to.
+    /// A vault with one entry that is bound to this device and one that is bound to another device,
+    /// and a second folder to which the vault is moved.
     private struct Move {
         let bound: BoundVault
         let (from, to, elsewhere): (DeviceKeyStore, DeviceKeyStore, DeviceKeyStore)
@@ -40,15 +40,15 @@ struct MovedKeyTests {
             return try from.pack(vault, with: keys, at: bound.path)
         }
 
-        /// Replaces the keys in the vault that has arrived.
+        /// Replaces the device keys of the vault after its arrival.
         func replace(_ carried: [String]) throws(VaultError) -> DeviceBinding? {
             let vault = try bound.unlocked(at: target, with: to)
             let ids = to.homes(of: vault).filter { carried.contains($0.text) }
             return try to.replaceKeys(of: vault, carried: ids, through: bound.tokens(at:))
         }
 
-        /// Expects that the secret opens with the keys at the new place, and that the other one has
-        /// not changed: it still opens with those of its device.
+        /// Expects that the secret opens with the keys at the new place, and that the other entry
+        /// has not changed: it still opens with the keys of its own device.
         func expectOpen() throws {
             for (account, store) in [("a", to), ("b", elsewhere)] {
                 let vault = try bound.unlocked(at: target, with: store)
@@ -72,7 +72,7 @@ struct MovedKeyTests {
     }
 
     @Test(
-        "bound entries open after each step of a move, and end under a new key of the new place",
+        "bound entries open after each step of a move, and finally have a new key of the new place",
         arguments: [DeviceBinding.tpm, .file], [DeviceBinding.tpm, .agent])
     func steps(from former: DeviceBinding, to expected: DeviceBinding) throws {
         let move = try Move(former)
@@ -88,17 +88,17 @@ struct MovedKeyTests {
         try move.expectOpen()
         let new = try move.bound.keys("to")
         #expect(new.count == 1 && new != old)
-        // Again, as after an interruption.
+        // Replace the keys again, as after an interruption.
         let state = try Vault.identity(at: move.target)
         try parcel.keepDeviceKeys(in: move.to)
         #expect(try move.replace(old) == expected)
         #expect(try Vault.identity(at: move.target) == state)
         #expect(try move.bound.keys("to") == new)
-        // The agent does not know which of its keys is the new one.
+        // The agent has no record of which of its keys is the new one.
         #expect(try move.replace(old + new) == expected)
         let newest = try move.bound.keys("to")
         #expect(newest.count == 1 && newest != new && newest != old)
-        // The copy that was left behind has no key any more.
+        // The copy that was left behind no longer has a key.
         try move.from.eraseAll(of: parcel.identity)
         #expect(try names(in: move.bound.folder.file("keys/from")).isEmpty)
         #expect(
@@ -108,13 +108,13 @@ struct MovedKeyTests {
     }
 
     @Test(
-        "after a move that was turned back, no entry keeps a key that was copied",
+        "after a move that was reversed, no entry keeps a key that was copied",
         arguments: [DeviceBinding.tpm, .file])
     func turnedBack(binding: DeviceBinding) throws {
         let move = try Move(binding)
         let old = try move.bound.keys("from")
         try move.parcel().keepDeviceKeys(in: move.to)
-        // The vault comes back with its key, which is still here as the entries say.
+        // The vault returns with its key, which is still here, as the entries list it.
         try move.parcel().keepDeviceKeys(in: move.from)
         let vault = try move.bound.unlocked(with: move.from)
         let carried = move.from.homes(of: vault)
@@ -127,12 +127,12 @@ struct MovedKeyTests {
         let after = vault.entries.filter(\.isBoundHere).compactMap(\.binding)
         #expect(after.count == 1 && !carried.contains(after[0].device))
         #expect(try move.bound.keys("from") == after.map(\.device.text))
-        // The copied key opens nothing any more.
+        // The copied key no longer opens any entry.
         let copied = try move.bound.unlocked(with: move.to)
         #expect(copied.entries.allSatisfy { !$0.isBoundHere })
     }
 
-    @Test("a failure at the new place leaves the entries with the keys that came along")
+    @Test("a failure at the new place leaves the entries with the keys that moved with them")
     func failure() throws {
         let move = try Move(.file)
         let old = try move.bound.keys("from")
@@ -148,7 +148,7 @@ struct MovedKeyTests {
         try move.expectOpen()
     }
 
-    @Test("a vault whose key does not load is not packed, and neither is one that was changed")
+    @Test("a vault is not packed if a key does not load or if the vault was changed")
     func notPacked() throws {
         let move = try Move(.tpm)
         move.bound.tpm.failure = .busy
@@ -156,7 +156,7 @@ struct MovedKeyTests {
         move.bound.tpm.failure = nil
         let vault = try move.bound.unlocked(with: move.from)
         let keys = try move.from.keysToMove(of: vault, through: move.bound.tokens(at:))
-        // Another program may be binding an entry to a key of its own.
+        // Another program may be binding an entry to a new key.
         try move.bound.unlocked().update { changes throws(VaultError) in
             _ = try changes.add(
                 .plainSecret(issuer: "", account: "b", value: SecretBytes(text: "x")), now: 2)
@@ -179,7 +179,7 @@ struct MovedKeyTests {
         #expect(throws: VaultError.overLimit(.parcel)) {
             try move.from.pack(vault, with: keys, at: move.bound.path)
         }
-        // Parcels with ever more keys fill no folder.
+        // Parcels with more and more keys cannot fill the folder.
         let first = try Vault.pack(move.bound.path, with: Array(keys.prefix(9)))
         let second = try Vault.pack(move.bound.path, with: Array(keys.suffix(9)))
         try first.keepDeviceKeys(in: move.to)

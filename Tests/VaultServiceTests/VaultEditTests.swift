@@ -7,7 +7,7 @@ import WatchwordCryptography
 @testable import VaultService
 
 struct VaultEditTests {
-    @Test("a name can be added only once, and the outcome names an entry with the same secret")
+    @Test("a name can be added only once, and the outcome reports an entry with the same secret")
     func adding() throws {
         let edited = try EditedVault()
         try edited.add(EditedVault.totp("GitHub", "alice"))
@@ -20,7 +20,7 @@ struct VaultEditTests {
             return try edited.perform(.add(entry))
         }
         let before = try edited.bytes
-        // A person cannot tell the two names apart.
+        // A person cannot distinguish the two names.
         #expect(
             try added("", "GitHub:alice")
                 == .refused(.nameTaken(EntryName(issuer: "", account: "GitHub:alice"))))
@@ -41,7 +41,7 @@ struct VaultEditTests {
         #expect(
             try edited.perform(.rename(first.id, to: taken)) == .refused(.nameTaken(taken)))
         #expect(try edited.bytes == before)
-        // The same text, split at another place.
+        // The same full name, split differently into issuer and account.
         let own = EntryName(issuer: "", account: "a:b")
         #expect(try edited.perform(.rename(first.id, to: own)) == .renamed)
         #expect(edited.vault.entries[0].account == "a:b")
@@ -58,7 +58,7 @@ struct VaultEditTests {
         }
     }
 
-    @Test("a damaged entry, whose check cannot be made, is removed without it")
+    @Test("a damaged entry, whose check cannot be made, is removed without a check")
     func damaged() throws {
         let edited = try EditedVault()
         let entry = try edited.add(
@@ -68,7 +68,7 @@ struct VaultEditTests {
             try edited.perform(.remove(entry.id, purge: false))
         }
         try edited.vault.update { changes throws(VaultError) in
-            // The content has no counter.
+            // This kind of content has no counter.
             try changes.state.change(entry.id) { $0.traits = .hotp(.sha1, .steam) }
             changes.isChanged = true
         }
@@ -109,7 +109,7 @@ struct VaultEditTests {
         #expect(edited.vault.entries.isEmpty)
     }
 
-    @Test("a revision keeps whatever it does not mention, even if another program has changed it")
+    @Test("a revision keeps parts that it does not mention, even if another program changed them")
     func keeping() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.totp("a", "b"), tags: ["x"])
@@ -176,7 +176,7 @@ struct VaultEditTests {
             Issue.record("not revised")
             return
         }
-        // Another key starts at 0, which repeats no code.
+        // A different key starts at 0, which repeats no code.
         #expect(!other.movesBack && other.credential == [.shortKey(bits: 40)])
         #expect(try edited.counter(of: entry.id) == 0)
     }
@@ -203,7 +203,7 @@ struct VaultEditTests {
             EntryRevision(entry, details: DetailsChange(added: ["t"])))
         #expect(tagging.confirmedEntry == nil)
         _ = try edited.perform(tagging)
-        // Another program has made the check stricter since.
+        // Another program has since made the check stricter.
         try edited.vault.update { changes throws(VaultError) in
             try changes.setAccessControl(
                 of: entry.id,

@@ -3,7 +3,7 @@ import Testing
 import VaultService
 
 struct VaultPlaceTests {
-    @Test("two paths to one file are one place, and two files are two")
+    @Test("two paths to one file are the same place, and two files are different places")
     func places() throws {
         let folder = try TemporaryFolder()
         let place = try VaultPlace(at: folder.file("vault"))

@@ -10,8 +10,7 @@ struct MemoryScan {
         turned = first.utf8.map { ~$0 } + second.utf8.map { ~$0 }
     }
 
-    /// Counts the occurrences in writable memory, which is where the text could have been copied
-    /// to.
+    /// Counts the occurrences in writable memory, to which the text could have been copied.
     func count() -> Int {
         guard let maps = unsafe fopen("/proc/self/maps", "r") else { return -1 }
         defer { unsafe fclose(maps) }
@@ -20,7 +19,7 @@ struct MemoryScan {
         let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1 << 16)
         unsafe buffer.initialize(repeating: 0)
         guard let first = buffer.baseAddress else { return -1 }
-        // Clear the buffer, so that the next search does not find what this one has read.
+        // Clear the buffer, so that the next search does not find the data read by this one.
         defer {
             unsafe explicit_bzero(first, buffer.count)
             unsafe buffer.deallocate()
@@ -33,7 +32,7 @@ struct MemoryScan {
             let words = text.split(separator: " ")
             let ends = words[0].split(separator: "-").compactMap { Int($0, radix: 16) }
             guard ends.count == 2, words[1].hasPrefix("rw") else { continue }
-            // The buffer itself contains what was read last.
+            // The buffer itself contains the data that was read last.
             found += unsafe count(from: ends[0], to: min(ends[1], own), in: memory, by: buffer)
             found += unsafe count(
                 from: max(ends[0], own + buffer.count), to: ends[1], in: memory, by: buffer)

@@ -3,8 +3,8 @@ import Glibc
 import SecretVault
 import WatchwordCryptography
 
-/// The writer for tests: creates and changes a vault in a process that can be killed, starved and
-/// raced.
+/// A program for tests that creates and changes a vault in a process that can be killed, starved
+/// and raced.
 ///
 /// Its passphrase is not secret, so it may appear here.
 @main struct VaultWriter {
@@ -46,13 +46,13 @@ import WatchwordCryptography
             }
         } catch {
             print(error)
-            exit(9)  // exit() flushes what was printed.
+            exit(9)  // exit() flushes the printed output.
         }
     }
 
-    /// What precedes the name in a secret: `free` overwrites the first 16 bytes of a block.
+    /// The text before the name in a secret: `free` overwrites the first 16 bytes of a block.
     private static let secretStart = "the whole secret of "
-    /// What follows it, which the name of the entry does not have.
+    /// The text after the name in a secret, which the name of the entry does not contain.
     private static let secretEnd = " is known"
 
     /// More secrets than the locked heap can hold.
@@ -111,8 +111,7 @@ import WatchwordCryptography
                 }
             }
         } catch .busy {
-            // Waiting writers have no turns: another one that saves without a pause can have the
-            // lock each time.
+            // The lock is not fair: a writer that saves without a pause could take it every time.
             try change(vault, verb, name: name)
         }
     }
@@ -130,7 +129,7 @@ import WatchwordCryptography
         }
     }
 
-    /// Asks for presence for the first entry repeatedly and prints each result.
+    /// Checks presence for the first entry repeatedly and prints each result.
     static func ask(_ vault: UnlockedVault, answer: String, rounds: Int) {
         let first = vault.entries[0].id
         for _ in 0..<rounds {
@@ -194,15 +193,15 @@ import WatchwordCryptography
         for (name, time) in zip(["unlock", "list", "open"], least) { print(name, time) }
     }
 
-    /// Prints how often each entry's secret is in memory, while the first entry is open and
-    /// afterwards.
+    /// Prints the number of copies of each entry's secret in memory, while the first entry is open
+    /// and afterwards.
     static func scan(_ vault: UnlockedVault, _ name: String, _ count: Int) throws(VaultError) {
         let scans = (0..<count).map { MemoryScan(name, "-\($0)" + secretEnd) }
         try withFirst(of: vault) { print("open", scans.map { $0.count() }) }
         print("closed", scans.map { $0.count() })
     }
 
-    /// Opens the first entry for as long as `body` runs.
+    /// Keeps the first entry open while `body` runs.
     static func withFirst(of vault: UnlockedVault, _ body: () -> Void) throws(VaultError) {
         let first = vault.entries[0].id
         let content = try vault.open(first, proof: vault.proofOfUnlocking(for: first))

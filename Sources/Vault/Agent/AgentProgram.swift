@@ -4,7 +4,7 @@ internal import VaultService
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// How the agent measures time, and how long it waits for devices.
+/// The agent's clock, and its timeout for devices.
 package struct AgentTiming: Sendable {
     let clock: @Sendable () -> AgentClock
     let deviceTimeout: @Sendable () -> Duration
@@ -21,14 +21,16 @@ package struct AgentTiming: Sendable {
     }
 }
 
-/// The program `watchword-agent`.
+/// The entry point of the program `watchword-agent`.
 package enum AgentProgram {
     private static let about =
         "watchword-agent holds the keys of unlocked vaults; use `watchword unlock`."
 
     /// Runs the agent for the vaults in the folders that are given as arguments, or the system
-    /// agent with its state folder; before them, ``KeyMemory/argument``, and the folder with the
-    /// user's device keys after ``AgentStart/deviceKeys``.
+    /// agent with its state folder.
+    ///
+    /// Optional arguments precede the folders: ``KeyMemory/argument``, and
+    /// ``AgentStart/deviceKeys`` with the folder of the user's device keys.
     package static func main(_ timing: AgentTiming = AgentTiming()) -> Never {
         var arguments = Array(CommandLine.arguments.dropFirst())
         let memory = KeyMemory(takingFrom: &arguments)
@@ -57,21 +59,21 @@ package enum AgentProgram {
     private static func say(
         _ sentence: String, on stream: StandardStream, status: Int32
     ) -> Never {
-        // If this fails, there is nowhere to report it.
+        // A failure of this write cannot be reported anywhere.
         _ = ifPossible(try stream.write(Array("\(sentence)\n".utf8).span))
         ProcessEnd.atOnce(with: status)
     }
 }
 
-/// Whose vaults an agent holds.
+/// The users whose vaults an agent holds.
 enum AgentMode: Sendable {
-    /// Those of the user as whom it runs, in these folders; the user's device keys are in another
-    /// folder, if it could be made.
+    /// The vaults of the user as whom the agent runs, in these folders; the user's device keys are
+    /// in a separate folder, if it could be created.
     case user(folders: [String], deviceKeys: String?)
-    /// Those of all users: each is in a subfolder of this folder, named after the user's ID.
+    /// The vaults of all users: each is in a subfolder of this folder, named after the user's ID.
     case system(folder: String)
 
-    /// The folders with the vaults.
+    /// The folders with the vaults; for the system agent, its state folder.
     var folders: [String] {
         switch self {
         case .user(let folders, _): folders
@@ -115,16 +117,16 @@ enum AgentMode: Sendable {
     }
 }
 
-/// Where an agent may keep the keys of vaults.
+/// The kinds of memory in which an agent may keep the keys of vaults.
 enum KeyMemory: Sendable {
-    /// Only where they cannot be written to swap.
+    /// Only in memory that cannot be written to swap.
     case locked
     /// Also in ordinary memory, if this process cannot lock any.
     case any
 
     static let argument = "--unlocked-memory"
 
-    /// Takes the choice from the beginning of a program's arguments.
+    /// Removes the option, if present, from the beginning of a program's arguments.
     init(takingFrom arguments: inout [String]) {
         self = .locked
         guard arguments.first == KeyMemory.argument else { return }
@@ -132,13 +134,13 @@ enum KeyMemory: Sendable {
         self = .any
     }
 
-    /// The arguments that say so.
+    /// The arguments that pass the choice to another process.
     var arguments: [String] { self == .any ? [KeyMemory.argument] : [] }
 
-    /// Whether this process can lock no memory.
+    /// Whether this process cannot lock any memory.
     static var isUnlocked: Bool { SecretBytes.lockedLimit == 0 }
 
-    /// Whether a key may be kept here.
+    /// Whether a key may be kept, given whether its memory is locked.
     func mayHold(_ key: HeldKey) -> Bool {
         key.isLocked || self == .any && KeyMemory.isUnlocked
     }
@@ -165,9 +167,9 @@ extension KeyMemory {
     }
 }
 
-/// The two clocks by which the agent limits how long it holds a key.
+/// A reading of the two clocks that limit how long the agent holds a key.
 package struct AgentClock: Hashable, Sendable {
-    /// The time since the kernel started, including suspends; it cannot be set.
+    /// The time since the kernel started, including suspends; this clock cannot be set.
     package let sinceBoot: Duration
     /// The time since the kernel started, without suspends.
     package let awake: Duration
@@ -177,7 +179,6 @@ package struct AgentClock: Hashable, Sendable {
         self.awake = awake
     }
 
-    /// Reads the system's clocks.
     package static func now() -> AgentClock {
         AgentClock(sinceBoot: Moment.now.sinceStart, awake: Moment.awakeTime())
     }

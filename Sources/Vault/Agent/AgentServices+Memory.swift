@@ -3,50 +3,51 @@ internal import Synchronization
 internal import VaultService
 internal import WatchwordSystem
 
-/// What the system agent limits, because one process serves all users.
+/// The memory limits of the system agent, in which one process serves all users.
 ///
-/// The limit of its unit (`MemoryMax`) is greater than the sum of these.
+/// The limit of its systemd unit (`MemoryMax`) is greater than the sum of these limits.
 struct MemoryLimits: Sendable {
-    /// A user's key derivations, one after another.
+    /// The turns of each user's key derivations, which run one after another.
     let derivations = MemoryTurns(total: .max)
     /// The memory of the derivations of all users.
     let derivationMemory = MemoryTurns(total: 1 << 30)
-    /// Large requests to change a vault or to move one; each user has one at a time.
+    /// Large requests to change or move a vault; each user has one at a time.
     let edits = MemoryTurns(total: 1 << 30)
-    /// Requests about a large vault, so that they do not wait for those.
+    /// Requests about a large vault; they do not have to wait for ``edits``.
     let large = MemoryTurns(total: 512 << 20)
-    /// The others, so that they do not wait for the large ones.
+    /// All other requests; they do not have to wait for large ones.
     let small = MemoryTurns(total: 256 << 20, perUser: 64 << 20)
-    /// Requests that may wait for a person or a server, whose other turn pauses meanwhile.
+    /// Requests that may wait for a person or a server; meanwhile, their other turn is paused.
     let asking = MemoryTurns(total: 256 << 20, perUser: 4 * leastOfAsking)
 
     /// How long a request waits for its turn to derive a key.
     static let timeout = Duration.seconds(30)
-    /// How long it waits for its turn to begin; its sender is waiting too.
+    /// How long a request waits for its turn to begin, while its sender waits, too.
     ///
-    /// It is longer than a large request of another user computes, and its client may then delay
-    /// the end of the turn (``AgentProtocol/turnTimeout``).
+    /// This is longer than the processing of another user's large request plus the time by which
+    /// that client may delay the end of the turn (``AgentProtocol/turnTimeout``).
     static let shortTimeout = Duration.seconds(15)
 
-    /// The memory of a request that needs more than this is given to one of its user at a time.
+    /// The size above which only one request of a user gets memory at a time.
     static let largestSmall = 16 << 20
-    /// What each request is charged in any case: no user's requests take all processor time.
+    /// The minimum charge for a request, so that one user's requests cannot use all processor time.
     private static let leastOfRequest = 8 << 20
-    /// What a request that waits takes at least; the program that asks is a part of it.
+    /// The minimum charge for a waiting request, which includes the program that asks.
     private static let leastOfAsking = 2 << 20
     /// The size of the largest request that may wait for a person or a server.
     private static let largestAsking = 2 << 20
-    /// What each byte of a request and of the vault's files takes at most, and what each request
-    /// takes in any case; `RequestMemoryTests` measures all kinds of requests.
+    /// The maximum memory per byte of a request and of the vault's files, and the fixed part of
+    /// each request; `RequestMemoryTests` measures all kinds of requests.
     static let (perByte, base) = (12, 1 << 18)
-    /// What each entry that a request adds takes besides, and the size of the smallest one in it.
+    /// The additional memory for each entry that a request adds, and the size of the smallest entry
+    /// in a request.
     private static let (perEntry, smallestEntry) = (1 << 10, 28)
 
     /// The memory that a request may take at most.
     ///
     /// - Parameters:
     ///   - request: the size of its frame.
-    ///   - vault: the size of its vault's file and the previous generation.
+    ///   - vault: the size of the vault's file plus its previous generation.
     static func memory(ofRequest request: Int, vault: Int) -> Int {
         let entries = min(request / smallestEntry, TransferLimits.entries)
         return max(leastOfRequest, base + perByte * (request + vault) + perEntry * entries)
@@ -57,9 +58,11 @@ struct MemoryLimits: Sendable {
         return size > AgentProtocol.largestRequest ? edits : large
     }
 
-    /// Begins to ask for a request; a vault that it uses takes four times the size of its file.
+    /// Begins the wait of a request for a person or a server; an open vault takes four times the
+    /// size of its file.
     ///
-    /// - Returns: the memory that it takes while it waits; `nil` if too many of its user's wait.
+    /// - Returns: the memory that the request takes while it waits; `nil` if too many requests of
+    ///   its user are waiting.
     fileprivate func beginAsking(for turn: RequestTurn) throws(SystemCallFailure) -> Int? {
         guard turn.size.frame <= MemoryLimits.largestAsking else { return nil }
         let memory = max(MemoryLimits.leastOfAsking, 4 * turn.size.largestFile)
@@ -67,14 +70,14 @@ struct MemoryLimits: Sendable {
     }
 }
 
-// How much memory the requests of one user and of all users take.
+// Limits the memory that the requests of one user and of all users take.
 extension AgentServices {
-    /// Runs `body`, which derives keys; in the system agent, when the turn of its user has come.
+    /// Runs `body`, which derives keys; in the system agent, first waits for the user's turn.
     ///
     /// - Parameters:
     ///   - ceiling: the maximum cost.
-    ///   - isWanted: whether to go on waiting for the turn.
-    ///   - slots: the ways to open the vault; `nil` if they are not known.
+    ///   - isWanted: whether to continue to wait for the turn.
+    ///   - slots: the vault's slots; `nil` if unknown.
     /// - Throws: ``VaultError/busy`` if the turn does not come in time.
     func deriving<Result>(
         upTo ceiling: Int = Vault.defaultCeiling, while isWanted: () -> Bool = { true },
@@ -89,7 +92,7 @@ extension AgentServices {
         }
         try begin(limits.derivations, 0)
         defer { limits.derivations.end(of: user, size: 0) }
-        // Without the slots, the most that the ceiling allows.
+        // If the slots are unknown, charge the maximum that the ceiling allows.
         let size = try slots()?.memoryOfDerivation(upTo: ceiling) ?? 1024 << ceiling
         try begin(limits.derivationMemory, size)
         defer { limits.derivationMemory.end(of: user, size: size) }
@@ -97,7 +100,7 @@ extension AgentServices {
     }
 
     /// Runs `body`, which may wait for a person or a server, unless too many requests of the user
-    /// do.
+    /// are already waiting.
     func asking(_ body: () throws -> AgentResponse) throws -> AgentResponse {
         guard let turn else { return try body() }
         guard let memory = try limits.beginAsking(for: turn) else { return .tooManyClients }
@@ -113,7 +116,7 @@ extension AgentServices {
     ///   - beginning: the first bytes of the request's frame.
     ///   - size: the size of the frame.
     ///   - place: the place of the vault for the connection, if there is one.
-    ///   - isWanted: whether to go on waiting.
+    ///   - isWanted: whether to continue to wait.
     /// - Returns: `nil` if the request needs no turn.
     func beginTurn(
         for beginning: Span<UInt8>, size: Int, usedAt place: (VaultPlace) -> VaultPlace,
@@ -121,13 +124,13 @@ extension AgentServices {
     ) throws -> RequestTurn? {
         guard case .account(let account) = reach, !AgentRequest.isAlwaysAnswered(beginning)
         else { return nil }
-        // Every user may move a vault to the agent; other large requests need an open one.
+        // Every user may move a vault to the agent; other large requests need an open vault.
         if size > AgentProtocol.largestRequest, !AgentRequest.isMove(beginning) {
             guard let own = account.place(), vaults.isHeld(place(own)) else {
                 throw RequestRefusal(.notHeld)
             }
         }
-        // Another request may enlarge the file meanwhile.
+        // Another request may enlarge the file in the meantime, so add room.
         let room = AgentProtocol.largestRequest
         let file = Int(FileStamp(of: account.path)?.size ?? 0)
         let previous = Vault.previousSize(at: account.path)
@@ -150,24 +153,25 @@ extension [SlotSummary] {
     }
 }
 
-/// How large a request is.
+/// The size and the memory charge of a request, in bytes.
 struct RequestSize: Sendable {
-    /// The size of its frame.
+    /// The size of the request's frame.
     let frame: Int
-    /// The size of the largest file, of the vault or its previous generation, that it may read.
+    /// The size of the largest file that the request may read: the vault or its previous
+    /// generation.
     let largestFile: Int
-    /// The memory that it may take.
+    /// The memory that the request may take.
     let memory: Int
 }
 
-/// The memory that a request may take, until it has been answered.
+/// A request's claim to its memory, until the request has been answered.
 final class RequestTurn: Sendable {
     let user: UInt32
     let size: RequestSize
     private let turns: MemoryTurns
     /// Whether the client still waits for the response.
     private let isWanted: @Sendable () -> Bool
-    /// Whether the memory is charged at the moment.
+    /// Whether the memory is charged at present.
     private let isCharged = Mutex(true)
 
     /// A turn that has begun.
@@ -181,7 +185,6 @@ final class RequestTurn: Sendable {
         self.isWanted = isWanted
     }
 
-    /// Ends the turn.
     func end() {
         isCharged.withLock { isCharged in
             if isCharged { turns.end(of: user, size: size.memory) }
@@ -189,8 +192,8 @@ final class RequestTurn: Sendable {
         }
     }
 
-    /// Runs `body`, which waits for a person, a server or another request, and lets others have the
-    /// memory meanwhile.
+    /// Runs `body`, which waits for a person, a server or another request, and makes the memory
+    /// available to others meanwhile.
     func paused<Result: ~Copyable, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -201,9 +204,11 @@ final class RequestTurn: Sendable {
 
     /// Waits until it is the request's turn again.
     ///
-    /// If the client has gone, there is no turn: what is left is little, and soon ends.
+    /// If the client has gone, the request continues without a turn: the remaining work is small
+    /// and ends soon.
     private func resume() {
-        // Even if this process cannot wait, the vault's state must be recorded.
+        // An error while waiting is ignored, because the vault's state must be recorded in any
+        // case.
         let hasBegun = ifPossible(
             try turns.begin(
                 of: user, size: size.memory, timeout: .seconds(3600), while: isWanted))

@@ -5,14 +5,14 @@ internal import WatchwordSystem
 
 // Moving a user's vault to and from the system agent.
 //
-// Whatever is interrupted, one complete copy exists, at most one can be used, and the same command
-// finishes the move. The agent confirms a copy before the client erases the original; from then on,
-// only a later state of the same vault with the same key replaces the copy.
+// After any interruption, one complete copy exists, at most one copy can be used, and the same
+// command finishes the move. The agent confirms a copy before the client erases the original; from
+// then on, only a later state of the same vault with the same key replaces the copy.
 //
-// The device keys are copied first, and are replaced when the vault has arrived: no step depends on
-// a key that may not be on disk yet.
+// The device keys are copied first, and are replaced when the vault has arrived, so no step depends
+// on a key that may not be on disk yet.
 extension AgentServices {
-    /// Carries out one step.
+    /// Carries out one step of a move.
     func carryOut(
         _ move: VaultMove, for account: SystemAccount, _ person: RemotePerson
     ) throws -> AgentResponse {
@@ -30,10 +30,10 @@ extension AgentServices {
         let exists = try Vault.isTaken(path)
         switch move {
         case .receive(let parcel, let opener, let ceiling):
-            // A copy that cannot be used is never stored.
+            // A copy that does not open is never stored.
             let ceiling = AgentRequest.ceiling(for: ceiling, upTo: Vault.defaultCeiling)
             if exists, try parcel.sharesPassphrase(withVaultAt: path) {
-                // A guess at the passphrase of the agent's copy.
+                // The passphrase is a guess at that of the agent's copy, so it is tried there.
                 try verify(opener, ceiling, for: account)
             }
             let opened = try deriving(upTo: ceiling, with: { nil }) {
@@ -68,8 +68,8 @@ extension AgentServices {
             return .parcel(try given(vault, with: keys, for: account))
         case .discard(let opener, let identity, let ceiling):
             guard exists else {
-                // An earlier request may have been interrupted while it erased the copy, or when
-                // the device keys had arrived, but not the vault.
+                // An earlier request may have been interrupted while it erased the copy, or after
+                // the device keys had arrived, but before the vault.
                 let state = account.moveState()
                 guard state == .leaving || state == .arriving else { break }
                 try erase(identity, of: account)
@@ -85,7 +85,7 @@ extension AgentServices {
         return .done
     }
 
-    /// Erases the agent's copy in this state, and what the agent keeps for it.
+    /// Erases the agent's copy in this state, and the files that the agent keeps for it.
     private func erase(_ identity: VaultIdentity, of account: SystemAccount) throws {
         try Vault.purge(account.path, in: identity)
         try deviceKeys.eraseAll(of: identity)
@@ -107,9 +107,10 @@ extension AgentServices {
         }
     }
 
-    /// Makes the check that the file would not require: if entries accept PAM only, one of them.
+    /// Makes the presence check that would not be required to read the file itself: if there are
+    /// entries that accept only PAM, checks one of them.
     ///
-    /// - Returns: the device keys that the vault takes along.
+    /// - Returns: the device keys that move with the vault.
     private func keys(
         forMoving vault: UnlockedVault, of account: SystemAccount, _ person: RemotePerson
     ) throws -> [DeviceKey] {
@@ -139,7 +140,7 @@ extension AgentServices {
         guard let place = account.place()?.only(for: AgentServices.moveNumber) else {
             throw VaultError.notFound
         }
-        // Locking ends the check, which needs the key.
+        // The check needs the key, so locking the vault ends the check.
         let unlocking = vaults.beginUnlocking(place)
         defer { vaults.lock(place) }
         guard vaults.hasRoom(for: place, size: FileStamp(of: account.path)?.size ?? 0) else {
@@ -151,10 +152,10 @@ extension AgentServices {
         return try body(place, unlocking)
     }
 
-    /// The number of no connection: the vault that is being moved is held for the move only.
+    /// A number that no connection has: the vault being moved is held only for the move.
     private static let moveNumber = UInt64.max
 
-    /// Verifies what opens the vault; failures are counted.
+    /// Verifies that `opener` opens the vault; failures are counted.
     @discardableResult
     private func verify(
         _ opener: VaultOpener, _ ceiling: Int, for account: SystemAccount
@@ -166,7 +167,7 @@ extension AgentServices {
         }
     }
 
-    /// A copy for the client; from now on, nobody can use or change the agent's.
+    /// A copy for the client; from now on, the agent's copy cannot be used or changed.
     private func given(
         _ vault: UnlockedVault, with keys: [DeviceKey], for account: SystemAccount
     ) throws -> VaultParcel {
@@ -176,13 +177,14 @@ extension AgentServices {
         do {
             return try deviceKeys.pack(vault, with: keys, at: account.path)
         } catch {
-            // A request that has begun may take longer, and can then be used again.
+            // Packing fails while an earlier request is still running; the vault can then be used
+            // again.
             if !wasMoving { try account.setMoving(nil) }
             throw error
         }
     }
 
-    /// Stores a copy where there is one already.
+    /// Stores a copy in place of an existing one.
     private func receive(
         _ opened: OpenedParcel, replacing present: VaultIdentity, for account: SystemAccount
     ) throws {
@@ -200,8 +202,8 @@ extension AgentServices {
         guard opened.identity.isSameVault(as: present), !opened.identity.isOlder(than: present)
         else { throw VaultError.otherVault }
         if account.moveState() != .arriving {
-            // The copy may be the only one, and whoever has its key may replace it by a later
-            // state.
+            // The stored copy may be the only one. It may be replaced only by a later state with
+            // the same key.
             guard try opened.includes(account.path) else { throw VaultError.otherVault }
         }
         try opened.parcel.keepDeviceKeys(in: deviceKeys)
@@ -213,7 +215,7 @@ extension AgentServices {
 extension SystemAccount {
     private static let lockName = "move.lock"
 
-    /// Creates the user's folder, unless it exists.
+    /// Creates the user's folder unless it exists.
     fileprivate func makeFolder() throws {
         let state = try Folder(opening: stateFolder)
         do throws(FileError) { _ = try state.makePrivateFolder("\(user)") } catch {

@@ -3,18 +3,18 @@ internal import SecretVault
 internal import VaultService
 internal import WatchwordSystem
 
-/// What the agent does for its clients.
+/// The services of the agent for its clients.
 struct AgentServices: Sendable {
     let vaults: HeldVaults
     /// The vaults that the client can use.
     private(set) var reach: ClientReach
-    /// Whether the kernel limits the files.
+    /// Whether the kernel limits the files that the agent can open.
     let limitsFiles: Bool
     let helpers: HelperChannel
     let stop: WakeSignal
-    /// Shared by all clients.
+    /// The limits are shared by all clients.
     var limits = MemoryLimits()
-    /// The wrong PINs of all users of the system agent.
+    /// Limits the wrong PINs of all users of the system agent.
     let pins = PINLimit()
     /// The folders for which a user's agent was started.
     var folders: [String] = []
@@ -33,7 +33,7 @@ struct AgentServices: Sendable {
             locksKeys: vaults.locksKeys, folders: folders, vaults: vaults.status())
     }
 
-    /// The same for a client that reaches other vaults.
+    /// The same services for a client that can use different vaults.
     func reaching(_ reach: ClientReach) -> AgentServices {
         var services = self
         services.reach = reach
@@ -42,14 +42,14 @@ struct AgentServices: Sendable {
 
     /// Opens a vault and holds it.
     ///
-    /// - Parameter unlocking: the number of the unlocking, if there was one.
+    /// - Parameter unlocking: receives the number of the unlocking, if the vault was opened.
     func unlock(
         _ place: VaultPlace, with opener: VaultOpener, ceiling: Int, for time: HoldingTime,
         _ unlocking: inout UInt64?
     ) throws -> AgentResponse {
         guard reach.contains(place) else { return .outOfReach }
-        // The client sends the folder's identity and its path; the path may now name another
-        // folder.
+        // The client sends the folder's identity and its path; the path may lead to a different
+        // folder by now.
         guard FolderReach.identity(of: place.folderPath) == place.folder else {
             return .failed(.notFound)
         }
@@ -62,7 +62,8 @@ struct AgentServices: Sendable {
             ) {
                 let size = FileStamp(of: place.path)?.size ?? 0
                 guard vaults.hasRoom(for: place, size: size) else { return .tooManyClients }
-                // The first use records wipes, unless the vault is being moved.
+                // Wipes are recorded by the first use of the vault, but not while the vault is
+                // being moved.
                 let vault = try Vault.unlock(
                     at: place.path, with: opener, ceiling: ceiling, mode: .leavingWipes)
                 vault.openDevices(deviceKeys)
@@ -78,15 +79,15 @@ struct AgentServices: Sendable {
     }
 
     func list(_ place: VaultPlace) throws -> AgentResponse {
-        // A client that is about to ask for the passphrase learns it before.
+        // Report this now, before the client asks for the passphrase.
         guard reach.contains(place) else { return .outOfReach }
         return try using(place) { .listing(listing(of: $0.vault)) }
     }
 
     /// Runs `body` with the vault at `place`, if it is held.
     ///
-    /// What `body` finds out is not told if the vault has been locked meanwhile; the outcome of a
-    /// save and the cost of a failure are.
+    /// If the vault has been locked meanwhile, the results of `body` are not returned, except the
+    /// outcome of a save and the cost of a failure.
     func using(
         _ place: VaultPlace, _ body: (HeldVaults.Use) -> AgentResponse
     ) throws -> AgentResponse {
@@ -95,11 +96,11 @@ struct AgentServices: Sendable {
             use = try vaults.use(place, upTo: turn?.size.largestFile ?? .max) {
                 !isMoving
             } reopening: { vault in
-                // Another process may have bound an entry to a new key.
+                // Another process may have bound an entry to a new device key.
                 vault.openDevices(deviceKeys)
             }
         } catch VaultError.busy where !vaults.isHeld(place) {
-            // It was locked while its file was read again.
+            // The vault was locked while its file was read again.
             return .notHeld
         }
         let response = body(use)
@@ -122,7 +123,7 @@ struct AgentServices: Sendable {
         let (folder, last): (String, DeviceBinding) =
             switch reach {
             case .account(let account): (account.folder + "/device-keys", .agent)
-            // In an agent without the folder, no key is found or made.
+            // In an agent without the folder, no key is found or created.
             case .folders: (folderOfDeviceKeys ?? "/dev/null", .file)
             }
         return DeviceKeyStore(
@@ -133,7 +134,7 @@ struct AgentServices: Sendable {
         listing(of: vault, uses: vault.lastUses) { _ in true }
     }
 
-    /// Lists entries.
+    /// Lists the entries of a vault.
     ///
     /// - Parameters:
     ///   - uses: when entries were last used.
@@ -149,14 +150,16 @@ struct AgentServices: Sendable {
     }
 }
 
-// Finding the entries that a person named.
+// Finds the entries that a person has specified.
 extension AgentServices {
-    /// Lists the entries that `names` find, or all if one of them does not find exactly one, so
-    /// that the client can say why; without their last uses.
+    /// Lists the entries that `names` find, without their last uses.
+    ///
+    /// If a name does not find exactly one entry, lists all entries, so that the client can explain
+    /// the reason.
     ///
     /// - Parameters:
-    ///   - time: the time of the code of the only entry; it is computed if the entry requires no
-    ///     check at each use, and no TPM is needed.
+    ///   - time: the time of the code of the only entry. The code is computed if the entry requires
+    ///     no check at each use and no TPM is needed.
     ///   - context: the request, given the vault.
     func find(
         _ names: [String], codeAt time: CodeTime?, in place: VaultPlace,
@@ -168,7 +171,7 @@ extension AgentServices {
             var found: [EntrySummary] = []
             for name in names {
                 guard vaults.isHeld(place, use.unlocking) else { return .notHeld }
-                // One name may match every entry, so keep only what is needed.
+                // One name may match every entry, so keep only the matches that are needed.
                 let matches = entries.matches(of: name) {
                     vaults.isHeld(place, use.unlocking)
                 }
@@ -177,7 +180,7 @@ extension AgentServices {
                 }
                 found += matches
             }
-            // The client names the entries in the reports.
+            // The client shows the names of the entries in the reports.
             let wanted = Set(found.map(\.id) + use.vault.reports.compactMap(\.entry))
             let listing = listing(of: use.vault, uses: [:]) { wanted.contains($0.id) }
             guard let time, names.count == 1, let entry = found.first, entry.kind == .totp,
@@ -186,25 +189,25 @@ extension AgentServices {
             do {
                 return .found(listing, try context(use).code(of: entry.id, at: time))
             } catch {
-                // The client learns why when it asks for the code.
+                // The client gets the reason when it requests the code.
                 return .listing(listing)
             }
         }
     }
 }
 
-/// Whether a request is carried out.
+/// Whether a request is carried out, and for which vault.
 enum RequestAdmission {
     case admitted(AgentRequest)
     case refused(AgentResponse)
     case move(VaultMove, SystemAccount)
 }
 
-// What differs in the system agent.
+// The parts that differ in the system agent.
 extension AgentServices {
     /// Admits a request; in the system agent, for the vault of the client's user only.
     ///
-    /// The place that the client sent is never used there.
+    /// There, the place in the client's request is never used.
     func admission(of request: AgentRequest) -> RequestAdmission {
         guard case .account(let account) = reach else {
             return .admitted(request.limited(to: Vault.maximumCeiling))
@@ -232,12 +235,12 @@ extension AgentServices {
         return .admitted(request.limited(to: Vault.defaultCeiling).at(place))
     }
 
-    /// What is known about a vault without its key.
+    /// The information about a vault that is available without its key.
     func standing(of place: VaultPlace, since moment: Int64) throws -> AgentResponse {
         guard case .account(let account) = reach, reach.contains(place) else {
             return .outOfReach
         }
-        // This completes a wipe that was interrupted.
+        // This also completes an interrupted wipe.
         _ = try Vault.lockOut(at: place.path)
         return .standing(
             VaultStanding(
@@ -252,12 +255,13 @@ extension AgentRequest {
     /// The cost that an attempt to open a vault may have.
     ///
     /// A client cannot demand less than the default: if it could exclude the more expensive of two
-    /// passphrases, no guess would be decided, and none would count towards a wipe.
+    /// passphrases, guesses would stay undecided, and none would count towards a wipe.
     static func ceiling(for asked: Int, upTo most: Int) -> Int {
         min(max(asked, Vault.defaultCeiling), most)
     }
 
-    /// The same request, limited to the cost that its user may impose on this process.
+    /// The same request, with its ceiling limited to the cost that a user may impose on this
+    /// process.
     fileprivate func limited(to most: Int) -> AgentRequest {
         switch self {
         case .unlock(let place, let opener, let ceiling, let time):

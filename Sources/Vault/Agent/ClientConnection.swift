@@ -2,26 +2,27 @@ internal import SecretVault
 internal import VaultService
 internal import WatchwordSystem
 
-/// One client: reads its requests, and answers each.
+/// The connection of one client: reads each request, and answers it.
 ///
-/// It is used by one thread.
+/// The object is used by one thread.
 final class ClientConnection: @unchecked Sendable {
-    // `@unchecked Sendable`: it is created by the main thread and then used only by its own thread.
+    // `@unchecked Sendable`: the main thread creates the object, and then only its own thread uses
+    // it.
     private let connection: FrameConnection
     private var service: AgentServices
     private let member: Connections.Member
     private let proofs = ClientProofs()
     /// The uses that are not recorded yet.
     private var uses = UnrecordedUses()
-    /// The unlocking whose listing the client is to receive.
+    /// The unlocking whose listing the client has not received yet.
     private var unlocked: (place: VaultPlace, unlocking: UInt64)?
     /// The vaults that were opened for this connection only.
     private var opened: Set<VaultPlace> = []
 
-    /// Why a request was not read.
+    /// The reason why a request was not read.
     private var refusal: AgentResponse?
 
-    /// How long a new client may wait before its first request, and then for the rest of one.
+    /// How long a new client may take to begin its first request, and then to finish it.
     private let firstTimeout: Duration
 
     init(
@@ -44,7 +45,7 @@ final class ClientConnection: @unchecked Sendable {
                     member.setActivity(.none)
                     endTurn()
                 }
-                // Requests that were sent at once do not outlive their connection.
+                // Requests that were sent together end with their connection.
                 let isAlwaysAnswered = frame.withBytes(AgentRequest.isAlwaysAnswered)
                 guard member.isReserved || isAlwaysAnswered || member.isWanted() else { break }
                 if member.isReserved {
@@ -82,14 +83,14 @@ final class ClientConnection: @unchecked Sendable {
     ///
     /// - Returns: whether the client received the response, and may send another request.
     private func answer(_ request: AgentRequest) throws(SystemCallFailure) -> Bool {
-        // Lists show when entries were last used.
+        // Save pending uses first, because lists show when entries were last used.
         if case .code = request {} else { uses.record(in: service.vaults) }
         let response = response(to: request)
         let (use, unlocked) = (proofs.use, self.unlocked)
         (proofs.use, self.unlocked) = (nil, nil)
         var isReceived = false
         defer {
-            // Whoever interrupted `watchword unlock` does not expect an open vault.
+            // A person who has interrupted `watchword unlock` does not expect an open vault.
             if !isReceived, let unlocked {
                 service.vaults.lock(unlocked.place, since: unlocked.unlocking)
             }
@@ -99,7 +100,7 @@ final class ClientConnection: @unchecked Sendable {
         if let use { uses.add(use, in: service.vaults) }
         // The system agent refuses to stop.
         if case .stop = request, case .done = response { service.stop.send() }
-        // An answer that comes too late must not be taken for a request.
+        // An answer that arrives too late must not be mistaken for a request.
         switch response {
         case .noVerdict: return false
         case .notHeld: return !request.mayAsk
@@ -127,9 +128,9 @@ final class ClientConnection: @unchecked Sendable {
     /// Waits for the turn of a request.
     ///
     /// - Parameters:
-    ///   - beginning: its first bytes.
+    ///   - beginning: the first bytes of the request.
     ///   - size: the size of its frame.
-    /// - Returns: whether it may be read and answered; if not, ``refusal`` says why.
+    /// - Returns: whether the request may be read and answered; if not, ``refusal`` is the reason.
     private func beginTurn(for beginning: Span<UInt8>, size: Int) -> Bool {
         guard service.turn == nil else { return true }
         do {
@@ -181,9 +182,9 @@ final class ClientConnection: @unchecked Sendable {
     private var person: RemotePerson { RemotePerson(connection) }
 }
 
-// What each request does.
+// Carries out each kind of request.
 extension ClientConnection {
-    /// Carries out a request that was admitted.
+    /// Carries out an admitted request.
     private func perform(admitted request: AgentRequest) throws -> AgentResponse {
         switch request {
         case .status: return .status(service.status())
@@ -209,7 +210,7 @@ extension ClientConnection {
         case .list(let place): return try service.list(own(place))
         case .find(let place, let names, let time):
             let place = own(place)
-            // A list comes with no code of the future, whatever the client has proved.
+            // A list never contains a code of the future, whatever the client has proved.
             let unproved = ClientProofs()
             defer { proofs.use = unproved.use }
             return try service.find(names, codeAt: time, in: place) { use in
@@ -236,15 +237,15 @@ extension ClientConnection {
             proofs: proofs)
     }
 
-    /// The place of the vault that this connection uses: the one that was opened for it, if there
-    /// is one.
+    /// The place of the vault that this connection uses: the vault opened for this connection only,
+    /// if there is one.
     private func own(_ place: VaultPlace) -> VaultPlace {
         opened.contains(place) ? place.only(for: member.number) : place
     }
 }
 
 extension AgentRequest {
-    /// Whether the system's modules or a TPM may ask the person at the client before it is
+    /// Whether the system's modules or a TPM may ask the person at the client before the request is
     /// answered.
     fileprivate var mayAsk: Bool {
         switch (self, presence) {

@@ -2,24 +2,28 @@ internal import SecretVault
 internal import VaultService
 internal import WatchwordSystem
 
-/// What a client has proved on its connection, as long as its vaults are held.
+/// The proofs of a client on its connection, valid as long as its vaults are held.
 ///
-/// It is used by the thread of the connection.
+/// The object is used by the thread of the connection.
 final class ClientProofs {
-    /// The entries that the client proved presence for, to refresh the codes that it shows.
+    /// The entries for which the client proved presence in order to refresh the codes that it
+    /// shows.
     var shown: [ShownEntry] = []
     /// The entries for which the client proved presence, for its next edit.
     var confirmed: [(check: ConfirmedEntry, proof: ClientProof)] = []
-    /// The further proofs of what opens a vault, which showing secrets, codes of the future, and
-    /// changing which codes a key gives require.
+    /// The further proofs that the client can open a vault.
+    ///
+    /// Showing secrets, codes of the future, and changes to the codes that a key produces require
+    /// such a proof.
     var repeated: [ClientProof] = []
     /// The use of an entry, until the client has received the response.
     var use: UsedEntry?
 
-    /// The number of entries in ``confirmed``; an import replaces no more after checks.
+    /// The number of entries in ``confirmed``; an import cannot replace more entries that require a
+    /// check.
     static let mostConfirmed = 1000
 
-    /// Forgets entries that the client showed.
+    /// Drops the credentials of entries whose codes the client has shown.
     func forgetShown(in vaults: HeldVaults, where isOver: (ShownEntry) -> Bool) {
         for entry in shown where isOver(entry) {
             vaults.forgetCredential(entry.credential, of: entry.place)
@@ -28,10 +32,10 @@ final class ClientProofs {
     }
 }
 
-/// A proof on a connection, which counts for some time and until the vault is locked.
+/// A proof on a connection, which counts for a limited time and until the vault is locked.
 struct ClientProof {
     let place: VaultPlace
-    /// The unlocking of the vault at that time.
+    /// The unlocking of the vault in which the proof was made.
     let unlocking: UInt64
     let end: Moment
 
@@ -67,7 +71,7 @@ struct ShownEntry {
     let credential: UInt64
 }
 
-/// The use of an entry by a client; it refers to no key.
+/// The use of an entry by a client; contains no key.
 struct UsedEntry {
     let place: VaultPlace
     let unlocking: UInt64
@@ -83,23 +87,23 @@ struct UsedEntry {
 /// The uses of entries by one client that are not recorded yet.
 ///
 /// Saving the record takes milliseconds. If a client asks for one code after another, their uses
-/// are therefore saved together when it pauses.
+/// are therefore saved together when the client pauses.
 struct UnrecordedUses {
     private var uses: [RecordedUse] = []
-    /// The latest of them; all are of the same vault.
+    /// The latest use of each entry; all entries are in the same vault.
     private var latest: UsedEntry?
     private var deadline: Moment?
-    /// The last use of all.
+    /// The time of the last use of any entry.
     private var last: (place: VaultPlace, id: RecordID, end: Moment)?
 
-    /// A client that sends nothing for this time has paused.
+    /// The time without a request after which a client counts as paused.
     private static let pause = Duration.milliseconds(20)
-    /// How long to wait for a pause.
+    /// How long to wait for a pause before the uses are saved anyway.
     private static let longestWait = Duration.milliseconds(500)
     /// Another use of the same entry within this time is not recorded.
     private static let repetition = Duration.seconds(60)
 
-    /// The pause after which the uses are recorded; `nil` if there are none.
+    /// The pause after which the uses are recorded; `nil` if there are no uses.
     var pause: Duration? {
         deadline.map { min(UnrecordedUses.pause, $0.timeRemaining) }
     }

@@ -4,12 +4,12 @@ internal import WatchwordSystem
 
 /// The vaults that a client can use.
 enum ClientReach: Sendable {
-    /// In the user agent: those in the folders for which it was started.
+    /// In the user agent: the vaults in the folders for which the agent was started.
     case folders(Set<FolderIdentity>)
     /// In the system agent: the vault of the client's user, and no other.
     case account(SystemAccount)
 
-    /// Whether the vault at `place` is among them.
+    /// Whether the client can use the vault at `place`.
     func contains(_ place: VaultPlace) -> Bool {
         switch self {
         case .folders(let folders): folders.contains(place.folder)
@@ -25,9 +25,9 @@ struct SystemAccount: Sendable {
     /// The user ID, as the kernel recorded it.
     let user: UInt32
 
-    /// How far a move of the vault to or from this agent is.
+    /// The state of a move of the vault to or from this agent.
     enum MoveState: String, CaseIterable {
-        /// The agent has a copy. The client has not erased the original.
+        /// The agent has a copy, and the client has not erased the original.
         case arriving
         /// The agent has confirmed its copy, so the client may have erased the original.
         case confirmed
@@ -59,12 +59,13 @@ struct SystemAccount: Sendable {
             guard try folder.holds(SystemAgent.vaultName) else { return false }
             return try folder.holds(SystemAccount.movingName)
         } catch {
-            // Without a folder there is no vault. If it cannot be read, nothing in it is used.
+            // Without a folder, there is no vault. If the folder cannot be read, nothing in it is
+            // used.
             return !error.isMissing
         }
     }
 
-    /// How far the move is; `nil` if that is unknown.
+    /// The state of the move; `nil` if unknown.
     func moveState() -> MoveState? {
         let bytes = ifPossible(
             try Folder(opening: folder).readPrivateFile(SystemAccount.movingName, limit: 64))
@@ -75,7 +76,7 @@ struct SystemAccount: Sendable {
         Array("\(movingStart)\(state.rawValue)\n".utf8)
     }
 
-    /// Records how far the move is; `nil` if it is finished.
+    /// Records the state of the move; `nil` if the move is finished.
     ///
     /// When this returns, the names of all files in the folder are on disk, too.
     func setMoving(_ state: MoveState?) throws {
@@ -84,7 +85,7 @@ struct SystemAccount: Sendable {
             by: SystemAccount.movingFile)
     }
 
-    /// Replaces a file in the user's folder; without content, removes it.
+    /// Replaces a file in the user's folder; if the content is `nil`, removes the file.
     func put(
         _ content: [UInt8]?, at name: String, by file: FileReplacement
     ) throws(VaultError) {

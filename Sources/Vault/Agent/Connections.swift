@@ -1,50 +1,49 @@
 internal import Synchronization
 internal import WatchwordSystem
 
-/// The clients that are connected.
+/// The connections of all clients, with their limits.
 final class Connections: Sendable {
     /// The maximum number of clients of one user at a time.
     static let limitPerUser = 64
-    /// How many further connections of one user may lock the vault, whatever else is running.
+    /// The number of additional connections of one user that can always lock the vault.
     private static let reservedPerUser = 4
-    /// The most threads of one user's clients, including those of connections that were ended, and
-    /// without the reserved ones.
+    /// The maximum number of threads for one user's clients, including the threads of ended
+    /// connections, without the reserved ones.
     private static let threadsPerUser = 2 * limitPerUser
-    /// The most clients at a time, without those.
+    /// The maximum number of clients at a time, without the reserved ones.
     private let limit: Int
 
     private struct Entry {
         let connection: FrameConnection
         /// The client's process and user.
         let peer: LocalSocket.Peer
-        /// Whether it is beyond the limits, and may only lock vaults, ask for the status or stop
-        /// the agent.
+        /// Whether the connection exceeds the limits, and may only lock vaults, ask for the status
+        /// or stop the agent.
         let isReserved: Bool
-        /// Whether it has sent a request.
+        /// Whether the client has sent a request.
         var hasAsked = false
         var activity = Activity.none
-        /// When the activity began.
         var since = Moment.now
     }
 
-    /// A client that was added, as its own thread uses it.
+    /// A connected client, for use by its own thread.
     struct Member: Sendable {
-        /// Never 0.
+        /// The client's number; never 0.
         let number: UInt64
-        /// Whether it may only lock vaults, ask for the status or stop the agent.
+        /// Whether the client may only lock vaults, ask for the status or stop the agent.
         var isReserved = false
-        /// Whether its connection has not been ended to make room for another.
+        /// Whether the connection is still wanted: it was not ended to make room for another.
         var isWanted: @Sendable () -> Bool = { true }
-        /// Records what is being done for it.
+        /// Records the current activity for the client.
         var setActivity: @Sendable (Activity) -> Void = { _ in }
     }
 
-    /// What is being done for a client.
+    /// The current activity for a client.
     enum Activity {
         case none
-        /// Its request is handled.
+        /// The client's request is being handled.
         case handling
-        /// It is sent a response, which it may not read.
+        /// A response is being sent, which the client may not read.
         case sending
     }
 
@@ -56,15 +55,15 @@ final class Connections: Sendable {
 
         /// Ends the connection that is needed least.
         ///
-        /// It still answers a request that it has received and that is always answered: to lock a
-        /// vault, for example.
+        /// A request that was received and must always be answered, such as to lock a vault, is
+        /// still answered.
         ///
         /// - Returns: `false` if every client waits for a response.
         mutating func endLeastNeeded(of entries: [UInt64: Entry]) -> Bool {
             guard let number = Connections.leastNeeded(of: entries),
                 let entry = self.entries.removeValue(forKey: number)
             else { return false }
-            // A response that is not read must not keep the thread.
+            // A response that is not read must not block the thread.
             let isSending = !entry.isReserved && entry.activity == .sending
             entry.connection.shutDown(onlyReading: !isSending)
             return true
@@ -78,11 +77,12 @@ final class Connections: Sendable {
 
     /// Adds a client; if there are too many, ends a connection that waits for nothing.
     ///
-    /// If a user has too many connections, only that user's are considered. The first choice is one
-    /// of the process with the most connections; among several, one that never sent a request, and
-    /// then the one that has been silent longest. If all wait for a response, the new one is
-    /// reserved for what must always be possible; see ``isReserved(_:)``. It takes no time, so a
-    /// reserved connection is ended for another whatever it does: one of the process with most.
+    /// If a user has too many connections, only that user's connections are considered. The choice
+    /// is a connection of the process with the most connections; among several, one that never sent
+    /// a request, and then the one that has been silent longest. If all wait for a response, the
+    /// new connection is reserved for requests that must always be possible; see
+    /// ``isReserved(_:)``. These requests take little time, so a reserved connection may be ended
+    /// for another regardless of its activity, again one of the process with the most.
     ///
     /// - Returns: the client's number; `nil` if too many threads of ended connections are still
     ///   running.
@@ -123,7 +123,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// Whether the client's connection has not been ended.
+    /// Whether the client is connected, and its connection was not ended.
     func contains(_ number: UInt64) -> Bool {
         state.withLock { $0.entries[number] != nil }
     }
@@ -145,7 +145,7 @@ final class Connections: Sendable {
             .min { $0.1 < $1.1 }?.0
     }
 
-    /// Records what is being done for a client that has sent a request.
+    /// Records the current activity for a client that has sent a request.
     func set(_ number: UInt64, _ activity: Activity) {
         state.withLock { state in
             state.entries[number]?.activity = activity
@@ -154,7 +154,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// Waits until no request is handled or answered, but no longer than `timeout`.
+    /// Waits until no request is being handled or answered, but at most for `timeout`.
     func waitForAnswers(atMost timeout: Duration) throws(SystemCallFailure) {
         let deadline = Moment.now + timeout
         while deadline.timeRemaining > .zero,
@@ -164,7 +164,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// Forgets a client whose thread ends.
+    /// Removes a client whose thread ends.
     func remove(_ number: UInt64) {
         state.withLock { state in
             state.entries[number] = nil

@@ -5,23 +5,23 @@ internal import VaultService
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// The fingers that must be enrolled for a user, and no others, when an entry is opened.
+/// The fingers of a user that must be enrolled, without any others, to open an entry.
 ///
-/// They belong to the readers of this machine, so they are not in the vault.
+/// The fingers are enrolled at the readers of this machine, so the vault does not contain them.
 struct FingerRecord {
-    /// By the text of the entry's ID.
+    /// The required fingers, by the text of the entry's ID.
     private var fingers: [String: EnrolledFingers] = [:]
 
     fileprivate static let name = "fingers"
     private static let beginning = "watchword-fingers 1\n"
-    /// The maximum size of the file in bytes: hundreds of entries.
+    /// The maximum size of the file in bytes, enough for hundreds of entries.
     private static let largest = 1 << 15
     /// Lets one thread at a time change files; no other process changes them.
     private static let turn = Mutex(())
 
     init() {}
 
-    /// Reads a file; `nil` if it is damaged.
+    /// Parses the content of the file; `nil` if it is damaged.
     init?(parsing bytes: [UInt8]) {
         var found: [String: EnrolledFingers] = [:]
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n").dropFirst() {
@@ -43,13 +43,14 @@ struct FingerRecord {
         return text + Array("end \(digest.joined())\n".utf8)
     }
 
-    /// The fingers for an entry; `nil` if it requires none.
+    /// The fingers that an entry requires; `nil` if it accepts any.
     subscript(id: RecordID) -> EnrolledFingers? {
         get { fingers[id.text] }
         set { fingers[id.text] = newValue }
     }
 
-    /// Why an entry is not opened while these fingers are enrolled.
+    /// The reason why an entry is not opened while these fingers are enrolled; `nil` if it may be
+    /// opened.
     func difference(_ enrolled: EnrolledFingers?, for id: RecordID) -> FingerDifference? {
         guard let required = self[id] else { return nil }
         guard let enrolled else { return .unreachable }
@@ -69,9 +70,10 @@ extension FingerRecord {
         }
     }
 
-    /// Records the fingers for an entry; `nil` if it requires none any more.
+    /// Records the fingers that an entry requires; `nil` removes the requirement.
     ///
-    /// - Parameter entries: all entries of the vault; fingers for others are forgotten.
+    /// - Parameter entries: all entries of the vault; fingers recorded for other entries are
+    ///   deleted.
     static func set(
         _ enrolled: EnrolledFingers?, for id: RecordID, among entries: [EntrySummary]? = nil,
         of account: SystemAccount
@@ -97,24 +99,24 @@ extension FingerRecord {
 }
 
 extension SystemAccount {
-    /// Forgets which fingers the entries require; their vault leaves this agent.
+    /// Deletes the record of required fingers, because the vault leaves this agent.
     func forgetFingers() {
         // If the file remains, it does not affect the entries of another vault.
         _ = ifPossible(try put(nil, at: FingerRecord.name, by: FingerRecord.file))
     }
 }
 
-/// A check by the system's modules.
+/// A check by the system's PAM modules that also compares the enrolled fingers.
 ///
-/// The enrolled fingers are read before and after it: otherwise, a finger that is enrolled during
-/// the check could pass it.
+/// The enrolled fingers are read before and after the check: otherwise, a finger that is enrolled
+/// during the check could pass it.
 struct FingerCheck: PresenceCheck {
     typealias Grade = Enforced
 
     private let entry: EntrySummary
     private let account: SystemAccount
     private let request: HeldRequest
-    /// Why the check was not made, or does not count.
+    /// The reason why the check was not made or does not count.
     private(set) var refusal: FingerDifference?
 
     init(for entry: EntrySummary, of account: SystemAccount, _ request: HeldRequest) {
@@ -140,7 +142,7 @@ struct FingerCheck: PresenceCheck {
             try refuse(because: .changed)
         }
         if difference != nil {
-            // If this fails, the next check needs the proof again.
+            // If recording the fingers fails, the next check requires the proof again.
             _ = ifPossible(try FingerRecord.set(enrolled, for: entry.id, of: account))
         }
         return true
@@ -152,7 +154,7 @@ struct FingerCheck: PresenceCheck {
         if !request.isProved { try refuse(because: difference) }
     }
 
-    /// Ends the check, without counting a failure.
+    /// Ends the check without counting a failure.
     private mutating func refuse(
         because difference: FingerDifference
     ) throws(PAMCheckFailure) -> Never {
@@ -191,7 +193,7 @@ extension HeldRequest {
             let record = FingerRecord.read(of: account),
             let fingers = earlier.compactMap({ record[$0.id] }).last
         else { return { _ in } }
-        // The save may fail: the fingers for the earlier entries stay.
+        // The save may fail, so the fingers recorded for the earlier entries stay.
         return { id throws(VaultError) in
             try FingerRecord.set(fingers, for: id, of: account)
         }

@@ -12,7 +12,7 @@ struct HeldRequest: RequestContext {
     let use: HeldVaults.Use
     let place: VaultPlace
     let presence: AgentPresence
-    /// The person at the client.
+    /// The person at the client, who answers questions.
     let person: RemotePerson
     let proofs: ClientProofs
 
@@ -26,10 +26,10 @@ struct HeldRequest: RequestContext {
 
     func noteUse(of id: RecordID) { proofs.use = UsedEntry(id, in: use, place, at: now) }
 
-    /// Unlocking is no check: it may have been hours ago.
+    /// Unlocking does not count as a check: it may have been hours ago.
     var countsUnlocking: Bool { false }
 
-    // Clients ask only before they prompt for a passphrase.
+    // Clients request this only before they prompt for a passphrase.
     var asksForGuess: Bool { true }
 
     func deriving<Result>(upTo ceiling: Int?, _ body: () throws -> Result) throws -> Result {
@@ -38,7 +38,7 @@ struct HeldRequest: RequestContext {
     }
 }
 
-// What the client has proved.
+// The proofs that the client has made on its connection.
 extension HeldRequest {
     func reusableCheck(for entry: EntrySummary) -> DeviceKeyTranscript.Presence? {
         vaults.reusableCheck(for: entry, in: place, use.unlocking)
@@ -91,7 +91,7 @@ extension HeldRequest {
     }
 }
 
-// What other programs do for a request: the supervisor starts them.
+// The parts of a request that other programs perform; the supervisor starts them.
 extension HeldRequest {
     var relay: RelayContext { service.relay(in: place, use.unlocking) }
 
@@ -120,7 +120,7 @@ extension HeldRequest {
             address, through: try service.token(at: address, relay, asking: asks ? person : nil))
     }
 
-    // The agent opens no file that a client names.
+    // The agent opens no file at a path from a client.
     var mergeFiles: MergeFiles { MergeFiles() }
 
     var deviceKeys: DeviceKeyStore { service.deviceKeys }
@@ -129,11 +129,11 @@ extension HeldRequest {
         try service.tokens(at: address, in: place, use.unlocking)
     }
 
-    // The TPM asks the person.
+    // The PIN is requested through the TPM's helper program, not here.
     func pinEntry() -> AbsentPerson { AbsentPerson() }
 
-    /// Checks presence as the entry of a new key will require it, unless a check of an entry that
-    /// the key replaces was such a check.
+    /// Checks presence as the entry of a new key will require it, unless the check of an entry that
+    /// the key replaces already satisfies this.
     func checkForNewKey(
         _ name: EntryName, under access: AccessControl, after earlier: [ConfirmedEntry]
     ) throws -> DeviceKeyTranscript.Presence {
@@ -152,7 +152,7 @@ extension HeldRequest {
         case .none: break
         case .opener(let opener):
             guard opener.provesPresence else { throw VaultError.presenceNeeded }
-            // Failures count as those of unlocking do.
+            // Failures count like failed attempts to unlock.
             try deriving(upTo: nil) { try vault.confirm(opener) }
         case .modules(let words):
             let isPresent: Bool
@@ -178,7 +178,7 @@ extension HeldRequest {
 }
 
 extension AccessControl.Presence {
-    /// Whether a check of this kind is what the entry requires at each use.
+    /// Whether a check of this kind satisfies the requirement of the entry at each use.
     fileprivate func isSatisfied(by checked: DeviceKeyTranscript.Presence) -> Bool {
         switch self {
         case .perUnlock: false
@@ -190,9 +190,9 @@ extension AccessControl.Presence {
 }
 
 extension HeldRequest {
-    /// How long to wait while another process or client signs in.
+    /// How long to wait for another process or client that is signing in.
     private static let longestTurn = Duration.seconds(30)
-    /// How often to look meanwhile whether the turn has come, or the vault has been locked.
+    /// How often to check during this wait whether the turn has come or the vault has been locked.
     private static let turnInterval = Duration.milliseconds(50)
 
     func loginTurn() throws -> LoginLock {
@@ -204,13 +204,13 @@ extension HeldRequest {
                 try pause(for: HeldRequest.turnInterval)
                 turn = nil
             }
-            // Meanwhile, the vault may have been locked.
+            // The vault may have been locked in the meantime.
             try expectHeld()
             if let turn { return turn }
         }
     }
 
-    /// Waits, and lets other requests have the memory of this one meanwhile.
+    /// Waits, and makes the memory of this request available to others meanwhile.
     private func pause(for time: Duration) throws {
         func wait() throws { _ = try Polling.wait(for: [], timeout: time) }
         if let turn = service.turn { try turn.paused(wait) } else { try wait() }
@@ -220,7 +220,7 @@ extension HeldRequest {
 extension AgentServices {
     /// The handler of requests to the TPM at this address, for a key of this device.
     ///
-    /// Nobody is asked, so the request keeps its turn meanwhile.
+    /// No person is asked, so the request keeps its turn.
     func tokens(
         at address: TPMAddress, in place: VaultPlace, _ unlocking: UInt64
     ) throws(VaultError) -> any TokenRequestHandler {
@@ -230,7 +230,8 @@ extension AgentServices {
             of: token(at: address, relay), with: VaultError.deviceKey(.otherTPM))
     }
 
-    /// The handler of requests to the TPM at this address; the user agent uses it as the client could.
+    /// The handler of requests to the TPM at this address; the user agent uses the TPM with the
+    /// same rights as the client.
     ///
     /// The system agent has privileges that its clients lack, and uses its own computer's TPM only.
     ///

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import VaultService
 internal import WatchwordCryptography
 
-// What a presence check allows later, as long as its vault is held.
+// The later uses that a presence check allows, as long as its vault is held.
 extension HeldVaults {
     /// Records that a presence check for `entry` has just succeeded, and how it was made.
     func recordCheck(
@@ -33,10 +33,12 @@ extension HeldVaults {
     /// The number of credentials that are kept with a vault for clients that show codes.
     static let mostShown = 64
 
-    /// Keeps what a client needs to show the next codes of an entry, as long as the vault is held
-    /// and at most for its idle time, in place of the oldest if there are too many.
+    /// Keeps the credential that a client needs to show the next codes of an entry, as long as the
+    /// vault is held and at most for its idle time.
     ///
-    /// - Returns: its number; `nil` if the vault has been locked.
+    /// If there are too many, the oldest credential is dropped.
+    ///
+    /// - Returns: the number of the credential; `nil` if the vault has been locked.
     func keep(
         _ credential: Credential, of place: VaultPlace, _ unlocking: UInt64
     ) -> UInt64? {
@@ -64,7 +66,7 @@ extension HeldVaults {
         }
     }
 
-    /// Forgets the credential with this number.
+    /// Drops the credential with this number.
     func forgetCredential(_ number: UInt64, of place: VaultPlace) {
         state.withLock { state in state.vaults[place]?.shown[number] = nil }
     }
@@ -76,14 +78,14 @@ struct PassedChecks {
         /// The access control and the last edit when presence was checked; a change ends the reuse.
         let access: AccessControl
         let edited: EntryEdit
-        /// How presence was checked.
         let presence: DeviceKeyTranscript.Presence
-        /// On the boot clock.
+        /// The time of the check on the boot clock.
         let time: Duration
     }
 
     private var passed: [RecordID: Passed] = [:]
-    /// The number of checks that are kept: entries can be added and removed without end.
+    /// The maximum number of checks that are kept, because entries can be added and removed any
+    /// number of times.
     private static let most = 1000
 
     /// Records that a check for `entry` has just succeeded.
@@ -102,9 +104,9 @@ struct PassedChecks {
             access: entry.accessControl, edited: entry.edited, presence: presence, time: moment)
     }
 
-    /// How presence was checked the last time, if that check may be reused for `entry`.
+    /// How presence was last checked, if that check may be reused for `entry`.
     ///
-    /// Reusing it does not extend the time.
+    /// A reuse does not extend the time.
     func reusable(
         for entry: EntrySummary, at moment: Duration
     ) -> DeviceKeyTranscript.Presence? {

@@ -4,11 +4,11 @@ internal import Synchronization
 internal import VaultService
 internal import WatchwordSystem
 
-// What is held, behind a mutex.
+// The state of the held vaults, protected by a mutex.
 extension HeldVaults {
     struct Held {
         var vault: HeldVault
-        /// The state of the file that `vault` reflects; `nil` if it must be read again.
+        /// The state of the file that `vault` reflects; `nil` if the file must be read again.
         var stamp: FileStamp?
         /// The size of the file that `vault` reflects, in bytes.
         var size: Int64
@@ -16,7 +16,7 @@ extension HeldVaults {
         let time: HoldingTime
         let end: Duration
         var lastUse: Duration
-        /// What clients that show codes need for the next ones.
+        /// The credentials of entries whose codes clients show.
         var shown: [UInt64: ShownCredential] = [:]
         var checks = PassedChecks()
 
@@ -32,13 +32,14 @@ extension HeldVaults {
     struct Wait {
         let place: VaultPlace
         let unlocking: UInt64
-        /// The connection to the program that asks them.
+        /// The connection to the program that asks the person or the server.
         let connection: SharedDescriptor
     }
 
     struct State {
         var vaults: [VaultPlace: Held] = [:] {
-            // Whatever locks a vault wipes its key, and ends the requests that still use it.
+            // Every change that locks a vault also wipes its key and ends the requests that still
+            // use it.
             didSet {
                 wipeKeys()
                 endWaits()
@@ -49,7 +50,8 @@ extension HeldVaults {
         /// The waiting requests, by number.
         var waits: [UInt64: Wait] = [:]
         var lastWait: UInt64 = 0
-        /// What each user's presence is being checked for; `nil` is the user of this process.
+        /// The purpose for which each user's presence is being checked; the key `nil` is the user
+        /// of this process.
         var asking: [UInt32?: String] = [:]
         var unlockings: UInt64 = 0
         /// The vaults that are being opened, by the number of the unlocking.
@@ -62,13 +64,13 @@ extension HeldVaults {
 }
 
 extension HeldVaults.State {
-    /// The clocks are not read atomically, and the kernel adjusts them; a smaller difference does
-    /// not mean a suspend.
+    /// The clocks are not read atomically, and the kernel adjusts them; a difference below this
+    /// does not indicate a suspend.
     private static let leastSuspend = Duration.seconds(1)
 
     /// Wipes the keys of vaults that are no longer held.
     ///
-    /// When the agent ends, requests that have begun may end, too.
+    /// When the agent ends, requests that have begun may still finish.
     private mutating func wipeKeys() {
         // There is one key for each vault.
         guard keys.count != vaults.count, !isClosed else { return }
@@ -88,16 +90,16 @@ extension HeldVaults.State {
         }
     }
 
-    /// Ensures that vaults that are being opened are not held.
+    /// Ensures that vaults that are being opened will not be held.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether any such vault was being opened.
     mutating func stopOpening(_ isLocked: (VaultPlace) -> Bool) -> Bool {
         let left = opening.filter { !isLocked($0.value) }
         defer { opening = left }
         return left.count < opening.count
     }
 
-    /// Forgets the keys whose time has expired, and all keys if the machine was suspended.
+    /// Drops the keys whose time has expired, and all keys if the machine was suspended.
     mutating func drop(at now: AgentClock) {
         if now.suspended - suspended >= Self.leastSuspend {
             vaults = [:]
@@ -111,7 +113,7 @@ extension HeldVaults.State {
     }
 }
 
-// A request that waits for a person or a server still has the key of its vault.
+// While a request waits for a person or a server, it keeps the key of its vault.
 extension HeldVaults {
     /// Runs `body`, which waits for the program at the other end of `connection`.
     ///
@@ -139,11 +141,11 @@ extension HeldVaults {
     }
 }
 
-// The checks that wait for a person.
+// Presence checks that wait for a person.
 extension HeldVaults {
     /// Begins a check of a user's presence, unless another one has not ended.
     ///
-    /// - Returns: what the other one is for; `nil` if the check has begun.
+    /// - Returns: the purpose of the check that has not ended; `nil` if the new check has begun.
     func beginCheck(for subject: String, of user: UInt32?) -> String? {
         state.withLock { state in
             if let other = state.asking[user] { return other }
@@ -152,7 +154,7 @@ extension HeldVaults {
         }
     }
 
-    /// Ends the check that has begun.
+    /// Ends the presence check of a user.
     func endCheck(of user: UInt32?) { state.withLock { $0.asking[user] = nil } }
 }
 
@@ -162,16 +164,16 @@ final class SharedDescriptor: Sendable {
 
     init(_ file: consuming FileDescriptor) { self.file = file }
 
-    /// Wakes whoever waits for the connection.
+    /// Shuts the connection down, which wakes the threads that wait for it.
     func shutDown() { file.shutDown() }
 }
 
-// How much memory vaults take: about four times the size of their files. Each connection that
-// opened a vault for itself has a copy of it.
+// Limits the memory of vaults: each takes about four times the size of its file, and each
+// connection that has opened a vault for itself has its own copy.
 extension HeldVaults {
     /// The total size of the files of all vaults that the system agent holds.
     static let largestTotalOfSystem: Int64 = 128 << 20
-    /// The part of it that large files leave to small ones.
+    /// The part of the total that is reserved for small files.
     private static let leftToSmallFiles: Int64 = 48 << 20
 
     /// The total size of the files of a folder's vaults, if there are several.
@@ -179,9 +181,10 @@ extension HeldVaults {
     /// The size of a file that any number of threads may read at the same time.
     static let largestSmallFile: Int64 = 1 << 20
 
-    /// Whether a vault whose file has this size may be held besides the others in its folder.
+    /// Whether a vault whose file has this size may be held in addition to the others in its
+    /// folder.
     ///
-    /// One for all connections always may, unless those of all users take too much.
+    /// A vault for all connections always may, unless the vaults of all users take too much.
     func hasRoom(for place: VaultPlace, size: Int64) -> Bool {
         state.withLock { givingWay(to: place, size: size, in: $0) != nil }
     }
@@ -199,7 +202,7 @@ extension HeldVaults {
         }
     }
 
-    /// Makes room for a vault whose file has this size, if others give way to it.
+    /// Makes room for a vault whose file has this size by dropping others, if possible.
     ///
     /// - Returns: whether there is room.
     func makeRoom(for place: VaultPlace, size: Int64, in state: inout State) -> Bool {
@@ -208,10 +211,11 @@ extension HeldVaults {
         return true
     }
 
-    /// The vaults that give way to one whose file has this size; `nil` if there is no room for it.
+    /// The vaults that must be dropped to make room for a file of this size; `nil` if there is no
+    /// room.
     ///
-    /// A vault of a single connection gives way if its user would still have more than the other
-    /// one.
+    /// Only a vault of a single connection is dropped, and only if its user takes more memory than
+    /// the user of the new one.
     private func givingWay(
         to place: VaultPlace, size: Int64, in state: State
     ) -> Set<VaultPlace>? {
@@ -228,7 +232,7 @@ extension HeldVaults {
         var all = sizes.values.reduce(0, +)
         var others: Set<VaultPlace> = []
         while all > largestTotal - left {
-            // Of the user who has most, the largest.
+            // The next choice is the largest vault of the user who takes the most memory.
             func total(_ place: VaultPlace) -> Int64 { totals[place.folder] ?? 0 }
             let next = sizes.filter { $0.key.connection != 0 && total($0.key) > own }
                 .max { (total($0.key), $0.value) < (total($1.key), $1.value) }

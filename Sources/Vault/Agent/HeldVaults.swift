@@ -4,25 +4,25 @@ package import VaultService
 package import WatchwordSystem
 
 /// The vaults whose keys the agent holds, until a time limit expires, the machine is suspended, or
-/// a client locks them.
+/// a client locks the vaults.
 package final class HeldVaults: Sendable {
     /// A vault for one request.
     package struct Use {
         package let vault: UnlockedVault
-        /// Different each time the vault is unlocked.
+        /// The number of the unlocking; different each time the vault is unlocked.
         package let unlocking: UInt64
     }
 
     let clock: @Sendable () -> AgentClock
     private let wake: @Sendable () -> Void
     let state: Mutex<State>
-    /// One large file is read at a time.
+    /// Large files are read one at a time.
     let largeReading = Mutex(())
 
     /// The total size of the files of all vaults that are held.
     let largestTotal: Int64
 
-    /// Where the keys may be.
+    /// The kinds of memory in which keys may be kept.
     private let memory: KeyMemory
 
     /// - Parameters:
@@ -40,9 +40,9 @@ package final class HeldVaults: Sendable {
         state = Mutex(State(suspended: clock().suspended))
     }
 
-    /// Begins to open a vault, which takes as long as the key derivation.
+    /// Records that a vault is being opened, which takes as long as the key derivation.
     ///
-    /// If it is locked before it is held, it is not held.
+    /// If the vault is locked before the derivation ends, it will not be held.
     ///
     /// - Returns: the number of the unlocking.
     package func beginUnlocking(_ place: VaultPlace) -> UInt64 {
@@ -55,7 +55,7 @@ package final class HeldVaults: Sendable {
         }
     }
 
-    /// Whether the vault is still being opened, and has not been locked.
+    /// Whether the vault is still being opened and was not locked meanwhile.
     func isOpening(_ unlocking: UInt64) -> Bool {
         state.withLock { $0.opening[unlocking] != nil }
     }
@@ -68,14 +68,14 @@ package final class HeldVaults: Sendable {
     /// Whether all keys are in memory that is never written to swap.
     var locksKeys: Bool { memory == .locked || !KeyMemory.isUnlocked }
 
-    /// Whether the key of a vault is where it may be.
+    /// Whether the key of a vault is in an allowed kind of memory.
     func mayHold(_ vault: HeldVault) -> Bool { memory.mayHold(vault.heldKey) }
 
     /// Holds a vault that has just been opened.
     ///
-    /// - Parameter unlocking: the number of the unlocking that began.
-    /// - Returns: whether the vault is held; it is not if it was locked meanwhile, if its key is
-    ///   not where it may be, if there is no room for it, or if the agent is ending.
+    /// - Parameter unlocking: the number from ``beginUnlocking(_:)``.
+    /// - Returns: whether the vault is held. It is not if it was locked meanwhile, if its key is
+    ///   not in an allowed kind of memory, if there is no room for it, or if the agent is ending.
     package func hold(
         _ vault: HeldVault, for time: HoldingTime, _ unlocking: UInt64
     ) -> Bool {
@@ -113,10 +113,11 @@ package final class HeldVaults: Sendable {
         current(place)?.unlocking == unlocking
     }
 
-    /// Forgets the key of a vault; also those of single connections, unless it is one of them.
+    /// Locks a vault: drops its key, and also its keys for single connections unless `place` is for
+    /// one of these.
     ///
     /// - Parameter unlocking: locks it only if it is held since this unlocking.
-    /// - Returns: whether it was held.
+    /// - Returns: whether the vault was held or being opened.
     @discardableResult package func lock(
         _ place: VaultPlace, since unlocking: UInt64? = nil
     ) -> Bool {
@@ -134,7 +135,7 @@ package final class HeldVaults: Sendable {
         }
     }
 
-    /// Forgets all keys.
+    /// Locks all vaults: drops all keys.
     package func lockAll() {
         state.withLock { state in
             state.vaults = [:]
@@ -142,9 +143,9 @@ package final class HeldVaults: Sendable {
         }
     }
 
-    /// Forgets the keys of the vaults in one folder, for all connections.
+    /// Locks the vaults in one folder, for all connections.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether any vault was held or being opened.
     @discardableResult package func lockAll(in folder: FolderIdentity) -> Bool {
         state.withLock { state in
             let wasOpening = state.stopOpening { $0.folder == folder }
@@ -154,7 +155,7 @@ package final class HeldVaults: Sendable {
         }
     }
 
-    /// Forgets all keys, and holds none from now on.
+    /// Drops all keys, and holds no vault from now on.
     package func close() {
         state.withLock { state in
             state.isClosed = true
@@ -162,9 +163,9 @@ package final class HeldVaults: Sendable {
         }
     }
 
-    /// Forgets the keys whose time has expired, and all keys if the machine was suspended.
+    /// Drops the keys whose time has expired, and all keys if the machine was suspended.
     ///
-    /// - Returns: the time until the next one expires; `nil` if none is held.
+    /// - Returns: the time until the next key expires; `nil` if none is held.
     package func dropExpired() -> Duration? {
         let now = clock()
         return state.withLock { state in
@@ -178,7 +179,7 @@ package final class HeldVaults: Sendable {
 
     /// The vaults that are held for all connections, with the time that is left.
     ///
-    /// - Parameter folder: the only folder to report about; `nil` for all.
+    /// - Parameter folder: reports only the vaults in this folder; `nil` for all.
     package func status(in folder: FolderIdentity? = nil) -> [AgentStatus.Vault] {
         let now = clock()
         return state.withLock { state in
@@ -223,7 +224,7 @@ extension HeldVaults {
             return try refreshed(use(of: held), stamp, at: place, reopening)
         }
         try largeReading.withLock { _ in
-            // Another thread may have read it meanwhile.
+            // Another thread may have read the file meanwhile.
             guard let held = current(place) else { throw RequestRefusal(.notHeld) }
             guard stamp != held.stamp else { return }
             guard reserve(size, for: place, held.unlocking) else {
@@ -254,8 +255,8 @@ extension HeldVaults {
             case .replaced: reason = .otherVault
             case .rekeyed: reason = .rekeyed
             default:
-                // A file that is missing may have been moved away; a copy that appears later is not
-                // used without asking.
+                // A missing file may have been moved away, and a copy that appears later must not
+                // be used without a new unlocking.
                 if error == .notFound { lock(place, since: use.unlocking) }
                 throw error
             }
@@ -264,20 +265,20 @@ extension HeldVaults {
         throw RequestRefusal(.locked(reason))
     }
 
-    /// A vault as it is known, without reading its file again; `nil` if it has been locked since
-    /// `unlocking`.
+    /// A vault in its known state, without reading its file again; `nil` if the vault has been
+    /// locked since `unlocking`.
     func vault(at place: VaultPlace, since unlocking: UInt64) -> UnlockedVault? {
         guard let held = current(place), held.unlocking == unlocking else { return nil }
         return held.vault.vault()
     }
 
-    /// Records what a request has learned about the file of its vault, above all what it saved;
-    /// locks the vault if there is no room for it.
+    /// Records the state of the vault's file that a request has read or saved; locks the vault if
+    /// there is no room for it.
     package func learn(from use: Use, of place: VaultPlace) {
         keep(HeldVault(use.vault), nil, of: place, use.unlocking)
     }
 
-    /// The vault, if it is held.
+    /// The vault, if it is still held since the same unlocking.
     func current(_ place: VaultPlace) -> Held? {
         let now = clock()
         return state.withLock { state in
@@ -295,9 +296,9 @@ extension HeldVaults {
             guard let held = state.vaults[place], held.unlocking == unlocking,
                 !held.vault.isNewer(than: vault)
             else { return }
-            // Without a stamp, only a newer state is news.
+            // Without a stamp, only a newer state replaces the known one.
             guard stamp != nil || vault.isNewer(than: held.vault) else { return }
-            // An edit may have enlarged it.
+            // An edit may have enlarged the file.
             guard makeRoom(for: place, size: vault.fileSize, in: &state) else {
                 state.vaults[place] = nil
                 return

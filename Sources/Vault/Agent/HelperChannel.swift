@@ -7,19 +7,20 @@ final class HelperChannel: Sendable {
     static let presence: UInt8 = 1
     /// The request for `watchword-presence` for another user; four bytes with the user ID follow.
     static let presenceOfUser: UInt8 = 2
-    /// The same for `watchword-courier`.
+    /// The request for `watchword-courier`, and its positive response.
     static let courier: UInt8 = 3
-    /// The same for `watchword-token`.
+    /// The request for `watchword-token`, and its positive response.
     static let token: UInt8 = 4
-    /// The same for `watchword-presence` that only reports the fingers of a user, whose ID follows.
+    /// The request for `watchword-presence` to report only the enrolled fingers of a user; four
+    /// bytes with the user ID follow.
     static let fingersOfUser: UInt8 = 5
-    /// The byte that says that the program was not found, or could not be started.
+    /// The response if the program was not found or could not be started.
     static let failed: UInt8 = 0
 
     /// A program that the supervisor started; it is killed when this value is released.
     struct Started: ~Copyable, Sendable {
-        // The first is the program's standard input and output. The supervisor kills the program
-        // when the second one closes.
+        // The first file is the program's standard input and output. The supervisor kills the
+        // program when the second one closes.
         private let files: FilePair
         /// The program's standard input and output, for another thread that ends the wait for it.
         let sharedConnection: SharedDescriptor
@@ -47,12 +48,12 @@ final class HelperChannel: Sendable {
         self.timeout = timeout
     }
 
-    /// Asks for `watchword-presence`; `nil` if it could not be started.
+    /// Requests `watchword-presence`; returns `nil` if it could not be started.
     ///
     /// After a response that is late or wrong, the channel is closed: a later response could belong
     /// to an earlier request. The supervisor then ends, and the keys are wiped.
     ///
-    /// - Parameter user: the user whom it checks; `nil` for the user of this process.
+    /// - Parameter user: the user whom the program checks; `nil` for the user of this process.
     func startPresence(for user: UInt32? = nil) throws(SystemCallFailure) -> Started? {
         guard let user else { return try start(HelperChannel.presence) }
         return try start(
@@ -60,26 +61,27 @@ final class HelperChannel: Sendable {
             requestedBy: [HelperChannel.presenceOfUser] + UserNumber.bytes(of: user))
     }
 
-    /// Asks for `watchword-presence` to report the fingers of a user, in the same way.
+    /// Requests `watchword-presence` to report the enrolled fingers of a user; fails like
+    /// ``startPresence(for:)``.
     func startFingers(of user: UInt32) throws(SystemCallFailure) -> Started? {
         try start(
             HelperChannel.fingersOfUser,
             requestedBy: [HelperChannel.fingersOfUser] + UserNumber.bytes(of: user))
     }
 
-    /// Asks for `watchword-courier`, in the same way.
+    /// Requests `watchword-courier`; fails like ``startPresence(for:)``.
     func startCourier() throws(SystemCallFailure) -> Started? {
         try start(HelperChannel.courier)
     }
 
-    /// Asks for `watchword-token`, in the same way.
+    /// Requests `watchword-token`; fails like ``startPresence(for:)``.
     func startToken() throws(SystemCallFailure) -> Started? {
         try start(HelperChannel.token)
     }
 
     /// - Parameters:
     ///   - program: the positive response.
-    ///   - request: the request, if it is not the same byte.
+    ///   - request: the request, if it differs from the response.
     private func start(
         _ program: UInt8, requestedBy request: [UInt8]? = nil
     ) throws(SystemCallFailure) -> Started? {
@@ -109,14 +111,14 @@ final class HelperChannel: Sendable {
     private static let closed = SystemCallFailure(call: "recvmsg", number: 71)
 }
 
-/// How the processes of the agent send each other a user ID.
+/// The encoding of a user ID between the processes of the agent.
 enum UserNumber {
     /// Four bytes, the most significant one first.
     static func bytes(of user: UInt32) -> [UInt8] {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: user >> $0) }
     }
 
-    /// Reads them; `nil` if the other side closed the connection.
+    /// Reads the four bytes; `nil` if the other side closed the connection.
     static func read(from channel: borrowing FileDescriptor) throws(SystemCallFailure) -> UInt32? {
         var user: UInt32 = 0
         for _ in 0..<4 {

@@ -5,19 +5,21 @@ internal import WatchwordSystem
 
 /// The process that holds the keys.
 ///
-/// It is started by the ``Supervisor``, with a socket to it as its standard input and output, and
-/// with the folders of the vaults as its arguments.
+/// The ``Supervisor`` starts it with a socket to the supervisor as its standard input and output,
+/// and with the folders of the vaults as its arguments.
 enum KeyHolder {
-    /// Its first argument.
+    /// The first argument of the process in a user agent.
     static let argument = "--hold-keys"
-    /// The same for the system agent, whose only folder is followed by a folder for each user.
+    /// The first argument in the system agent; the state folder, with one subfolder for each user,
+    /// follows.
     static let systemArgument = "--hold-keys-of-users"
     /// The supervisor's request to lock all vaults.
     static let lockAll: UInt8 = 2
     /// The supervisor's request to lock the vaults of a user, whose ID follows (``UserNumber``).
     static let lockUser: UInt8 = 3
-    /// What the supervisor sends from time to time, so that somebody who stops it does not also
-    /// stop what locks the vaults; there is no response.
+    /// A sign of life that the supervisor sends regularly; it has no response.
+    ///
+    /// If the supervisor is stopped, this process notices the silence and locks the vaults itself.
     static let alive: UInt8 = 5
     /// The response to both requests to lock.
     static let locked: UInt8 = 4
@@ -30,7 +32,7 @@ enum KeyHolder {
             try serve(mode, memory, timing)
             ProcessEnd.atOnce(with: 0)
         } catch {
-            // There is nobody left to report to.
+            // No process is left to which this could be reported.
             ProcessEnd.atOnce(with: 6)
         }
     }
@@ -46,7 +48,7 @@ enum KeyHolder {
         else { return }
         // Each connection, and each file of a request, needs a descriptor.
         _ = try OpenFileLimit.raise(to: 1024)
-        // Open whatever the service needs before the sandbox forbids it.
+        // Open all files that the service needs before the sandbox forbids it.
         let signals = try SignalQueue([.terminate, .hangUp, .interrupt, .quit])
         let stop = try WakeSignal()
         let news = try WakeSignal()
@@ -83,7 +85,7 @@ enum KeyHolder {
             } else if silence.timeRemaining <= .zero {
                 vaults.lockAll()
             }
-            // A vault is held whose time is shorter than this wait was.
+            // A vault was added whose time may be shorter than this wait.
             if ready[3] { try news.clear() }
             if ready[0], !accept(from: listener, connections, service, mode) {
                 // The connection is still waiting, so the next wait would end at once.
@@ -91,13 +93,13 @@ enum KeyHolder {
             }
         }
         vaults.close()
-        // Requests that have begun are answered, above all those that save the vault.
+        // Requests that have begun are still answered, above all those that save the vault.
         try connections.waitForAnswers(atMost: endTimeout)
     }
 
     /// Reads a request of the supervisor, and carries it out.
     ///
-    /// - Returns: `false` if the supervisor has ended, or asks for something else.
+    /// - Returns: `false` if the supervisor has ended, or sends an unknown request.
     private static func carryOutRequest(
         of supervisor: borrowing FileDescriptor, _ mode: AgentMode, _ vaults: HeldVaults,
         _ connections: Connections
@@ -119,12 +121,12 @@ enum KeyHolder {
         return true
     }
 
-    /// How long the supervisor may be silent.
+    /// How long the supervisor may be silent before all vaults are locked.
     private static let longestSilence = Supervisor.checkInterval * 3
     /// How long to wait for descriptors or memory.
     private static let pause = Duration.milliseconds(100)
     private static let endTimeout = Duration.seconds(2)
-    /// Shorter than the login manager lets a program delay sleep.
+    /// Must be shorter than the time for which the login manager lets a program delay sleep.
     private static let releaseTimeout = Duration.seconds(2)
 
     private static func confine(to folders: [String]) throws(SystemCallFailure) -> Bool {
@@ -137,13 +139,14 @@ enum KeyHolder {
         return try Confinement.enterAsKeyHolder(folders: folders)
     }
 
-    /// How many connections to accept before this process looks for other tasks.
+    /// The number of connections to accept before other tasks get their turn.
     private static let mostAtOnce = 1024
 
-    /// Accepts the connections that wait, and serves each on a thread of its own.
+    /// Accepts the connections that wait, and serves each on a separate thread.
     ///
-    /// The system agent closes those of a user that are more at once than it serves, unless they
-    /// ask to lock a vault, for example: a user who connects very often must not delay others.
+    /// The system agent closes the connections of a user that exceed its limit, except those with
+    /// requests that are always answered, such as to lock a vault: a user who connects very often
+    /// must not delay others.
     ///
     /// - Returns: `false` if descriptors or memory are exhausted.
     private static func accept(
@@ -160,9 +163,9 @@ enum KeyHolder {
                 lockWithoutResources(service, mode)
                 return false
             }
-            // The client may have gone.
+            // The client may already have gone.
             guard let peer = ifPossible(try connection.peer()) else { continue }
-            // Root can connect to every socket; a user agent serves only its user.
+            // Root can connect to every socket, but a user agent serves only its own user.
             if case .user = mode, !peer.isThisUser { continue }
             let service = service.reaching(mode.reach(of: peer.user) ?? service.reach)
             let count = accepted[peer.user, default: 0]
@@ -179,12 +182,13 @@ enum KeyHolder {
         return true
     }
 
-    /// Locks all vaults of a user agent that cannot be reached as its own limits allow.
+    /// Locks all vaults of a user agent that cannot serve the clients that its limits allow.
     ///
-    /// Another program of the user may have lowered the limits of this process, so that nobody can
-    /// lock its vaults.
+    /// Another program of the user may have lowered the limits of this process, so that clients
+    /// cannot lock its vaults.
     ///
-    /// - Returns: whether it did; the system agent's limits are not in its users' hands.
+    /// - Returns: whether the vaults were locked; users cannot lower the limits of the system
+    ///   agent.
     @discardableResult
     private static func lockWithoutResources(
         _ service: AgentServices, _ mode: AgentMode
@@ -250,15 +254,15 @@ extension KeyHolder {
     }
 }
 
-/// The folders of the vaults that the agent can reach.
+/// Identifies the folders of the vaults that the agent can reach.
 enum FolderReach {
-    /// `nil` if there is no such folder.
+    /// The identity of the folder at `path`; `nil` if it does not exist.
     static func identity(of path: String) -> FolderIdentity? {
         ifPossible(try FolderIdentity(at: path))
     }
 }
 
-/// Lets any thread wake the one that waits for connections.
+/// Lets any thread wake the thread that waits for connections.
 final class WakeSignal: Sendable {
     private let pair: SocketPair
 
@@ -267,10 +271,10 @@ final class WakeSignal: Sendable {
     var readable: Polling.Interest { .reading(pair.first) }
 
     func send() {
-        // It fails only if the service is already ending.
+        // This fails only if the service is already ending.
         _ = ifPossible(try pair.second.send(1))
     }
 
-    /// Takes one signal, after it has become readable.
+    /// Takes one signal, after ``readable`` has become ready.
     func clear() throws(SystemCallFailure) { _ = try pair.first.receiveFile() }
 }

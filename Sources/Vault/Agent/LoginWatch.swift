@@ -3,13 +3,13 @@ internal import WatchwordSystem
 
 /// Notices when a session is locked or the machine is about to sleep.
 ///
-/// Without a system bus, and while the bus does not answer, it notices nothing; the key holder
-/// still locks the vaults after a suspend.
+/// Without a system bus, or while the bus does not answer, nothing is noticed; the key holder still
+/// locks the vaults after a suspend.
 struct LoginWatch: ~Copyable {
     /// The vaults that must be locked.
     enum Scope: Equatable {
         case all
-        /// Those of these users.
+        /// The vaults of these users.
         case users(Set<UInt32>)
     }
 
@@ -24,9 +24,9 @@ struct LoginWatch: ~Copyable {
     /// What to wait for before the next call of ``vaultsToLock()``.
     var interests: [Polling.Interest] { manager?.interests ?? [] }
 
-    /// The vaults that must be locked; ``noteLocked()`` says that all are.
+    /// The vaults that must be locked; call ``noteLocked()`` when all of them are locked.
     ///
-    /// A session whose user is unknown may be anybody's.
+    /// A session whose user is unknown may belong to any user.
     mutating func vaultsToLock() -> Scope {
         if manager == nil, nextAttempt.timeRemaining == .zero {
             nextAttempt = .now + LoginWatch.pause
@@ -40,7 +40,7 @@ struct LoginWatch: ~Copyable {
             return .users(
                 Set(notices.compactMap { if case .lock(let user) = $0 { user } else { nil } }))
         } catch {
-            // The bus has ended, or broke its protocol.
+            // The bus has ended or violated its protocol.
             self.manager = nil
             return .users([])
         }
@@ -64,8 +64,8 @@ extension LoginWatch.Scope {
             }
     }
 
-    /// Removes what one request to the key holder can name, and returns that request; `nil` if
-    /// nothing has to be locked.
+    /// Removes the part that one request to the key holder can cover, and returns that request;
+    /// `nil` if no vault must be locked.
     mutating func popRequest() -> [UInt8]? {
         switch self {
         case .all:

@@ -3,7 +3,7 @@ internal import WatchwordSystem
 
 /// Limits how much memory the requests of all users take at the same time.
 ///
-/// Those who have the least memory come first; among them those whose last turn began longest ago,
+/// Users who have the least memory come first; among them, users whose last turn began longest ago,
 /// and then those who have waited longest.
 final class MemoryTurns: Sendable {
     fileprivate struct Waiting {
@@ -26,11 +26,11 @@ final class MemoryTurns: Sendable {
     private let perUser: Int?
     private let state = Mutex(State())
 
-    /// How often to look whether a turn has come.
+    /// How often to check whether a turn has come.
     private static let interval = Duration.milliseconds(20)
 
     /// - Parameters:
-    ///   - total: the memory of all turns in bytes; one turn is given out in any case.
+    ///   - total: the memory of all turns in bytes; one turn is always granted.
     ///   - perUser: the memory of each user's turns; `nil` if each user has one turn at a time.
     init(total: Int, perUser: Int? = nil) {
         self.total = total
@@ -41,7 +41,7 @@ final class MemoryTurns: Sendable {
     ///
     /// - Parameters:
     ///   - timeout: how long to wait.
-    ///   - isWanted: whether to go on waiting.
+    ///   - isWanted: whether to continue to wait.
     /// - Returns: whether the turn has come.
     func begin(
         of user: UInt32, size: Int, timeout: Duration, while isWanted: () -> Bool = { true }
@@ -74,14 +74,14 @@ final class MemoryTurns: Sendable {
         }
     }
 
-    /// A turn that is larger than all together gets everything.
+    /// A turn that is larger than the total gets the total.
     private func fitting(_ size: Int) -> Int { min(size, perUser ?? total, total) }
 }
 
 extension MemoryTurns.State {
-    /// Begins the turn of a waiting request if it is the first that can have one.
+    /// Begins the turn of a waiting request if it is the first request that can have a turn.
     ///
-    /// A large request is not overtaken by small ones.
+    /// Small requests do not overtake a large one.
     fileprivate mutating func admit(
         _ number: UInt64, within total: Int, _ perUser: Int?
     ) -> Bool {

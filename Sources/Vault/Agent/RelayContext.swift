@@ -5,11 +5,11 @@ internal import VaultService
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// What a request needs to use a program that the supervisor starts, and to wait for it.
+/// The dependencies of a request that uses a program started by the supervisor and waits for it.
 struct RelayContext: Sendable {
-    /// Why the program was not used.
+    /// The reason why the program was not used.
     enum Refusal {
-        /// It was not found, or could not be started.
+        /// The program was not found or could not be started.
         case notFound
         /// The vault is no longer held.
         case locked
@@ -17,12 +17,12 @@ struct RelayContext: Sendable {
     }
 
     let helpers: HelperChannel
-    /// Ends the wait when the vault is locked.
+    /// The held vaults, which end the wait when the vault is locked.
     let vaults: HeldVaults
     let place: VaultPlace
     /// The unlocking of the vault at `place`.
     let unlocking: UInt64
-    /// Pauses during the wait; `nil` if the request has no turn.
+    /// The turn of the request, which is paused during the wait; `nil` if the request has none.
     let turn: RequestTurn?
 
     /// Starts a program, and runs `body` with the connection to it.
@@ -50,7 +50,7 @@ struct RelayContext: Sendable {
 }
 
 extension AgentServices {
-    /// What the current request needs to use programs, while the vault at `place` is held.
+    /// The context in which the current request uses programs, while the vault at `place` is held.
     func relay(in place: VaultPlace, _ unlocking: UInt64) -> RelayContext {
         RelayContext(
             helpers: helpers, vaults: vaults, place: place, unlocking: unlocking, turn: turn)
@@ -80,7 +80,7 @@ struct RelayedCourier: RequestSender {
     }
 }
 
-/// Asks the system's modules in a process that the supervisor starts.
+/// Runs the system's PAM modules in a process that the supervisor starts.
 ///
 /// The client only shows their messages and passes the answers on: the verdict does not pass
 /// through it.
@@ -92,7 +92,7 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
     private let person: RemotePerson
     /// The user whom the modules check; `nil` for the user of this process.
     private let user: UInt32?
-    /// What the check is for, as another client is told meanwhile.
+    /// The purpose of the check, which is reported to another client meanwhile.
     private let subject: String
 
     private let timeout: Duration
@@ -108,8 +108,8 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
         self.timeout = timeout
     }
 
-    /// One check at a time for each user: otherwise a program could keep a check waiting, which the
-    /// person's answer or touch for another one satisfies.
+    /// Only one check at a time runs for each user: otherwise, a program could keep its own check
+    /// waiting until the person's answer or touch for a different check satisfies it.
     func isPresent(for purpose: String) throws(PAMCheckFailure) -> Bool {
         if let other = context.vaults.beginCheck(for: subject, of: user) {
             throw PAMCheckFailure(.alreadyAsking(for: other))
@@ -153,10 +153,10 @@ extension PAMCheckFailure {
 }
 
 extension RelayContext {
-    /// Longer than fprintd may take for two readers.
+    /// Must be longer than fprintd may take for two readers.
     private static let fingerTimeout = Duration.seconds(15)
 
-    /// The fingers of a user that are enrolled; `nil` if fprintd does not report them.
+    /// The enrolled fingers of a user; `nil` if fprintd does not report them.
     func fingers(of user: UInt32) throws(PAMCheckFailure) -> EnrolledFingers? {
         try using { helpers throws(SystemCallFailure) in
             try helpers.startFingers(of: user)

@@ -6,14 +6,15 @@ internal import WatchwordSystem
 
 /// Uses a TPM through `watchword-token`, which the supervisor starts.
 ///
-/// This process cannot open the device. It sends the helper what one key needs to sign.
+/// This process cannot open the device. It sends the helper only the data that one key needs to
+/// sign.
 struct RelayedToken: TokenRequestHandler {
     private let context: RelayContext
-    /// Who enters the PIN of a key that has one; `nil` if nobody is asked.
+    /// The person who enters the PIN of a key that has one; `nil` if no person is asked.
     private let person: RemotePerson?
-    /// Whose PINs are limited, and how; `nil` without a limit.
+    /// The user whose wrong PINs are limited, and the limit; `nil` if they are not limited.
     private let limit: (PINLimit, user: UInt32)?
-    /// For each step of the device.
+    /// The timeout for each step of the device.
     private let timeout: Duration
 
     init(
@@ -38,7 +39,7 @@ struct RelayedToken: TokenRequestHandler {
             case .system(let failure): .helper(.system(failure))
             }
         } _: { connection throws(TokenFailure) in
-            // When the vault is locked, the connection ends, and so does the question.
+            // When the vault is locked, the connection ends, and the question with it.
             guard let remote = self.person else {
                 return try TokenHelper.carryOut(
                     request, with: &person, over: connection, timeout: timeout)
@@ -65,11 +66,11 @@ private struct RemotePIN: TokenHelper.Person {
     /// Becomes ready when the PIN is no longer needed.
     let end: Polling.Interest
     let limit: (PINLimit, user: UInt32)?
-    /// The time on the boot clock.
+    /// The current time on the boot clock.
     let now: () -> Duration
     /// How long to wait before the next PIN.
     private(set) var wait: Duration?
-    /// Whether the last PIN is counted.
+    /// Whether the last PIN is counted as wrong.
     private var isCounted = false
 
     init(
@@ -90,43 +91,44 @@ private struct RemotePIN: TokenHelper.Person {
         }
         let pin = ifPossible(try person.askPIN(isRepeated: isRepeated, left: left, for: end))
         if let pin, pin.count > 0 { return pin }
-        // Without an answer, there is no PIN, and the key does not sign.
+        // Without an answer, no PIN is returned, and the key does not sign.
         takeBack()
         return nil
     }
 
-    /// The last PIN was right, or was not given.
+    /// The last PIN was correct, or was not entered.
     mutating func takeBack() {
         guard isCounted, let (limit, user) = limit else { return }
         limit.takeBack(of: user)
         isCounted = false
     }
 
-    // A TPM is not touched.
+    // A TPM needs no touch.
     func touch(number: Int, of count: Int) {}
 }
 
-/// Stands for the person, whom ``RelayedToken`` asks.
+/// A placeholder for the person: ``RelayedToken`` asks the real one.
 struct AbsentPerson: TokenHelper.Person {
     func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? { nil }
     func touch(number: Int, of count: Int) {}
 }
 
-/// Limits the wrong PINs that the users of the system agent give the TPM, which counts those of all
-/// users together, and then refuses every PIN.
+/// Limits the wrong PINs that users of the system agent send to the TPM, which counts the wrong
+/// PINs of all users together and then refuses every PIN.
 ///
-/// A restart forgets the counts. Then the TPM's own count remains, of which `watchword-token`
-/// spares a part.
+/// A restart forgets the counts. After a restart, only the TPM's own count limits the PINs, of
+/// which `watchword-token` leaves a part unused.
 final class PINLimit: Sendable {
     /// After this time, one wrong PIN is forgotten; a TPM often does the same.
     private static let time = Duration.seconds(7200)
-    /// How many are remembered, of one user and of all users; a TPM often permits 32.
+    /// The maximum number of remembered wrong PINs, of one user and of all users; a TPM often
+    /// permits 32.
     private static let (mostOfUser, mostOfAll) = (4, 16)
 
     /// When the last wrong PIN will be forgotten, by user; `nil` stands for all users.
     private let ends = Mutex<[UInt32?: Duration]>([:])
 
-    /// Counts a PIN as a wrong one, until it is taken back.
+    /// Counts a PIN as wrong until it is taken back.
     ///
     /// - Parameter now: the time on the boot clock.
     /// - Returns: how long to wait; `nil` if the PIN may be tried.
@@ -144,7 +146,7 @@ final class PINLimit: Sendable {
         }
     }
 
-    /// Takes a PIN back that was right, or was not given.
+    /// Takes back a PIN that was correct or was not entered.
     func takeBack(of user: UInt32) {
         ends.withLock { ends in
             for key in [user, nil] {

@@ -12,7 +12,7 @@ struct RemotePerson {
 
     init(_ connection: FrameConnection) { self.connection = connection }
 
-    /// Becomes ready when the client sends something unasked, or leaves.
+    /// Becomes ready when the client sends unrequested data or disconnects.
     var leaving: Polling.Interest { connection.readable }
 
     func show(_ text: String) throws(PAMCheckFailure) { try send(.says(text)) }
@@ -32,7 +32,7 @@ struct RemotePerson {
     /// Asks for the PIN of a device key.
     ///
     /// - Parameters:
-    ///   - left: how many more attempts the TPM allows, if it tells.
+    ///   - left: how many more attempts the TPM allows; `nil` if unknown.
     ///   - end: becomes ready when the PIN is no longer needed.
     func askPIN(
         isRepeated: Bool, left: UInt32?, for end: Polling.Interest

@@ -22,7 +22,7 @@ final class StartedProgram {
 
     deinit {
         child.beginEnd(includingItsOwn: true)
-        // A killed program may take long to end, for instance if its file system hangs.
+        // A killed program may take a long time to end, for instance if its file system hangs.
         let killed = KilledProgram(child: child)
         if let thread = WorkerThread({ killed.reap() }) {
             thread.detach()
@@ -32,8 +32,8 @@ final class StartedProgram {
     }
 
     private struct KilledProgram: @unchecked Sendable {
-        // `@unchecked Sendable`: the main thread does not use it after it has started the other
-        // one.
+        // `@unchecked Sendable`: the main thread does not use the object after it has started the
+        // other thread.
         let child: ChildProcess
 
         func reap() { child.end() }
@@ -45,15 +45,15 @@ final class StartedProgram {
     var isOverdue: Bool { deadline.timeRemaining == .zero }
 }
 
-/// A program that the key holder asks the supervisor for.
+/// A program that the key holder requests from the supervisor.
 struct ProgramRequest {
     /// The request for the program, which is also the positive response.
     let program: UInt8
     let name: String
-    /// The user whom it checks; `nil` for the user of this process.
+    /// The user whom the program checks; `nil` for the user of this process.
     let user: UInt32?
 
-    /// Longer than what it does may take.
+    /// How long the program may run: longer than its task can take.
     var timeout: Duration {
         // A person may be asked for a PIN three times.
         program == HelperChannel.token ? .seconds(600) : .seconds(90)
@@ -61,7 +61,8 @@ struct ProgramRequest {
 
     /// The program's arguments.
     ///
-    /// The program looks the user's name up: a directory service may be slow.
+    /// Only the user ID is passed: the program looks up the user's name itself, because a directory
+    /// service may be slow.
     var arguments: [String] {
         let option = program == HelperChannel.fingersOfUser ? "--fingers" : "--user"
         return user.map { [option, "\($0)"] } ?? []
@@ -69,7 +70,7 @@ struct ProgramRequest {
 
     /// Reads the next request.
     ///
-    /// - Returns: `nil` if the key holder has ended, or asks for something else.
+    /// - Returns: `nil` if the key holder has ended, or sends an unknown request.
     static func next(
         from requests: borrowing FileDescriptor, in mode: AgentMode
     ) throws(SystemCallFailure) -> ProgramRequest? {

@@ -2,10 +2,10 @@ internal import ProcessConfinement
 internal import VaultService
 internal import WatchwordSystem
 
-/// The process that starts the others: the key holder, and the programs that the key holder's
-/// sandbox forbids it to start.
+/// The process that starts the key holder, and the programs that the key holder's sandbox forbids
+/// it to start.
 ///
-/// It never sees a key or a client's data.
+/// The supervisor never sees a key or a client's data.
 struct Supervisor: ~Copyable {
     private let mode: AgentMode
     private let endpoint: AgentEndpoint
@@ -15,22 +15,22 @@ struct Supervisor: ~Copyable {
     private let requests: FileDescriptor
     private var programs: [StartedProgram] = []
     private var login = LoginWatch()
-    /// What the key holder still has to be asked to lock.
+    /// The vaults that the key holder must still be asked to lock.
     private var vaultsToLock = LoginWatch.Scope.users([])
     /// Whether the key holder has not answered the last request to lock.
     private var isLocking = false
 
-    /// Longer than the key holder waits for the requests that have begun.
+    /// Must be longer than the key holder waits for requests that have begun.
     private static let endTimeout = Duration.seconds(3)
     /// How often to check that clients still find this agent.
     static let checkInterval = Duration.seconds(10)
 
-    /// Starts the agent, reports on standard output whether that worked, and waits until it ends.
+    /// Starts the agent, reports the result on standard output, and waits until the agent ends.
     static func run(_ mode: AgentMode, _ memory: KeyMemory) -> Never {
         let output = FileDescriptor(owning: StandardStream.output.rawValue)
         do {
             var agent = try start(mode, memory)
-            // Without a log, there is nobody to warn.
+            // Without a log, there is nowhere to write the warning.
             _ = ifPossible(try memory.warn(in: mode))
             let status = agent.supervise(reportingTo: output)
             agent.end()
@@ -54,7 +54,7 @@ struct Supervisor: ~Copyable {
     }
 
     /// Reports that the agent is ready, and serves the key holder until it ends or this process is
-    /// asked to.
+    /// asked to end.
     ///
     /// - Returns: the exit status.
     private mutating func supervise(reportingTo output: borrowing FileDescriptor) -> Int32 {
@@ -89,10 +89,10 @@ struct Supervisor: ~Copyable {
         }
     }
 
-    /// Has the key holder lock these vaults.
+    /// Makes the key holder lock these vaults.
     ///
-    /// Requests that arrive while it locks others become one, however many sessions are locked:
-    /// requests that pile up would fill the connection, and end the agent.
+    /// Requests that arrive while it locks others are combined into one, however many sessions are
+    /// locked: otherwise, they could fill the connection and end the agent.
     private mutating func lock(_ scope: LoginWatch.Scope) throws(SystemCallFailure) {
         switch (scope, mode) {
         case (.users(let users), .user):
@@ -106,7 +106,7 @@ struct Supervisor: ~Copyable {
 
     /// Starts the program that the key holder asks for.
     ///
-    /// - Returns: whether the key holder still exists.
+    /// - Returns: whether the key holder is still running.
     private mutating func serveRequest() throws(SystemCallFailure) -> Bool {
         guard let request = try ProgramRequest.next(from: requests, in: mode) else { return false }
         do throws(SystemCallFailure) {
@@ -123,7 +123,7 @@ struct Supervisor: ~Copyable {
     /// Ends the key holder, which wipes its keys when the connection closes, and removes the
     /// socket.
     private consuming func end() {
-        // If this fails, the next agent removes it.
+        // If the removal fails, the next agent removes the socket.
         _ = ifPossible(try endpoint.removeSocket())
         keyHolder.input.shutDown()
         do throws(SystemCallFailure) {
@@ -141,7 +141,7 @@ struct Supervisor: ~Copyable {
     }
 }
 
-// Starting the agent, which ends with a key holder that is confined.
+// Starts the agent; the last step is a confined key holder.
 extension Supervisor {
     static func start(_ mode: AgentMode, _ memory: KeyMemory) throws -> Supervisor {
         try ProcessHardening.apply()
@@ -171,14 +171,13 @@ extension Supervisor {
 
     private static func lock(in folder: borrowing Folder) throws -> FileLock {
         let lock = try FileLock(AgentProtocol.lockName, in: folder, timeout: .zero)
-        // If it is not held, another process removed the file before it was locked.
+        // If the lock is not held, another process removed the file before this process locked it.
         guard try lock.isHeld(as: AgentProtocol.lockName, in: folder) else {
             throw FileError.busy
         }
         return lock
     }
 
-    /// Starts the key holder.
     private static func start(
         _ mode: AgentMode, _ memory: KeyMemory, listeningTo listener: borrowing FileDescriptor,
         at endpoint: consuming AgentEndpoint
@@ -203,32 +202,32 @@ extension Supervisor {
 }
 
 extension AgentReport {
-    /// Why the agent does not start.
+    /// The report for the error that prevented the start.
     init(failure: any Error) {
         switch failure {
         case AgentFailure.folder(let failure): self = .noFolder(failure)
         case let failure as SystemCallFailure: self = .failed(failure)
         case FileError.busy: self = .taken
         case FileError.system(let failure): self = .failed(failure)
-        // The lock is not an ordinary file.
+        // The lock file is not an ordinary file.
         default: self = .failed(SystemCallFailure(call: "flock", number: 22))
         }
     }
 }
 
-/// Where clients find the agent.
+/// The socket and lock by which clients find the agent.
 struct AgentEndpoint: ~Copyable {
     /// The folder of the socket; `nil` if the service manager owns the socket.
     let folder: OpenRuntimeFolder?
-    /// Held as long as the agent runs.
+    /// The lock that is held as long as the agent runs.
     let lock: FileLock
     /// The inode number of the socket's file.
     let socket: UInt64?
 
-    /// Whether clients still find this agent, and no other one can start.
+    /// Whether clients still find this agent, and no other agent can start.
     ///
-    /// When the user logs out, the system removes the folder. The service manager takes care of the
-    /// system agent's.
+    /// When the user logs out, the system removes the folder. The service manager maintains that of
+    /// the system agent.
     func isHeld() throws(SystemCallFailure) -> Bool {
         switch folder {
         case nil: return true
@@ -242,7 +241,7 @@ struct AgentEndpoint: ~Copyable {
         }
     }
 
-    /// Removes the socket of this agent, but not that of another one.
+    /// Removes the socket of this agent, but not that of another agent.
     func removeSocket() throws(SystemCallFailure) {
         switch folder {
         case nil: return

@@ -1,34 +1,35 @@
 package import WatchwordSystem
 
-/// Why the agent gave no answer.
+/// The reason why the agent gave no response.
 package enum AgentFailure: SystemCallError, Hashable, Sendable {
     /// No agent is running.
     case notRunning
-    /// There is no folder for the agent's socket, or other users can access it.
+    /// The folder for the agent's socket does not exist, or other users can access it.
     case folder(RuntimeFolder.Failure)
-    /// What is at the socket's path is not this user's socket, or another user listens on it.
+    /// The file at the socket's path is not this user's socket, or another user listens on it.
     case notOurs
-    /// What is at the path of the system agent's socket is not the system agent.
+    /// The process that listens at the path of the system agent's socket is not the system agent.
     case notSystems
-    /// The agent has another version.
+    /// The agent has a different version.
     case otherVersion
     /// Too many clients are connected to the agent.
     case tooManyClients
-    /// The agent ended, or did not answer in time.
+    /// The agent ended, or did not respond in time.
     case noResponse
-    /// The same after a request to lock vaults.
+    /// After a request to lock vaults, the agent ended or did not respond in time.
     case notLocked
-    /// The system agent ended or did not start, or did not answer in time.
+    /// The system agent ended or did not start, or did not respond in time.
     case noResponseFromSystem
-    /// The same after a request to lock the vault.
+    /// After a request to lock the vault, the system agent ended or did not start, or did not
+    /// respond in time.
     case notLockedBySystem
-    /// The system agent is installed, and its socket does not exist.
+    /// The system agent is installed, but its socket does not exist.
     case systemStopped
     /// The agent broke the protocol.
     case malformed
     /// The program `watchword-agent` was not found.
     case programNotFound
-    /// The agent did not start; this step failed in it.
+    /// The agent did not start; this step failed in the agent.
     case notStarted(SystemCallFailure)
     /// A system call in this process failed.
     case system(SystemCallFailure)
@@ -36,28 +37,31 @@ package enum AgentFailure: SystemCallError, Hashable, Sendable {
 
 /// A connection to the agent.
 ///
-/// It is used by one thread.
+/// The object is used by one thread only.
 package final class AgentClient {
     private let connection: FrameConnection
-    /// Whether it is the system agent's.
+    /// Whether the connection leads to the system agent.
     package let isSystem: Bool
 
     /// How long a request may take: the agent may wait for other attempts, each of which derives a
     /// key.
     private static let responseTimeout = Duration.seconds(120)
-    /// How long a sign-in may take; it waits for other sign-ins, and resumes lost ones.
+    /// How long a sign-in may take; a sign-in waits for other sign-ins, and resumes interrupted
+    /// ones.
     private static let slowTimeout = Duration.seconds(600)
-    /// How long a request may take for which the user's own agent does not wait.
+    /// How long a quick request may take; the user's own agent answers such a request without
+    /// waiting for others.
     private static let quickTimeout = Duration.seconds(5)
-    /// The same for the system agent, where it may wait for another user's.
+    /// How long a quick request to the system agent may take, where it may wait for another user's
+    /// request.
     private static let quickTimeoutOfSystem = Duration.seconds(30)
-    /// How long locking may take; nothing replaces it.
+    /// How long locking may take; the client has no other way to lock a vault.
     private static let lockTimeout = Duration.seconds(30)
 
     /// Connects to the running agent of this user.
     ///
-    /// The socket and its folder must belong to this user, and be closed to others, and the process
-    /// that listens must be this user's.
+    /// The socket and its folder must belong to this user and be inaccessible to others, and the
+    /// process that listens must belong to this user.
     package init() throws(AgentFailure) {
         let folder: OpenRuntimeFolder
         switch RuntimeFolder.open(makes: false) {
@@ -84,7 +88,7 @@ package final class AgentClient {
         }
     }
 
-    /// Uses a connection that was made already.
+    /// Takes over an open connection.
     package init(_ connection: FrameConnection, isSystem: Bool = false) {
         self.connection = connection
         self.isSystem = isSystem
@@ -124,9 +128,9 @@ package final class AgentClient {
         }
     }
 
-    /// Waits until the agent has closed the connection, at most for a few seconds.
+    /// Waits until the agent has closed the connection, but at most for a few seconds.
     package func waitForEnd() {
-        // If this fails, the connection has ended.
+        // If receiving fails, the connection has ended.
         _ = ifPossible(
             try connection.receive(
                 limit: 1, idleTime: AgentProtocol.frameTimeout, timeout: .zero))
@@ -150,7 +154,7 @@ package final class AgentClient {
     private var noResponse: AgentFailure { isSystem ? .noResponseFromSystem : .noResponse }
     private var notLocked: AgentFailure { isSystem ? .notLockedBySystem : .notLocked }
 
-    /// Connections that wait are closed by an agent that ends, and by systemd if its service does
+    /// Waiting connections are closed by the agent when it ends, and by systemd if the service does
     /// not start.
     private func failure(
         of error: SystemCallFailure, otherwise noResponse: AgentFailure
@@ -184,9 +188,9 @@ package final class AgentClient {
     }
 }
 
-// The agent's side of a frame.
+// The agent's side of the protocol: reads requests and writes responses.
 extension AgentRequest {
-    /// Reads a request.
+    /// Parses a request; a failure carries the response for the client.
     package static func parse(_ frame: WipedBuffer) -> Result<AgentRequest, RequestRefusal> {
         frame.withBytes { bytes in
             let request = bytes.extracting(1..<bytes.count)
@@ -203,7 +207,7 @@ extension AgentRequest {
 }
 
 extension AgentResponse {
-    /// The frame with this response.
+    /// A frame that contains this response.
     package func frame() throws(SystemCallFailure) -> FrameWriter {
         let frame = try FrameWriter()
         frame.append(self)
@@ -211,19 +215,19 @@ extension AgentResponse {
     }
 }
 
-/// The system agent, which keeps each user's vault where the user cannot read it.
+/// The system agent, which keeps each user's vault in a place that the user cannot read.
 package enum SystemAgent {
     /// The folder of its socket; only root can create files in it.
     static let socketFolder = "/run/watchword"
-    /// The folder with a folder for each user's vault.
+    /// The folder that contains one folder for each user's vault.
     package static let stateFolder = "/var/lib/watchword-agent"
-    /// The name of each user's vault in its folder.
+    /// The file name of each user's vault.
     package static let vaultName = "vault"
 
     /// Connects to the system agent; `nil` if there is none.
     ///
     /// The socket is in a folder that belongs to root and that only root can write to, so only root
-    /// can have put it there. In addition, the kernel must say that root listens on it (systemd
+    /// can have created it. In addition, the kernel must report that root listens on it (systemd
     /// does, and passes the socket on) or that the owner of ``stateFolder`` does; an ordinary
     /// caller is never the owner.
     package static func connect() throws(AgentFailure) -> AgentClient? {
@@ -236,7 +240,7 @@ package enum SystemAgent {
         return AgentClient(connection, isSystem: true)
     }
 
-    /// Whether the system agent is installed, but nobody can connect to it.
+    /// Whether the system agent is installed, but does not accept connections.
     package static func isStopped() throws(AgentFailure) -> Bool {
         guard SystemFolder.owner(of: stateFolder) != nil else { return false }
         return try socket() == nil

@@ -5,24 +5,25 @@ package import WatchwordSystem
 // watchword → agent, each: the version (one byte) and a request
 // agent → watchword, each: a response
 //
-// The agent answers each request with one response. Before it, it may send messages and questions
-// of the system's modules, and a TPM's question for a PIN; the client answers each question.
+// The agent answers each request with one response. Before that, the agent may send messages and
+// questions of the system's PAM modules, and a TPM's question for a PIN; the client answers each
+// question.
 
 /// The limits of the protocol.
 package enum AgentProtocol {
     /// The version, which is the first byte of each request.
     ///
-    /// It changes whenever an encoding does; a test compares a digest of samples.
+    /// The version changes whenever an encoding changes; a test compares a digest of samples.
     package static let version: UInt8 = 12
     /// The maximum size of a request in bytes, unless it contains a change of the vault.
     package static let largestRequest = 64 << 10
-    /// The maximum size of a request that contains a change of the vault, or a vault.
+    /// The maximum size in bytes of a request that contains a change of the vault, or a vault.
     package static let largestEdit = 64 << 20
 
     /// The requests that may exceed ``largestRequest``.
     ///
-    /// - Parameter isAdmitted: whether the one that begins with these bytes, and has this size, is
-    ///   read.
+    /// - Parameter isAdmitted: whether a request that begins with these bytes, and has this size,
+    ///   is read.
     package static func largeRequests(
         where isAdmitted: @escaping @Sendable (Span<UInt8>, Int) -> Bool
     ) -> IncomingFrame.LargeFrames {
@@ -31,13 +32,14 @@ package enum AgentProtocol {
         }
     }
 
-    /// The maximum size of the answer to a module's question.
+    /// The maximum size in bytes of the answer to a module's question.
     package static let largestAnswer = 4096
     /// The maximum size of a response in bytes.
     static let largestResponse = 64 << 20
-    /// How long one frame may take.
+    /// How long sending or receiving one frame may take.
     package static let frameTimeout = Duration.seconds(10)
-    /// How long a frame may take while the agent keeps memory for it: others wait for this memory.
+    /// The same limit while the agent reserves memory for the frame, because other requests wait
+    /// for this memory.
     package static let turnTimeout = Duration.seconds(4)
     /// The name of the agent's socket in the runtime folder.
     package static let socketName = "agent.sock"
@@ -47,15 +49,15 @@ package enum AgentProtocol {
 
 /// The limits on how long the agent holds a vault.
 package struct HoldingTime: Hashable, Sendable {
-    /// How long after the last use of a secret.
+    /// How long a vault is held after the last use of a secret.
     package let idle: Duration
-    /// How long in total.
+    /// How long a vault is held in total.
     package let total: Duration
 
     /// 15 minutes after the last use, and at most 8 hours.
     package static let standard = HoldingTime(idle: .seconds(15 * 60), total: .seconds(8 * 3600))
 
-    /// The longest time that can be set.
+    /// The longest time that can be set: one week.
     package static let longest = Duration.seconds(7 * 24 * 3600)
 
     package init(idle: Duration, total: Duration) {
@@ -75,11 +77,11 @@ extension HoldingTime: Transferable {
 }
 
 extension Duration {
-    /// The whole seconds in it.
+    /// The whole seconds in the duration.
     package var wholeSeconds: Int64 { components.seconds }
 }
 
-// In whole seconds.
+// A duration of whole seconds.
 extension Duration: Transferable {
     package func write(to output: FrameWriter) { output.append(wholeSeconds) }
 

@@ -2,21 +2,22 @@ package import SecretVault
 package import WatchwordCryptography
 package import WatchwordSystem
 
-/// What a client asks the agent to do, or a command its own process (``OwnVault``).
+/// A request of a client to the agent, or of a command to its own process (``OwnVault``).
 package enum AgentRequest: Sendable {
-    /// Opens a vault and holds its key; answered with its listing.
+    /// Opens a vault and holds its key; the response is the listing.
     case unlock(VaultPlace, VaultOpener, ceiling: Int, HoldingTime)
-    /// Opens a vault for this connection only; answered with its listing.
+    /// Opens a vault for this connection only; the response is the listing.
     case open(VaultPlace, VaultOpener, ceiling: Int)
-    /// Whether there is a vault, and what failures since this time (Unix seconds) have cost.
+    /// Asks whether the vault exists, and for the consequences of failures since this time (Unix
+    /// seconds).
     case standing(VaultPlace, since: Int64)
-    /// Forgets the key of a vault.
+    /// Locks a vault: wipes its key.
     case lock(VaultPlace)
-    /// Forgets all keys.
+    /// Locks all vaults: wipes all keys.
     case lockAll
-    /// Says which vaults are held; no timer is reset.
+    /// Asks which vaults are held; no timer is reset.
     case status
-    /// Ends the agent.
+    /// Ends the agent, which wipes all keys.
     case stop
     /// Lists the entries; no timer is reset.
     case list(VaultPlace)
@@ -26,51 +27,53 @@ package enum AgentRequest: Sendable {
     /// No name occurs twice. If a single name finds a time-based entry that requires no check at
     /// each use, its code for this time is also computed, as by ``code(_:_:_:_:)``.
     case find(VaultPlace, [String], CodeTime?)
-    /// Computes a code.
+    /// Computes the code of an entry.
     case code(VaultPlace, RecordID, CodeTime, AgentPresence)
-    /// Compares a code.
+    /// Compares a presented code with those of an entry.
     case verify(VaultPlace, RecordID, CodeComparison, AgentPresence)
-    /// The failures that are counted against an entry.
+    /// Asks for the failures that are counted against an entry.
     case lockOut(VaultPlace, RecordID)
-    /// Opens every record.
+    /// Checks the whole vault by opening every record.
     case check(VaultPlace)
     /// Changes the vault in one save.
     case edit(VaultPlace, VaultEdit, AgentPresence)
     /// Proves presence for an entry that the next edit on this connection changes.
     case confirm(VaultPlace, RecordID, AgentPresence)
-    /// The outcome of an edit that is not saved, as if every presence check had succeeded.
+    /// Asks for the outcome of an edit that is not saved, as if every presence check had succeeded.
     case rehearse(VaultPlace, VaultEdit)
-    /// Proves again what opens the vault, so that this connection may show secrets.
+    /// Proves again that the client can open the vault, so that this connection may show secrets.
     case prove(VaultPlace, VaultOpener, ceiling: Int)
-    /// Opens entries for a verb that shows secrets; after ``prove(_:_:ceiling:)``, and after the
-    /// check that an entry requires. A check is for a single entry, and no entry occurs twice.
+    /// Opens entries for a command that shows secrets; requires an earlier ``prove(_:_:ceiling:)``
+    /// and the check that an entry requires. A check is for a single entry, and no entry occurs
+    /// twice.
     ///
     /// - Parameter isUse: whether to record that the entries were used.
     case contents(VaultPlace, [RecordID], AgentPresence, isUse: Bool)
     /// Undoes the last change as planned, after ``confirm(_:_:_:)`` for each entry that requires a
     /// check; `nil` asks for the plan, and changes nothing.
     case undo(VaultPlace, [UndoneChange]?)
-    /// Merges another file of the vault, in the same way.
+    /// Merges another file of the vault; works like ``undo(_:_:)``.
     case merge(VaultPlace, MergeRequest)
-    /// Performs a request of `login` or `key`, in the encoding of `DeviceLogin`;
-    /// ``confirm(_:_:_:)`` confirms the entries that an enrolment replaces.
+    /// Performs a request of `login` or `key`, in the encoding of `DeviceLogin`; entries that an
+    /// enrolment replaces require an earlier ``confirm(_:_:_:)``.
     case login(VaultPlace, SecretBytes, AgentPresence)
     /// A step of moving a vault to or from the system agent.
     case move(VaultMove)
-    /// Answers a question; only after ``AgentResponse/asks(_:isEchoed:)`` or
+    /// Answers a question; allowed only after ``AgentResponse/asks(_:isEchoed:)`` or
     /// ``AgentResponse/asksPIN(isRepeated:left:)``.
     case answer(SecretBytes)
-    /// Cancels the check or the signature; only in place of an answer.
+    /// Cancels the check or the signature; allowed only in place of an answer.
     case cancel
 }
 
 extension AgentRequest {
-    /// Whether answering it may need several exchanges with a server, after waiting for others.
+    /// Whether the request may need several exchanges with a server, after waiting for other
+    /// requests.
     var isSlow: Bool {
         if case .login = self { true } else { false }
     }
 
-    /// Whether it locks vaults.
+    /// Whether the request locks vaults.
     var locks: Bool {
         switch self {
         case .lock, .lockAll: true
@@ -78,7 +81,7 @@ extension AgentRequest {
         }
     }
 
-    /// How the client proves presence for it.
+    /// How the client proves presence for the request.
     package var presence: AgentPresence {
         switch self {
         case .code(_, _, _, let presence), .verify(_, _, _, let presence),
@@ -89,7 +92,7 @@ extension AgentRequest {
         }
     }
 
-    /// The same request for the vault at `place`, if it is about a vault.
+    /// The same request, but for the vault at `place` if the request concerns one vault.
     package func at(_ place: VaultPlace) -> AgentRequest {
         switch self {
         case .unlock(_, let opener, let ceiling, let time):
@@ -117,8 +120,7 @@ extension AgentRequest {
         }
     }
 
-    /// Whether answering it needs neither a key derivation nor a person, nor waits for another
-    /// process.
+    /// Whether the request needs no key derivation and no person, and waits for no other process.
     var isQuick: Bool {
         switch self {
         case .lock, .lockAll, .status, .stop, .list, .find, .lockOut, .standing: true
@@ -127,15 +129,17 @@ extension AgentRequest {
     }
 }
 
-// What one request may ask for. The agent refuses more, whatever the client is.
+// The limits of one request. The agent refuses larger ones from any client.
 extension AgentRequest {
-    /// The agent searches for each name, while it sends all entries once.
+    /// The maximum number of names: the agent searches for each name, but sends all entries only
+    /// once.
     static let mostNames = 16
     /// The total size of the names in bytes.
     private static let longestNames = 8192
-    /// How many of the largest secrets fit in one response.
+    /// The maximum number of entries to open at once: that many secrets of the largest size fit in
+    /// one response.
     package static let mostContents = 500
-    /// The ceilings on the cost of deriving a key.
+    /// The allowed ceilings on the cost of deriving a key, as base-2 logarithms of scrypt's N.
     static let ceilings = 10...Vault.maximumCeiling
 
     /// Asks for the entries that these names find; for all if there are many names.
@@ -149,7 +153,7 @@ extension AgentRequest {
         return canFind(names) ? .find(place, names, time) : .list(place)
     }
 
-    /// Whether the agent carries out a request for so much.
+    /// Whether the request stays within the agent's limits.
     var isWithinLimits: Bool {
         switch self {
         case .unlock(_, _, let ceiling, _), .open(_, _, let ceiling), .prove(_, _, let ceiling):
@@ -160,20 +164,19 @@ extension AgentRequest {
         }
     }
 
-    /// Whether the agent searches for these names.
+    /// Whether the agent accepts a search for these names.
     private static func canFind(_ names: [String]) -> Bool {
         names.count <= mostNames && Set(names).count == names.count
             && names.reduce(0) { $0 + $1.utf8.count } <= longestNames
     }
 
-    /// Whether the agent opens these entries at once.
+    /// Whether the agent accepts a request to open these entries at once.
     private static func canOpen(_ ids: [RecordID]) -> Bool {
         ids.count <= mostContents && Set(ids).count == ids.count
     }
 
-    /// Whether a frame that begins with these bytes needs almost no memory, and is therefore
-    /// answered whatever other requests take: it locks vaults, says what is held, or ends the
-    /// agent.
+    /// Whether a frame that begins with these bytes needs almost no memory, and is therefore always
+    /// answered: a request to lock vaults, to report the held vaults, or to end the agent.
     package static func isAlwaysAnswered(_ frame: Span<UInt8>) -> Bool {
         frame.count > 1
             && [Kind.lock, .lockAll, .status, .stop].map(\.rawValue).contains(frame[1])
@@ -270,29 +273,30 @@ extension AgentRequest: Transferable {
         return frame.count > 1 && edits.contains(frame[1])
     }
 
-    /// Whether it moves a vault.
+    /// Whether a frame that begins with these bytes moves a vault.
     package static func isMove(_ frame: Span<UInt8>) -> Bool {
         frame.count > 1 && frame[1] == Kind.move.rawValue
     }
 
-    /// Whether a request of another version may be read: its encoding is the same in all versions.
+    /// Whether a request of a different version may be read: its encoding is the same in all
+    /// versions.
     static func isUniversal(_ request: Span<UInt8>) -> Bool {
         request.count == 1
             && [Kind.stop.rawValue, Kind.lockAll.rawValue].contains(request[0])
     }
 }
 
-/// Another file of the vault, and what its owner has decided about it.
+/// Another file of the vault, and the owner's decisions about the merge.
 package struct MergeRequest: Sendable {
     /// The bytes of the file; empty if this process has opened it (``MergeFiles/copy``).
     package let file: [UInt8]
     /// The entries that may be wiped.
     package let acceptedWipes: [RecordID]
     package let takesOldEdits: Bool
-    /// What the merge does, as the owner has seen it; `nil` asks for it, and changes nothing.
+    /// The changes of the merge, as shown to the owner; `nil` asks for them, and changes nothing.
     package let seen: [MergeChange]?
 
-    /// The size of the largest file that fits into a request, together with the decisions.
+    /// The size in bytes of the largest file that fits into a request, together with the decisions.
     package static let largestFile = AgentProtocol.largestEdit - (6 << 20)
 
     package init(
@@ -322,14 +326,14 @@ extension MergeRequest: Transferable {
 
 /// How presence is proved for an entry that requires it at each use.
 package enum AgentPresence: Sendable {
-    /// Not at all: unlocking the vault, or an earlier check on this connection, is enough.
+    /// No proof: unlocking the vault, or an earlier check on this connection, is enough.
     case none
     /// With the passphrase or the recovery key.
     case opener(VaultOpener)
-    /// With the system's modules, which show this purpose.
+    /// With the system's PAM modules, which show this purpose.
     case modules(String)
 
-    /// Whether nothing is proved.
+    /// Whether presence is not proved.
     package var isNone: Bool { if case .none = self { true } else { false } }
 }
 

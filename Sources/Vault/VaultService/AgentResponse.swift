@@ -3,86 +3,88 @@ package import SecretVault
 package import WatchwordCryptography
 package import WatchwordSystem
 
-/// What the agent answers; only ``contents(_:)`` and ``parcel(_:)`` contain secrets, and no answer a
-/// vault's key.
+/// A response of the agent.
+///
+/// Only ``contents(_:)`` and ``parcel(_:)`` contain secrets; no response contains a vault's key.
 package enum AgentResponse: Sendable {
-    /// It is done.
+    /// The request was carried out.
     case done
-    /// The agent does not hold this vault.
+    /// The agent does not hold the vault that the request concerns.
     case notHeld
     /// The agent has just locked the vault, for this reason.
     case locked(LockReason)
-    /// There is no locked memory for the vault's key, so the agent does not hold it.
+    /// No locked memory is available for the vault's key, so the agent does not hold the vault.
     case notLocked
-    /// The agent cannot reach the vault's folder; it can reach the folders that it was started for.
+    /// The agent cannot reach the vault's folder; it can reach only the folders for which it was
+    /// started.
     case outOfReach
     /// The vault is being moved to or from the system agent, and cannot be used until that is
     /// finished.
     case moving
     case standing(VaultStanding)
-    /// A copy of the vault, which is being moved to its user.
+    /// A copy of the vault, which is being moved to the user's folder.
     case parcel(VaultParcel)
     /// The vault has arrived, and its entries that were bound to this device have a new binding.
     case moved(DeviceBinding)
     case listing(VaultListing)
-    /// What ``AgentRequest/find(_:_:_:)`` found, and the code of the only entry.
+    /// The entries that ``AgentRequest/find(_:_:_:)`` found, and the code if only one was found.
     case found(VaultListing, IssuedCode)
     case code(IssuedCode)
-    /// The offset of the step that a code matches; `nil` if it matches none.
+    /// The offset of the step that a code matches; `nil` if the code matches none.
     case match(Int?)
     case lockOut(LockOut)
     case check(VaultCheck)
     case status(AgentStatus)
-    /// The outcome of an edit, and what to report about the save.
+    /// The outcome of an edit, and the warnings about the save.
     case edited(EditOutcome, [VaultReport])
-    /// What undoing the last change does, or has done; and what to report about the save.
+    /// The planned or completed changes of an undo, and the warnings about the save.
     ///
-    /// - Parameter onlyRestores: whether it only restores entries that have vanished.
+    /// - Parameter onlyRestores: whether the undo only restores entries that have vanished.
     case undone([UndoneChange], onlyRestores: Bool, [VaultReport])
-    /// What merging the other file does, or has done; and what to report about the save.
+    /// The planned or completed changes of a merge, and the warnings about the save.
     case merged(MergeOutline, [VaultReport])
     /// The vault's key does not open the other file.
     case otherKey
-    /// The response to a request of `login` or `key`, in the encoding of `DeviceLogin`, and what to
-    /// report about the save; it contains at most a login ticket.
+    /// The response to a request of `login` or `key`, in the encoding of `DeviceLogin`, and the
+    /// warnings about the save. The only secret in it may be a login ticket.
     case login(SecretBytes, [VaultReport])
-    /// The secrets of entries, for a verb that shows them.
+    /// The secrets of entries, for a command that shows them.
     case contents([EntryContent])
-    /// The vault refused or failed.
+    /// The vault refused the request, or failed.
     case failed(VaultError)
-    /// The presence check failed, at this cost.
+    /// The presence check failed, with this consequence.
     case refused(RefusalCost)
-    /// The system's modules gave no verdict.
+    /// The system's PAM modules returned no verdict.
     case noVerdict(PAMCheckFailure)
-    /// The client must first prove once more that it can open the vault, because of the fingers
-    /// that are enrolled.
+    /// The client must first prove again that it can open the vault, because the enrolled fingers
+    /// do not protect the entry for this reason.
     case fingersDiffer(FingerDifference)
-    /// The entry has no such code.
+    /// The entry has no code of the requested kind.
     case noCode
-    /// A module's message for the person at the client.
+    /// A PAM module's message for the person at the client.
     case says(String)
-    /// A module's question; answered with ``AgentRequest/answer(_:)``.
+    /// A PAM module's question; answered with ``AgentRequest/answer(_:)``.
     case asks(String, isEchoed: Bool)
     /// A TPM's question for the PIN of a device key, again after a wrong one; answered with
     /// ``AgentRequest/answer(_:)``.
     ///
-    /// - Parameter left: how many more attempts the TPM allows, if it tells.
+    /// - Parameter left: how many more attempts the TPM allows; `nil` if unknown.
     case asksPIN(isRepeated: Bool, left: UInt64?)
     /// The request was not understood.
     case misunderstood
-    /// The agent has another version.
+    /// The agent has a different version.
     case otherVersion
     /// Too many clients are connected.
     case tooManyClients
 }
 
-/// A vault that the system agent keeps, as it is known without its key.
+/// A vault that the system agent keeps, with the properties that are known without its key.
 package struct VaultStanding: Sendable {
     package let slots: [SlotSummary]
     package let status: VaultStatus
-    /// Whether it is unlocked for all connections of its user.
+    /// Whether the vault is unlocked for all connections of its user.
     package let isHeld: Bool
-    /// Whether it is being moved to or from the agent, and cannot be used.
+    /// Whether the vault is being moved to or from the agent, and cannot be used.
     package let isMoving: Bool
     package let identity: VaultIdentity
 
@@ -98,17 +100,17 @@ package struct VaultStanding: Sendable {
     }
 }
 
-/// Why the agent locked a vault.
+/// The reason why the agent locked a vault.
 package enum LockReason: UInt8, CaseIterable, Sendable {
-    /// Its file was replaced by one that lacks its last changes: an older or a diverged one.
+    /// The vault's file was replaced by an older or a diverged file, which lacks its last changes.
     case olderFile
-    /// Its file was replaced by another vault.
+    /// The vault's file was replaced by a different vault.
     case otherVault
-    /// It has a new key.
+    /// The vault was rekeyed.
     case rekeyed
 }
 
-/// The entries of a vault and what is known about it.
+/// The entries of a vault, with its slots, reports and last uses.
 package struct VaultListing: Sendable {
     package let generation: UInt64
     package let entries: [ListedEntry]
@@ -139,7 +141,7 @@ package struct VaultListing: Sendable {
     }
 }
 
-/// A code, and the counter of a counter-based one.
+/// A code, and the counter if the code is counter-based.
 package struct IssuedCode: Sendable {
     package let text: String
     package let counter: UInt64?
@@ -150,14 +152,13 @@ package struct IssuedCode: Sendable {
     }
 }
 
-/// What the agent holds.
+/// The vaults that the agent holds, and its settings.
 package struct AgentStatus: Sendable {
-    /// One vault.
     package struct Vault: Sendable {
         package let path: String
-        /// The time until the agent locks it, if it is not used.
+        /// The time until the agent locks the vault if it is not used.
         package let idle: Duration
-        /// The time until the agent locks it in any case.
+        /// The time until the agent locks the vault in any case.
         package let total: Duration
 
         package init(path: String, idle: Duration, total: Duration) {
@@ -170,7 +171,7 @@ package struct AgentStatus: Sendable {
     package let process: Int32
     /// Whether the kernel limits the files that the agent can open.
     package let limitsFiles: Bool
-    /// Whether it keeps keys only where they are never written to swap.
+    /// Whether the agent keeps keys only in memory that is never written to swap.
     package let locksKeys: Bool
     /// The folders for which a user's own agent was started; empty for the system agent.
     package let folders: [String]
@@ -331,15 +332,15 @@ extension AgentStatus.Vault: Transferable {
 
 extension LockReason: Transferable {}
 
-/// Why the fingers that are enrolled do not protect an entry as they did.
+/// The reason why the enrolled fingers no longer protect an entry.
 package enum FingerDifference: UInt8, CaseIterable, Sendable {
-    /// They are not those that were enrolled when the entry was protected.
+    /// The enrolled fingers differ from those enrolled when the entry was protected.
     case changed
-    /// None is enrolled.
+    /// No finger is enrolled.
     case noFinger
-    /// fprintd does not report which are enrolled.
+    /// fprintd does not report which fingers are enrolled.
     case unreachable
-    /// The agent's record of them is damaged.
+    /// The agent's record of the fingers is damaged.
     case damaged
 }
 

@@ -8,12 +8,12 @@ package enum AgentStart {
 
     /// Starts the agent, which can reach vaults in `folders`, and connects to it.
     ///
-    /// If another process starts an agent at the same time, this connects to that one; if an agent
-    /// is ending, this starts one after it.
+    /// If another process starts an agent at the same time, this connects to that agent; if an
+    /// agent is ending, a new one is started after it.
     ///
     /// - Parameters:
-    ///   - deviceKeys: the folder with the user's device keys, which is made if it is missing.
-    ///   - unlockedMemory: whether it may hold keys where no memory can be locked.
+    ///   - deviceKeys: the folder with the user's device keys, which is created if it is missing.
+    ///   - unlockedMemory: whether the agent may hold keys if it cannot lock memory.
     package static func run(
         folders: [String], deviceKeys: String? = nil, unlockedMemory: Bool = false
     ) throws(AgentFailure) -> AgentClient {
@@ -40,14 +40,14 @@ package enum AgentStart {
             do throws(AgentFailure) {
                 return try AgentClient()
             } catch .notRunning where deadline.timeRemaining > .zero {
-                // The other agent does not listen yet, or no longer.
+                // The other agent does not listen yet, or does not listen any more.
                 _ = try AgentFailure.system(
                     in: Polling.wait(for: [], timeout: .milliseconds(20)))
             }
         }
     }
 
-    /// Starts the program, and waits for its report; `nil` if there is none.
+    /// Starts the program, and waits for its report; `nil` if it ends without a report.
     private static func start(
         _ path: String, _ arguments: [String], until deadline: Moment
     ) throws(SystemCallFailure) -> AgentReport? {
@@ -68,20 +68,20 @@ package enum AgentStart {
     }
 }
 
-/// What a starting agent reports on its standard output, in one frame.
+/// The report that a starting agent writes to its standard output, in one frame.
 package enum AgentReport: Hashable, Sendable {
-    /// It listens.
+    /// The agent accepts connections.
     case ready
     /// Another agent of this user is running.
     case taken
-    /// There is no folder for its socket.
+    /// The folder for the agent's socket does not exist.
     case noFolder(RuntimeFolder.Failure)
-    /// A step failed.
+    /// This step of the start failed.
     case failed(SystemCallFailure)
 
     static let largestFrame = 8192
 
-    /// Sends it.
+    /// Writes the report to `output`, in one frame.
     package func send(to output: borrowing FileDescriptor) throws(SystemCallFailure) {
         let frame = try FrameWriter()
         frame.append(self)

@@ -1,9 +1,10 @@
 package import WatchwordSystem
 
-/// A code that somebody presents, and the window in which it is accepted.
+/// A presented code, and the window in which it is accepted.
 package struct CodeComparison: Sendable {
     package let code: String
-    /// The time of a time-based code in Unix seconds; `nil` compares with the entry's counter.
+    /// The time of a time-based code in Unix seconds; `nil` compares the code with the entry's
+    /// counter.
     package let moment: Int64?
     package let behind: Int
     package let ahead: Int
@@ -15,10 +16,10 @@ package struct CodeComparison: Sendable {
         self.ahead = ahead
     }
 
-    /// The widest window.
+    /// The maximum number of steps in either direction.
     package static let widest = 10_000
-    /// How many codes of a counter after the next one are compared without a further proof of what
-    /// opens the vault; as many as `verify` compares by default.
+    /// The number of counter-based codes after the next one that are compared without a further
+    /// proof that the client can open the vault; `verify` compares this number by default.
     package static let widestAhead = 10
 }
 
@@ -34,7 +35,7 @@ extension CodeComparison: Transferable {
     }
 }
 
-/// The time of a code.
+/// The time or counter for which a code is computed.
 package enum CodeTime: Hashable, Sendable {
     /// The code of a time-based entry, `offset` steps after this time in Unix seconds.
     ///

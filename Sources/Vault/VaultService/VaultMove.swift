@@ -3,10 +3,11 @@ package import WatchwordSystem
 
 /// A step of moving the vault of the client's user to or from the system agent.
 ///
-/// Each requires what opens the vault, except ``confirm(_:)``, which reveals nothing. While the
-/// vault is being moved, the agent keeps its copy, but nobody can use it.
+/// Each step requires the passphrase, key or device that opens the vault, except ``confirm(_:)``,
+/// which reveals nothing. While the vault is being moved, the agent keeps its copy, but the copy
+/// cannot be used.
 package enum VaultMove: Sendable {
-    /// Stores a copy that cannot be used yet.
+    /// Stores a copy in the agent that cannot be used yet.
     case receive(VaultParcel, VaultOpener, ceiling: Int)
     /// Confirms that the agent has the vault in this state, so that the client can erase its own
     /// copy.
@@ -14,7 +15,7 @@ package enum VaultMove: Sendable {
     /// Makes the stored copy the user's vault, after the client has erased its own, and binds its
     /// entries to a key of the agent's.
     case activate(VaultOpener, ceiling: Int)
-    /// Sends a copy; from then on, the agent's cannot be used.
+    /// Sends a copy to the client; from then on, the agent's copy cannot be used.
     case give(VaultOpener, ceiling: Int)
     /// Erases the agent's copy, which the client has stored in this state or a newer one.
     case discard(VaultOpener, VaultIdentity, ceiling: Int)

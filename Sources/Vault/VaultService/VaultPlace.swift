@@ -1,16 +1,16 @@
 package import WatchwordSystem
 
-/// Where a vault is: the same for two paths that lead to the same file name in the same folder.
+/// The place of a vault: two paths to the same file name in the same folder have equal places.
 package struct VaultPlace: Hashable, Sendable {
     package let folder: FolderIdentity
     /// The file's name in the folder.
     package let name: String
     /// The path of the file without symbolic links in its folder's path.
     package let path: String
-    /// In the agent: the only connection for which the vault was opened; 0 if it was unlocked for
-    /// all.
+    /// In the agent, the number of the only connection for which the vault was opened; 0 if the
+    /// vault was unlocked for all connections.
     ///
-    /// It is never sent.
+    /// The number is never sent.
     package private(set) var connection: UInt64 = 0
 
     /// Finds the place of the vault at `path`.
@@ -30,8 +30,8 @@ package struct VaultPlace: Hashable, Sendable {
         return place
     }
 
-    /// What a client asks the system agent for: the agent knows the place of each user's vault, and
-    /// ignores what the client sends.
+    /// The place in requests to the system agent, which uses the place of the user's vault and
+    /// ignores the one in the request.
     package static let ofSystem = VaultPlace(
         folder: FolderIdentity(device: 0, number: 0), name: SystemAgent.vaultName,
         path: "\(SystemAgent.stateFolder)/\(CurrentProcess.user)/\(SystemAgent.vaultName)")
@@ -48,8 +48,8 @@ package struct VaultPlace: Hashable, Sendable {
         return above == "/" ? above : String(above.unicodeScalars.dropLast())
     }
 
-    // The path of a folder can change. Names are compared as the file system does: `String` takes
-    // different bytes for the same text.
+    // Paths are not compared, because the path of a folder can change. Names are compared by their
+    // bytes, as in the file system: `String` treats different encodings of a text as equal.
     package static func == (left: VaultPlace, right: VaultPlace) -> Bool {
         left.folder == right.folder && left.name.utf8.elementsEqual(right.name.utf8)
             && left.connection == right.connection

@@ -1,7 +1,7 @@
 import Devices
 import WatchwordSystem
 
-/// Asks for presence as `watchword` does, and prints the outcome: `PresenceAsker PROGRAM
+/// Checks presence as `watchword` does, and prints the outcome: `PresenceAsker PROGRAM
 /// MILLISECONDS`.
 @main struct Program {
     static func main() throws {

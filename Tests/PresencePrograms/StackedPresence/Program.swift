@@ -1,8 +1,8 @@
 import Glibc
 import PAMAuthentication
 
-/// Does what `watchword-presence` does, but takes the service files from `pam.d`, beside the link
-/// in a test's folder through which it was started.
+/// Works like `watchword-presence`, but reads the PAM service files from `pam.d` beside the link in
+/// a test's folder through which it was started.
 @main struct Program {
     static func main() {
         let path = CommandLine.arguments[0]
@@ -22,7 +22,7 @@ import PAMAuthentication
 
     /// Restarts the program with the environment in `file`, if it exists.
     ///
-    /// A library that replaces the user database must be preloaded.
+    /// The restart is needed because a library that replaces the user database must be preloaded.
     private static func startAnew(_ path: String, with file: String) {
         guard unsafe getenv("STARTED_ANEW") == nil, let lines = unsafe fopen(file, "r") else {
             return

@@ -1,21 +1,21 @@
 public import Devices
 
-/// When a record requires a presence check, and what failed checks cost.
+/// The presence check that a record requires, and the consequence of failed checks.
 public struct AccessControl: Hashable, Sendable {
-    /// When presence is checked.
+    /// Whether presence is checked once at unlocking, or at each use.
     public enum Presence: Hashable, Sendable {
         /// Once, when the vault is unlocked.
         case perUnlock
-        /// Each time the record is opened, with this check.
+        /// Each time the record is opened, with this kind of check.
         case perUse(Check)
 
         /// Whether each use requires a check.
         public var isPerUse: Bool { self != .perUnlock }
     }
 
-    /// Which check an entry requires at each use.
+    /// The kind of check that an entry requires at each use.
     public enum Check: String, CaseIterable, Sendable {
-        /// Either of the two; the caller chooses.
+        /// The passphrase, the recovery key or the system's check; the caller chooses.
         case any
         /// Only the passphrase or recovery key.
         case passphrase
@@ -23,7 +23,7 @@ public struct AccessControl: Hashable, Sendable {
         case pam
     }
 
-    /// What happens when a check fails.
+    /// The consequence of failed checks in a row.
     public enum OnFailure: Hashable, Sendable {
         /// The record is locked out, longer after each failure.
         case lockOut
@@ -31,9 +31,9 @@ public struct AccessControl: Hashable, Sendable {
         case wipe(after: FailureCount)
     }
 
-    /// When presence is checked.
+    /// Whether presence is checked once at unlocking, or at each use.
     public let presence: Presence
-    /// What happens when a check fails.
+    /// Whether failed checks lock the entry out or wipe it.
     public let onFailure: OnFailure
     /// How long the agent may reuse a successful check; always ``ReuseTime/none`` unless each
     /// use requires a check.
@@ -59,9 +59,9 @@ public struct AccessControl: Hashable, Sendable {
     }
 }
 
-/// How many failures in a row wipe a record: 1 to 100.
+/// The number of failures in a row that wipe a record: 1 to 100.
 public struct FailureCount: Hashable, Sendable {
-    /// Between 1 and 100.
+    /// The number of failures, 1 to 100.
     public let value: Int
 
     static let three = FailureCount(unchecked: 3)
@@ -77,10 +77,10 @@ public struct FailureCount: Hashable, Sendable {
 
 /// How long a successful check may be reused for the same entry: 0 to 300 seconds.
 public struct ReuseTime: Hashable, Sendable {
-    /// Between 0 and 300.
+    /// The reuse time in seconds; 0 if a check is never reused.
     public let seconds: Int
 
-    /// A check counts once.
+    /// Each check counts for one use only.
     public static let none = ReuseTime(unchecked: 0)
     /// The allowed values of ``seconds``.
     public static let range = 0...300
@@ -95,7 +95,7 @@ public struct ReuseTime: Hashable, Sendable {
 }
 
 extension AccessControl.Presence {
-    /// Its name in the vault file and on the command line.
+    /// The name of the setting in the vault file and on the command line.
     package var word: String {
         switch self {
         case .perUnlock: "per-unlock"
@@ -137,7 +137,7 @@ extension AccessControl {
 }
 
 extension AccessControl.OnFailure {
-    /// The stricter one: a wipe, after the fewer failures.
+    /// The stricter of the two: a wipe rather than a lock-out, and the wipe after fewer failures.
     func stricter(than other: Self) -> Self {
         switch (self, other) {
         case (.wipe(let own), .wipe(let others)): own.value <= others.value ? self : other
@@ -164,7 +164,6 @@ package struct AccessControlChange: Hashable, Sendable {
 
     package var isEmpty: Bool { presence == nil && onFailure == nil && reuse == nil }
 
-    /// Returns `other` with the changes applied.
     package func applied(to other: AccessControl) -> AccessControl {
         AccessControl(
             presence: presence ?? other.presence, onFailure: onFailure ?? other.onFailure,
@@ -174,24 +173,24 @@ package struct AccessControlChange: Hashable, Sendable {
 
 /// The result of a presence check; see ``UnlockedVault/prove(_:for:words:reading:now:)``.
 public enum PresenceOutcome<Check: PresenceCheck>: ~Copyable {
-    /// Somebody is present.
+    /// A person is present; the proof opens one entry, once.
     case proved(PresenceProof<Check.Grade>)
-    /// The check failed, at this cost.
+    /// The check failed, with this consequence.
     case refused(RefusalCost)
-    /// The check could not be completed.
+    /// The check could not be completed, for this reason; the attempt may stay counted.
     case undecided(Check.Failure)
 }
 
-/// What a failed check cost.
+/// The consequence of a failed check.
 public enum RefusalCost: Hashable, Sendable {
-    /// Nothing yet: `left` more failures in a row are allowed before one costs a wait or the
-    /// secret.
+    /// No consequence yet: `left` more failures in a row are allowed before one causes a wait or a
+    /// wipe.
     case free(left: Int)
     /// The next attempt is allowed after this many seconds.
     case wait(seconds: Int64)
-    /// The secret was wiped.
+    /// The secret was wiped, because the limit of failures was reached.
     case wiped
-    /// Nothing: the vault cannot be written, so nothing is counted.
+    /// No consequence: the vault cannot be written, so failures are not counted.
     case notCounted
 }
 
@@ -203,7 +202,7 @@ public struct LockOut: Hashable, Sendable {
     public let seconds: Int64
 
     init(_ failures: Failures?, at reading: ClockReading) {
-        // The file may have come from a client.
+        // The file may have come from a client, so its numbers are clamped.
         self.init(
             failures: Int64(clamping: failures?.count ?? 0),
             seconds: Int64(clamping: failures?.rest(at: reading) ?? 0))

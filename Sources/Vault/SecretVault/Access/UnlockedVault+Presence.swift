@@ -5,8 +5,9 @@ public import WatchwordSystem
 extension UnlockedVault {
     /// Reuses the presence that unlocking proved, to open the entry `id`.
     ///
-    /// An entry that requires a check at each use accepts this once, unless it is locked out; after
-    /// that it requires another check. An earlier proof for the entry becomes invalid.
+    /// An entry that requires a check at each use accepts the check at unlocking once, unless the
+    /// entry is locked out; after that, the entry requires a check for each use. An earlier proof
+    /// for the entry becomes invalid.
     ///
     /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/differentCheckRequired``,
     ///   ``VaultError/noSuchEntry``, ``VaultError/lockedOut(seconds:)``, ``VaultError/wipingDue``.
@@ -36,9 +37,9 @@ extension UnlockedVault {
 
     /// Reuses an earlier successful check to open the entry `id`.
     ///
-    /// The caller knows that the check succeeded with the entry's current access control, within
-    /// its reuse time. A failure since then ends the reuse. An earlier proof for the entry becomes
-    /// invalid.
+    /// The caller must make sure that the check succeeded with the entry's current access control,
+    /// within its reuse time. A failed check since then ends the reuse. An earlier proof for the
+    /// entry becomes invalid.
     ///
     /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``.
     package func proofOfEarlierCheck(
@@ -50,10 +51,11 @@ extension UnlockedVault {
         return try proofOfConfirmation(for: id, now: now())
     }
 
-    /// Uses a check that succeeded just before and for this use, to open the entry `id`.
+    /// Uses a check that has just succeeded for this use to open the entry `id`.
     ///
-    /// The caller knows that the check succeeded with the entry's current access control, and uses
-    /// it once. A failure since then ends it. An earlier proof for the entry becomes invalid.
+    /// The caller must make sure that the check succeeded with the entry's current access control,
+    /// and is used only once. A failed check since then invalidates it. An earlier proof for the
+    /// entry becomes invalid.
     ///
     /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``,
     ///   ``VaultError/wipingDue``.
@@ -83,15 +85,15 @@ extension UnlockedVault {
     /// The attempt is recorded before the check runs, and its outcome before it is reported.
     /// Interrupting signals are deferred in between; a check that waits for a person handles them
     /// itself. An attempt stays undecided if the process was killed, or if the check failed in a
-    /// way that may conceal a guess; it costs a wait, but never the entry. Several attempts in a
-    /// row (``LockOutPolicy``) lock the entry out; an entry that is set to be wiped is wiped when
-    /// its refused attempts reach the limit. A passphrase counts against the vault, too: after the
-    /// same number of failures in a row, none is tried until the wait is over. An earlier proof for
-    /// the entry becomes invalid. If the entry does not accept the check, the check does not run,
-    /// and ``VaultError/differentCheckRequired`` is thrown.
+    /// way that may conceal a guess. An undecided attempt costs a wait, but never wipes the entry.
+    /// Several attempts in a row (``LockOutPolicy``) lock the entry out; an entry that is set to be
+    /// wiped is wiped when its refused attempts reach the limit. A passphrase counts against the
+    /// vault, too: after the same number of failures in a row, no passphrase is tried until the
+    /// wait is over. An earlier proof for the entry becomes invalid. If the entry does not accept
+    /// the check, the check does not run, and ``VaultError/differentCheckRequired`` is thrown.
     ///
     /// - Parameter words: the purpose, as shown to the person.
-    /// - Throws: why the vault did not allow the check, for example
+    /// - Throws: the reason why the vault did not allow the check, for example
     ///   ``VaultError/lockedOut(seconds:)``, or why its outcome was not recorded.
     public func prove<Check: PresenceCheck>(
         _ check: inout Check, for id: RecordID, words: String,
@@ -130,7 +132,9 @@ extension UnlockedVault {
         return outcome
     }
 
-    /// Opens the entry `id`; spends the proof even if this fails.
+    /// Opens the entry `id`.
+    ///
+    /// The proof is spent even if the entry does not open.
     ///
     /// - Throws: ``VaultError/proofRefused(_:)`` for a proof that has expired, was made for another
     ///   entry or vault, or was superseded; ``VaultError/noSuchEntry``, ``VaultError/wiped``, or
@@ -157,7 +161,8 @@ extension UnlockedVault {
         return try update { changes throws(VaultError) in try changes.advanceCounter(of: id) }
     }
 
-    /// The counter for the next code of an HOTP entry; `nil` for other entries and a wiped one.
+    /// The counter for the next code of an HOTP entry; `nil` for entries of other kinds and for a
+    /// wiped entry.
     ///
     /// This requires no proof: the counter is not a secret, and the key does not leave this
     /// function.
@@ -167,8 +172,8 @@ extension UnlockedVault {
         try state.records[try state.index(of: id)].counter(with: key)
     }
 
-    /// The address of an enrolled entry's server, for the question before it is opened; `nil` for
-    /// other entries and a wiped one.
+    /// The address of an enrolled entry's server, to be shown before the check that opens the
+    /// entry; `nil` for entries of other kinds and for a wiped entry.
     ///
     /// This requires no proof: the address is not a secret, and the key does not leave this
     /// function.
@@ -178,12 +183,12 @@ extension UnlockedVault {
         try state.records[try state.index(of: id)].server(with: key)
     }
 
-    /// The failures and the wait of the entry `id`.
+    /// The failures that are counted against the entry `id`, and the remaining wait.
     ///
     /// Call this before prompting for a check.
     ///
-    /// - Parameter isGuess: whether the check tries a passphrase, which a wait of the vault also
-    ///   prevents.
+    /// - Parameter isGuess: whether the check tries a passphrase; a lock-out of the vault prevents
+    ///   that, too.
     public func lockOut(
         of id: RecordID, isGuess: Bool = false, reading: ClockReading = .now()
     ) throws(VaultError) -> LockOut {
@@ -203,7 +208,7 @@ private struct Unlocking: PresenceCheck {
     mutating func isPresent(for purpose: String) -> Bool { true }
 }
 
-/// A check whose verdict only the caller knows.
+/// A check that the caller has already made, and that has succeeded.
 private struct EarlierCheck: PresenceCheck {
     typealias Grade = Advisory
 
@@ -224,7 +229,9 @@ extension UnlockedVault {
 }
 
 extension PresenceOutcome {
-    /// Asks once; what a refusal costs is not counted yet.
+    /// Runs the check once.
+    ///
+    /// A refusal is not yet counted, so its cost is still ``RefusalCost/notCounted``.
     fileprivate init(
         of check: inout Check, for purpose: PresencePurpose, now: @autoclosure () -> Duration
     ) {
@@ -252,12 +259,12 @@ extension PresenceOutcome {
 /// The caller asks for the passphrase first: a user who cancels at the prompt has made no attempt,
 /// and nothing is counted.
 public struct OpenerCheck: PresenceCheck {
-    /// The passphrase or recovery key yields the vault key.
+    /// Cryptographic: the passphrase or recovery key yields the vault key.
     public typealias Grade = Cryptographic
 
-    /// Why the check has no result.
+    /// The reason why the check has no result.
     public struct Failure: PresenceFailure, Hashable {
-        /// The underlying error.
+        /// The error of the vault that stopped the check.
         public let reason: VaultError
         /// Whether a slot rejected the guess before the error, which reveals something to an
         /// attacker.
@@ -267,7 +274,7 @@ public struct OpenerCheck: PresenceCheck {
     private let opener: VaultOpener
     private let vault: UnlockedVault
 
-    /// Whether it tries a passphrase, which somebody may guess.
+    /// Whether the check tries a passphrase, which can be guessed.
     var isGuess: Bool { if case .passphrase = opener { true } else { false } }
 
     /// Creates a check that passes if `opener` opens `vault`.
@@ -276,7 +283,7 @@ public struct OpenerCheck: PresenceCheck {
         self.vault = vault
     }
 
-    /// Makes one attempt.
+    /// Makes one attempt to open the vault; `purpose` is not used.
     public func isPresent(for purpose: String) throws(Failure) -> Bool {
         try vault.isOpened(by: opener)
     }
@@ -285,7 +292,7 @@ public struct OpenerCheck: PresenceCheck {
 extension UnlockedVault {
     /// Whether the passphrase or recovery key opens this vault; used by ``OpenerCheck``.
     ///
-    /// Counts nothing: ``prove(_:for:words:reading:now:)`` counts the attempt.
+    /// The attempt is not counted here: ``prove(_:for:words:reading:now:)`` counts it.
     func isOpened(by opener: VaultOpener) throws(OpenerCheck.Failure) -> Bool {
         var mayConcealAttempt = false
         do throws(VaultError) {

@@ -10,7 +10,7 @@ struct AttemptCounter: ~Copyable {
     private let folder: Folder
     private let lock: FileLock
 
-    /// How long an attempt waits for earlier ones, each of which derives a key.
+    /// How long an attempt waits for earlier attempts, each of which derives a key.
     static let timeout = Duration.seconds(30)
 
     /// Takes the lock, waiting at most `timeout`.
@@ -22,7 +22,7 @@ struct AttemptCounter: ~Copyable {
         let folder = try AttemptCounter.folder(location, of: vaultID)
         let lock = try AttemptCounter.take(
             VaultLocation.attemptsLock, of: vaultID, in: folder, timeout: timeout)
-        // A purge may have removed it while this process waited.
+        // A purge may have removed the folder while this process waited.
         let isHeld = try VaultError.counting(
             VaultError.system(in: lock.isHeld(as: VaultLocation.attemptsLock, in: folder)))
         guard isHeld else { throw .busy }
@@ -32,8 +32,8 @@ struct AttemptCounter: ~Copyable {
         self.vaultID = vaultID
     }
 
-    /// Creates every file that counting needs, so that attempts can be counted later on a full
-    /// disk.
+    /// Creates all files that counting needs, so that attempts can still be counted when the disk
+    /// is full.
     static func prepare(_ location: VaultLocation, of vaultID: [UInt8]) throws(VaultError) {
         do throws(VaultError) {
             let counter = try AttemptCounter(location, of: vaultID)
@@ -60,7 +60,7 @@ struct AttemptCounter: ~Copyable {
                 timeout: timeout))
     }
 
-    /// The attempts that are counted now.
+    /// The attempts that are counted at present.
     func read() throws(VaultError) -> Attempts { try file()?.attempts ?? Attempts(of: vaultID) }
 
     private func file() throws(VaultError) -> AttemptsFile? {
@@ -91,7 +91,7 @@ struct AttemptCounter: ~Copyable {
             })
     }
 
-    /// Writes `attempts` to disk, or reports why that failed.
+    /// Writes `attempts` to disk, or returns a report with the reason for the failure.
     ///
     /// Only for changes that would not allow more attempts if they were lost.
     func settle(_ attempts: Attempts) -> VaultReport? {
@@ -103,11 +103,11 @@ struct AttemptCounter: ~Copyable {
         }
     }
 
-    /// The counts after a success in the file with these slots.
+    /// The counts after an attempt succeeded in the file with these slots.
     ///
-    /// It shows nothing about a file with other slots, which may have another passphrase. What such
-    /// a file has refused stays counted while the file is there; and so does what this one has
-    /// refused, while a wipe in another file awaits its listing.
+    /// The success proves nothing about a file with different slots, which may have a different
+    /// passphrase. Refusals by such a file stay counted while the file exists. Refusals by this
+    /// file stay counted until a wipe that they caused in another file is listed.
     func afterSuccess(_ attempts: Attempts, by slots: SlotsDigest) throws(VaultError) -> Attempts {
         let others = Set(attempts.refusals.keys).subtracting([slots, slots.elsewhere()])
         var kept = others.isEmpty ? [] : others.intersection(location.slotSets(of: vaultID))
@@ -119,9 +119,9 @@ struct AttemptCounter: ~Copyable {
     /// with these slots.
     ///
     /// The counts stay: without them, the next process with the vault key could not tell this wipe
-    /// from one that somebody forged.
+    /// from a forged one.
     ///
-    /// - Returns: whether any was due.
+    /// - Returns: whether any record had to be wiped.
     func wipeDueRecords(
         _ attempts: Attempts, in lines: [RecordLine], by slots: SlotsDigest,
         at reading: ClockReading
@@ -129,15 +129,15 @@ struct AttemptCounter: ~Copyable {
         let due = attempts.due(in: lines, by: slots)
         guard !due.isEmpty else { return false }
         let time = Int64(min(reading.wall, VaultLimits.number))
-        // Nothing is written to a kept generation without its vault.
+        // A kept generation is written only together with its vault.
         var writer = try VaultWriter(location.owner.map(VaultLocation.init) ?? location)
         try writer.wipe(
             due, counting: attempts, leaving: Tombstone(time: time, reason: .failures))
         return true
     }
 
-    /// Removes the counts and the record of last uses; unless a check is running, also the locks
-    /// and the folder.
+    /// Removes the counts and the record of last uses; also removes the locks and the folder,
+    /// unless a check is running.
     func remove() throws(VaultError) {
         var names = [VaultLocation.attempts, VaultLocation.uses]
         if try isNoCheckRunning() {
@@ -151,7 +151,7 @@ struct AttemptCounter: ~Copyable {
 
     /// Whether no presence check is running.
     ///
-    /// None can begin while this counter exists.
+    /// No check can begin while this counter exists.
     func isNoCheckRunning() throws(VaultError) -> Bool {
         do throws(VaultError) {
             _ = try AttemptCounter.take(
@@ -190,7 +190,7 @@ extension Attempts {
         }
         for _ in 0..<2 {
             guard let file = try AttemptsFile.read(in: folder, of: vaultID) else { break }
-            // A reader that is slower than two writers may see both slots half-written.
+            // A reader that overlaps two writes may see both slots half-written.
             if file.isWhole { return file.attempts }
         }
         return try AttemptsFile.read(in: folder, of: vaultID)?.attempts ?? Attempts(of: vaultID)

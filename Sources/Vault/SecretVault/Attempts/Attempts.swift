@@ -1,10 +1,10 @@
 /// All attempts that are counted against one vault and its records: the content of its attempts
 /// file.
 ///
-/// Pure logic, without I/O: it decides whether another attempt is allowed, and which records must
+/// The type performs no I/O. It decides whether another attempt is allowed, and which records must
 /// be wiped.
 struct Attempts: Hashable {
-    /// What attempts are counted against.
+    /// The vault or record against which attempts are counted.
     enum Subject: Hashable {
         /// The vault: attempts with a passphrase.
         case vault
@@ -21,11 +21,12 @@ struct Attempts: Hashable {
 
     /// Whether another attempt is allowed.
     enum Admission: Hashable {
-        /// It is allowed once these counts are on disk.
+        /// The attempt is allowed once these counts are on disk.
         case begun(Attempts)
-        /// It is allowed after this many seconds; the file should hold these counts until then.
+        /// The attempt is allowed after this many seconds; the file should hold these counts until
+        /// then.
         case wait(UInt64, Attempts)
-        /// The file has no room to count this record: it counts older ones.
+        /// The file has no room to count this record: all places are taken by older records.
         case full
     }
 
@@ -42,7 +43,6 @@ struct Attempts: Hashable {
     private(set) var refusals: [SlotsDigest: UInt64]
     private(set) var records: [RecordID: RecordFailures]
 
-    /// Creates an empty count.
     init(of vaultID: [UInt8]) { self.init(of: vaultID, vault: nil, records: [:]) }
 
     init(
@@ -77,10 +77,10 @@ struct Attempts: Hashable {
         }
     }
 
-    /// Drops the count of the newest record if there are too many: new records, which anybody with
-    /// the open vault can add, must not close older ones.
+    /// Drops the count of the newest record if there are too many: anyone with the open vault can
+    /// add records, and these must not lock out older ones.
     ///
-    /// The dropped record stays closed until there is room again.
+    /// The dropped record stays locked out until there is room again.
     private mutating func makeRoom() {
         guard records.count > Attempts.maximumRecordCount else { return }
         let newest = records.max { one, other in
@@ -104,15 +104,15 @@ struct Attempts: Hashable {
 
     /// The result of an attempt.
     enum Outcome: Hashable {
-        /// The check passed.
         case opened
-        /// The check failed, in a file with these slots; without them, it costs only a wait.
+        /// The check failed, in a file with these slots; if the slots are unknown, the failure
+        /// costs only a wait.
         case refused(by: SlotsDigest?)
-        /// No check was made. These were the counts before the attempt began, and after.
+        /// No check was made. These were the counts before and after the attempt began.
         case notMade(before: Failures?, with: Failures?)
     }
 
-    /// The counts after the outcome of a begun attempt at `subject`.
+    /// The counts after an attempt at `subject` that was begun has this outcome.
     func deciding(_ subject: Subject, _ outcome: Outcome, at now: ClockReading) -> Attempts {
         var next = self
         switch outcome {
@@ -129,7 +129,7 @@ struct Attempts: Hashable {
         return next
     }
 
-    // Refusals by a slot set beyond the limit cost only a wait.
+    // If there are too many slot sets, refusals by a further one cost only a wait.
     private mutating func addRefusal(by slots: SlotsDigest) {
         guard refusals[slots] != nil || refusals.count < Attempts.maximumRefuserCount else {
             return
@@ -155,8 +155,8 @@ struct Attempts: Hashable {
         return refusals >= limit || self[line.subject]?.undecided ?? 0 >= limit - refusals
     }
 
-    /// A copy without the failures that are counted against the vault, except those that the slot
-    /// sets `others` have refused.
+    /// A copy without the failures that are counted against the vault, except attempts that the
+    /// slot sets `others` have refused.
     func withoutVault(except others: Set<SlotsDigest>) -> Attempts {
         let kept = refusals.filter { others.contains($0.key) }
         return Attempts(
@@ -168,7 +168,8 @@ struct Attempts: Hashable {
     func pruned(to lines: [RecordLine], of generation: UInt64) -> Attempts {
         guard !records.isEmpty else { return self }
         let revisions = Dictionary(uniqueKeysWithValues: lines.map { ($0.id, $0.revision) })
-        // A revision newer than this file was counted by a process that read a newer file: keep it.
+        // A process that read a newer file has counted a revision newer than this file: keep that
+        // count.
         var next = self
         next.records = records.filter { id, counted in
             counted.revision == revisions[id] || counted.revision > generation
@@ -176,9 +177,10 @@ struct Attempts: Hashable {
         return next
     }
 
-    /// How many refused attempts count towards wiping this record in the file with these slots.
+    /// The number of refused attempts that count towards wiping this record in the file with these
+    /// slots.
     func refusals(of line: RecordLine, by slots: SlotsDigest) -> UInt64 {
-        // Both fit in 63 bits, so the sum cannot overflow.
+        // Each of the two fits in 63 bits, so the sum cannot overflow.
         (refusals[slots] ?? 0) + (self[line.subject]?.refused ?? 0)
     }
 
@@ -189,6 +191,6 @@ struct Attempts: Hashable {
 }
 
 extension RecordLine {
-    /// The subject that this record's failures are counted against.
+    /// The subject against which this record's failures are counted.
     var subject: Attempts.Subject { .record(id, revision: revision) }
 }

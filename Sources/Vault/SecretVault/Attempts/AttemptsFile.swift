@@ -8,12 +8,12 @@ struct AttemptsFile {
     static let slotCount = 16 << 10
     /// The size of a disk block; writes are whole blocks.
     private static let blockCount = 4 << 10
-    /// The longest valid waits in seconds, after one, two and more attempts in a row; the last one
-    /// is for all further ones.
+    /// The longest valid waits in seconds, after one, two and more attempts in a row; the last
+    /// value applies to all further attempts.
     ///
-    /// They are a part of version 1 of the format, whose readers take a longer wait for damage, and
-    /// do not depend on ``LockOutPolicy``. A policy with a longer wait needs another version. A
-    /// shorter one is valid: an attacker who can write it can also delete the file.
+    /// These limits belong to version 1 of the format and do not depend on ``LockOutPolicy``: a
+    /// reader treats a longer wait as damage. A policy with a longer wait needs a new version of
+    /// the format. A shorter wait is valid: an attacker who can write it can also delete the file.
     static let longestStoredWaits: [UInt64] = [0, 0, 0, 0, 60, 300, 900, 1_800, 3_600]
 
     /// The counts in the valid slot.
@@ -45,7 +45,7 @@ struct AttemptsFile {
         attempts = newest.0
         sequence = newest.sequence
         self.newer = newer
-        // A reader would reject any sequence number after the maximum.
+        // Readers reject a sequence number above the maximum.
         isWhole = bytes.count == 2 * Self.slotCount && sequence > 0 && sequence < VaultLimits.number
     }
 
@@ -59,7 +59,8 @@ struct AttemptsFile {
         return bytes
     }
 
-    /// The bytes to write, and their offset, to store these counts in a file that is whole.
+    /// The bytes to write, and their offset, to store these counts in a file that can be
+    /// overwritten in place.
     func writing(_ attempts: Attempts) -> (bytes: [UInt8], offset: Int) {
         var bytes = attempts.text(sequence: sequence + 1)
         // The limit on counted records guarantees that the text fits.
@@ -69,7 +70,7 @@ struct AttemptsFile {
     }
 }
 
-// One slot of the attempts file, as VaultFile.md defines it.
+// One slot of the attempts file, as defined in VaultFile.md.
 extension Attempts {
     static let version = 1
     private static let firstLine = Array("watchword-attempts \(version)\n".utf8)
@@ -103,7 +104,7 @@ extension Attempts {
         return text.bytes
     }
 
-    /// Parses the text of a slot; ignores what follows its last line.
+    /// Parses the text of a slot; ignores the padding after its last line.
     ///
     /// - Throws: ``VaultError/newerVersion(_:)``, ``VaultError/damaged(_:)`` or
     ///   ``VaultError/truncated``.

@@ -1,13 +1,14 @@
 internal import WatchwordSystem
 
-/// What failures in a row cost: the policy of this release.
+/// The cost of failures in a row: the policy of this release.
 ///
-/// The attempts file has limits of its own (``AttemptsFile/longestStoredWaits``), so that the waits
-/// that another release has recorded stay valid.
+/// The attempts file has limits of its own (``AttemptsFile/longestStoredWaits``), so that waits
+/// recorded by other releases stay valid.
 package enum LockOutPolicy {
-    /// The number of the first failure in a row that costs a wait.
+    /// The first failure in a row that costs a wait, counted from 1.
     package static let firstFailureWithWait: UInt64 = 5
-    /// The waits in minutes after that failure and the following ones; the last is repeated.
+    /// The waits in minutes after that failure and after each further one; the last value is
+    /// repeated.
     package static let minutes: [UInt64] = [1, 5, 15, 30, 60]
 
     /// Seconds to wait after this many failures in a row.
@@ -17,7 +18,7 @@ package enum LockOutPolicy {
     }
 }
 
-/// Consecutive failed attempts at one subject, and the wait that the last of them costs.
+/// Consecutive failed attempts at one subject, and the wait that the last one costs.
 ///
 /// An attempt is recorded as undecided before it is made. It then becomes a refused attempt, or
 /// clears the count. An attempt that stays undecided (the process was killed, or the power failed)
@@ -25,9 +26,9 @@ package enum LockOutPolicy {
 ///
 /// Every decision depends only on this value and on a clock reading. Within one boot, the boot
 /// clock measures the wait, so setting the wall clock has no effect. Across a reboot, the wall
-/// clock measures it and is never taken to be earlier than a time already seen; the new boot's
-/// clock then measures the rest of the wait. If the boot clock cannot be trusted, a wait that
-/// started on another clock restarts on the wall clock.
+/// clock measures it and never counts as earlier than a time already seen; the new boot's clock
+/// then measures the rest of the wait. If the boot clock cannot be trusted, a wait that started on
+/// another clock restarts on the wall clock.
 struct Failures: Hashable {
     /// Attempts in a row that were checked and refused.
     let refused: UInt64
@@ -35,14 +36,15 @@ struct Failures: Hashable {
     let undecided: UInt64
     /// Seconds to wait, counted from `start`.
     ///
-    /// It is what the policy of the release that counted the last attempt granted, or what was left
-    /// of that. Another policy never lengthens it, and limits it only when an attempt succeeds or
-    /// was not made, to what the remaining attempts cost: ``limited(to:)``, ``withdrawing()``.
+    /// The wait was set by the policy of the release that counted the last attempt, and may have
+    /// been shortened since. The policy of another release never lengthens the wait. If an attempt
+    /// succeeds or is withdrawn, the wait is limited to the cost of the remaining attempts:
+    /// ``limited(to:)``, ``withdrawing()``.
     let wait: UInt64
     /// The clocks when the wait began; its wall-clock time is the latest one that was seen.
     let start: ClockReading
 
-    /// The attempts that count towards a wait.
+    /// The number of attempts that count towards a wait.
     var count: UInt64 { refused + undecided }
 
     /// The remaining wait in seconds.
@@ -61,14 +63,14 @@ struct Failures: Hashable {
             seen: start.wall)
     }
 
-    /// Adds one undecided attempt to `counted`, whose wait must be over.
+    /// Adds an undecided attempt to `counted`, whose wait must be over.
     static func beginning(after counted: Failures?, at now: ClockReading) -> Failures {
         Failures(
             refused: counted?.refused ?? 0, undecided: least(counted?.undecided, 1), at: now,
             seen: counted?.start.wall ?? 0)
     }
 
-    /// Turns one undecided attempt of `counted` into a refused one.
+    /// Turns an undecided attempt of `counted` into a refused one.
     static func refusing(in counted: Failures?, at now: ClockReading) -> Failures {
         let undecided = counted?.undecided ?? 0
         return Failures(
@@ -76,7 +78,7 @@ struct Failures: Hashable {
             at: now, seen: counted?.start.wall ?? 0)
     }
 
-    /// A copy without one undecided attempt, which was not made.
+    /// A copy with one undecided attempt fewer: that attempt was not made.
     ///
     /// The wait is kept, limited to what the remaining attempts cost.
     func withdrawing() -> Failures? {
@@ -87,8 +89,8 @@ struct Failures: Hashable {
             wait: min(wait, LockOutPolicy.wait(after: count - 1)), start: start)
     }
 
-    /// A copy with only so many refused attempts, and at most the wait that they cost; `nil` if
-    /// there are none.
+    /// A copy with only `refused` attempts, and at most the wait that they cost; `nil` if `refused`
+    /// is 0.
     func limited(to refused: UInt64) -> Failures? {
         guard refused > 0 else { return nil }
         return Failures(
@@ -107,7 +109,7 @@ struct Failures: Hashable {
         start.boot == now.boot && now.uptime >= start.uptime
     }
 
-    // Saturating addition.
+    // Adds, up to the largest number of the file format.
     private static func least(_ count: UInt64?, _ more: UInt64) -> UInt64 {
         min((count ?? 0) + more, VaultLimits.number)
     }
@@ -128,7 +130,7 @@ extension Failures {
     }
 }
 
-/// The clocks at one moment; the only time source for lock-outs.
+/// A reading of the system's clocks at one moment; the only time source for lock-outs.
 public struct ClockReading: Hashable, Sendable {
     /// Unix seconds by the wall clock, which may have been set wrong; at least 0.
     public let wall: UInt64
@@ -150,7 +152,8 @@ public struct ClockReading: Hashable, Sendable {
         (self.wall, self.boot, self.uptime) = (wall, boot, uptime)
     }
 
-    /// Builds a reading; negative times become 0, and an invalid boot ID counts as unknown.
+    /// Builds a reading; negative times become 0, and with an invalid boot ID, the boot counts as
+    /// unknown.
     public init(wall: Int64, boot: [UInt8]?, uptime: Int64) {
         self.wall = UInt64(max(wall, 0))
         self.boot =

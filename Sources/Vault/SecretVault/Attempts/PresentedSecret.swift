@@ -3,7 +3,8 @@ internal import WatchwordSystem
 
 /// The secret that was last presented for one enrolment, identified by digests.
 ///
-/// If a device presents an older one, the server assumes theft and has the secret wiped.
+/// If a device presents an older secret, the server assumes theft and has the enrolled secret
+/// wiped.
 public struct PresentedSecret: Hashable, Sendable {
     /// The length of ``enrolment`` in bytes.
     public static let enrolmentCount = 16
@@ -13,10 +14,10 @@ public struct PresentedSecret: Hashable, Sendable {
     public let enrolment: [UInt8]
     /// The generation of the secret that was presented.
     public let generation: UInt64
-    /// A digest of that secret and of the nonce that it was presented with.
+    /// A digest of that secret and of the nonce with which it was presented.
     public let digest: [UInt8]
 
-    /// Creates a record with digests of ``enrolmentCount`` bytes and of 32 bytes.
+    /// `enrolment` has ``enrolmentCount`` bytes, and `digest` 32 bytes.
     public init(enrolment: [UInt8], generation: UInt64, digest: [UInt8]) {
         precondition(
             enrolment.count == PresentedSecret.enrolmentCount
@@ -27,10 +28,10 @@ public struct PresentedSecret: Hashable, Sendable {
     }
 }
 
-/// The content of the `enrolled` file: what was last presented for each enrolment.
+/// The content of the `enrolled` file: the secret that was last presented for each enrolment.
 ///
-/// It is not authenticated: like the `generation` file, it detects mistakes, but not an attacker
-/// who can change all files.
+/// The file is not authenticated: like the `generation` file, it detects mistakes, but not
+/// attackers who can change all files.
 struct PresentedSecrets: Hashable {
     /// The last presented secret of each enrolment; the most recently presented one comes last.
     private(set) var all: [PresentedSecret] = []
@@ -52,7 +53,8 @@ struct PresentedSecrets: Hashable {
         all.removeFirst(max(all.count - PresentedSecrets.limit, 0))
     }
 
-    /// Adds what `others` say of enrolments for which nothing newer is known.
+    /// Adds the secrets from `others` that are newer than those recorded here, or whose enrolment
+    /// is not recorded here.
     mutating func add(_ others: PresentedSecrets) {
         for other in others.all {
             if let known = self[other.enrolment], known.generation >= other.generation { continue }
@@ -104,9 +106,9 @@ struct PresentedSecrets: Hashable {
 }
 
 // The record belongs to the folder, not to one vault: it also detects an older secret in a copy of
-// the vault that was put there under another name.
+// the vault with a different name.
 extension UnlockedVault {
-    /// What was last presented for this enrolment; `nil` if that is unknown.
+    /// The secret that was last presented for this enrolment; `nil` if that is unknown.
     ///
     /// - Throws: ``VaultError/inTheWay(name:)`` if an unrelated file has the record's name.
     public func lastPresented(of enrolment: [UInt8]) throws(VaultError) -> PresentedSecret? {
@@ -120,7 +122,7 @@ extension UnlockedVault {
 }
 
 extension VaultLocation {
-    /// What was last presented by the vaults in the folder.
+    /// The secrets that the vaults in the folder presented last.
     func presented() throws(VaultError) -> PresentedSecrets {
         guard let folder = try openRootFolder() else { return PresentedSecrets() }
         return try PresentedSecrets(in: folder)
@@ -128,7 +130,7 @@ extension VaultLocation {
 
     func changePresented(_ change: (inout PresentedSecrets) -> Void) throws(VaultError) {
         let folder = try makeRootFolder()
-        // Another vault in this folder may be signing in, too.
+        // Another vault in this folder may be signing in at the same time.
         let lock = try VaultLocation.lock(
             VaultLocation.enrolledLock, in: folder, at: VaultLocation.rootParts,
             timeout: VaultWriter.timeout)
@@ -167,7 +169,7 @@ extension PresentedSecrets {
 /// process dies.
 ///
 /// Two concurrent sign-ins would each present a secret that the response to the other one replaces,
-/// and the server would treat it as stolen. Other changes to the vault are not blocked.
+/// and the server would assume theft. Other changes to the vault are not blocked.
 public struct LoginLock: ~Copyable, Sendable {
     private let lock: FileLock
 
@@ -185,7 +187,7 @@ extension UnlockedVault {
     public func takeLoginLock(timeout: Duration = .seconds(30)) throws(VaultError) -> LoginLock {
         guard !isReadOnly else { throw .openedReadOnly }
         let turn = LoginLock(try lockForLogin(timeout: timeout))
-        // Every decision must take into account what the other process changed.
+        // Every decision must take the changes of the other process into account.
         try update { (_) throws(VaultError) in }
         return turn
     }

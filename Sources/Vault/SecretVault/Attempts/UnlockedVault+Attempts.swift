@@ -1,12 +1,12 @@
 internal import Devices
 internal import WatchwordSystem
 
-/// An attempt that is recorded and undecided.
+/// An attempt that is recorded, and whose outcome is not known yet.
 struct PendingAttempt: ~Copyable {
     let line: RecordLine
-    /// What it is counted against.
+    /// The vault and record against which the attempt is counted.
     let subjects: [Attempts.Subject]
-    /// The counts before the attempt began, and after.
+    /// The counts before the attempt began (`before`) and with it (`with`).
     let before: Attempts
     let with: Attempts
     let reading: ClockReading
@@ -14,7 +14,7 @@ struct PendingAttempt: ~Copyable {
 }
 
 extension RecordLine {
-    /// What a check for this record is counted against.
+    /// The subjects against which a check for this record is counted.
     ///
     /// The passphrase is the same for all records, so a guess counts against the vault, too.
     /// Otherwise each new record would allow further guesses.
@@ -26,7 +26,7 @@ extension RecordLine {
 extension VaultState.Record {
     /// Throws if the entry was wiped.
     ///
-    /// One that has vanished keeps its check, which permits renaming or removing it.
+    /// An entry that has vanished keeps its check, which permits renaming or removing the entry.
     fileprivate func expectCheckable(
         counting attempts: Attempts, by slots: SlotsDigest
     ) throws(VaultError) {
@@ -36,7 +36,7 @@ extension VaultState.Record {
 }
 
 extension Attempts {
-    /// The counts without an attempt that was begun.
+    /// The counts without the attempt `tried`, which was begun but not made.
     fileprivate func withdrawing(_ tried: borrowing PendingAttempt) -> Attempts {
         var next = self
         for subject in tried.subjects {
@@ -46,8 +46,9 @@ extension Attempts {
         return next.restored(after: tried)
     }
 
-    /// The counts after an attempt that is no longer counted, with that of the record which made
-    /// room for it.
+    /// The counts after the attempt `tried` was withdrawn.
+    ///
+    /// The count of a record that was dropped to make room for that attempt is restored.
     fileprivate func restored(after tried: borrowing PendingAttempt) -> Attempts {
         var next = self
         for (id, counted) in tried.before.records
@@ -67,7 +68,7 @@ extension UnlockedVault {
 
     /// Records an attempt at the entry, unless the entry is locked out.
     ///
-    /// - Parameter isGuess: whether a passphrase is tried; then the vault must not be locked out,
+    /// - Parameter isGuess: whether a passphrase is tried; if so, the vault must not be locked out,
     ///   either.
     func begin(
         _ id: RecordID, checkedBy grade: any PresenceGrade.Type, isGuess: Bool,
@@ -85,13 +86,13 @@ extension UnlockedVault {
         let attempts = counted.pruned(to: state.countedLines, of: state.generation)
         let record = state.records[try state.index(of: id)]
         try record.expectCheckable(counting: attempts, by: slots)
-        // A check here would replace the failures that have wiped the entry there.
+        // A check here would replace the failures that have wiped the entry in the other file.
         guard try !location.wipesElsewhere(by: counted).contains(id) else { throw .wiped }
         guard record.line.accessControl.presence.accepts(grade) else {
             throw .differentCheckRequired
         }
-        // If all running checks together could exceed the entry's limit, refuse to start another.
-        // Attempts of killed processes do not count as running.
+        // If all running checks together could exceed the entry's limit, refuse to start another
+        // check. Attempts of killed processes do not count as running.
         if attempts.mayBecomeDue(record.line, by: slots) {
             guard try counter.isNoCheckRunning() else { throw .busy }
         }
@@ -100,7 +101,7 @@ extension UnlockedVault {
         for subject in subjects {
             switch begun.admission(of: subject, at: reading) {
             case .wait(let seconds, _):
-                // The wait is measured by this clock from now on, but nothing has begun.
+                // From now on, this clock measures the wait; the attempt has not begun.
                 var moved = attempts
                 moved[subject] = attempts[subject]?.moved(to: reading) ?? attempts[subject]
                 if moved != attempts { _ = counter.settle(moved) }
@@ -133,7 +134,7 @@ extension UnlockedVault {
 
     /// Records a failed check, and wipes the entry if its limit is reached.
     ///
-    /// What it adds to the vault's failures costs a wait, but no other entry.
+    /// The failures that it adds to the vault cost a wait, but wipe no other entry.
     func refuse(_ tried: borrowing PendingAttempt, at reading: ClockReading)
         throws(VaultError) -> RefusalCost
     {
@@ -165,7 +166,7 @@ extension UnlockedVault {
 
     /// Removes an attempt that was not made.
     ///
-    /// If this fails, one undecided attempt too many stays counted until the next success.
+    /// If removing it fails, one undecided attempt too many stays counted until the next success.
     func withdraw(_ tried: borrowing PendingAttempt) {
         do throws(VaultError) {
             let counter = try AttemptCounter(location, of: state.vaultID)
@@ -176,14 +177,14 @@ extension UnlockedVault {
     /// Records a successful check.
     func accept(_ tried: borrowing PendingAttempt) throws(VaultError) {
         let counter = try AttemptCounter(location, of: state.vaultID)
-        // Failed attempts at the vault may have wiped the entry in the meantime; in that case it
-        // must not be opened.
+        // Failed attempts at the vault may have wiped the entry in the meantime; in that case, the
+        // entry must not be opened.
         try reload()
         let record = state.records[try state.index(of: tried.line.id)]
         let attempts = try counter.read()
         let slots = state.slotsDigest()
         try record.expectCheckable(counting: attempts, by: slots)
-        // Until a wipe that is due is complete, the failures that require it stay.
+        // The failures that require a wipe stay counted until the wipe is complete.
         let clearsVault =
             tried.subjects.contains(.vault)
             && attempts.due(in: state.countedLines, by: slots).isEmpty
@@ -196,7 +197,8 @@ extension UnlockedVault {
         if left != attempts { try counter.save(left) }
     }
 
-    /// Throws if the entry must be wiped, for instance because the disk is full or read-only.
+    /// Throws if the entry must still be wiped, for instance because the disk was full or
+    /// read-only.
     func expectNotDue(_ record: VaultState.Record) throws(VaultError) {
         guard record.isSealed || record.isWipedWithoutKey,
             case .wipe = record.line.accessControl.onFailure

@@ -2,18 +2,18 @@ public import WatchwordCryptography
 internal import WatchwordSystem
 
 extension Vault {
-    /// The path of a vault in use that a passphrase of `file` opens, too: `file` is a copy of it,
-    /// or an earlier or later state; `nil` if there is none.
+    /// The path of a vault in use that a passphrase of `file` also opens, because `file` is a copy
+    /// or an earlier or later state of that vault; `nil` if there is no such vault.
     ///
-    /// Trying a passphrase on such a file is a guess at that vault's passphrase, so it must first
-    /// be tried there, where it is counted: see ``confirm(_:at:)``. Only a slot with the same salt
-    /// and the same sealed secret shows this. A file that merely has the vault's ID locks nobody
-    /// out.
+    /// Trying a passphrase on such a file is a guess at that vault's passphrase, so the passphrase
+    /// must first be tried on the vault, where the attempt is counted: see ``confirm(_:at:)``. Two
+    /// files share a passphrase only if they have a slot with the same salt and the same sealed
+    /// secret. A file that merely has the vault's ID cannot lock the owner out.
     ///
     /// - Parameters:
-    ///   - path: where the file is; `nil` if that is unknown. The vaults in its folder are in use
-    ///     if the program keeps files about them.
-    ///   - vaults: the paths of other vaults that are in use; there need not be a file.
+    ///   - path: the path of the file; `nil` if unknown. A vault in its folder is in use if the
+    ///     program keeps files about the vault.
+    ///   - vaults: the paths of other vaults that are in use; a path without a file is allowed.
     public static func path(
         sharingPassphraseWith file: [UInt8], at path: String?, among vaults: [String]
     ) throws(VaultError) -> String? {
@@ -40,7 +40,7 @@ extension Vault {
         return nil
     }
 
-    /// Tries a passphrase on the vault at `path`; a failure counts as one of unlocking does.
+    /// Tries a passphrase on the vault at `path`; a failure counts like a failed attempt to unlock.
     public static func confirm(
         _ passphrase: SecretBytes, at path: String, ceiling: Int = defaultCeiling
     ) throws(VaultError) {
@@ -64,7 +64,8 @@ extension VaultLocation {
 
     /// The slot sets of the files of this vault in the folder, and of their previous generations.
     ///
-    /// A file that somebody has replaced for a moment is there, too.
+    /// The slots recorded for a file are included, because the file may have been replaced
+    /// temporarily.
     func slotSets(of vaultID: [UInt8]) -> Set<SlotsDigest> {
         var sets: Set<SlotsDigest> = []
         for vault in ifPossible(try vaultsInUse()) ?? [] {
@@ -72,7 +73,7 @@ extension VaultLocation {
         }
         let kept = "/\(VaultLocation.stateFolderName)/by-name/"
         for (folder, end) in [("/", ""), (kept, "/" + VaultLocation.previous)] {
-            // What cannot be read cannot be attempted, either.
+            // A file that cannot be read cannot be attempted, either.
             for name in ifPossible(try Folder.names(at: base + folder)) ?? [] {
                 guard let file = ifPossible(try VaultLocation(base + folder + name + end)),
                     ifPossible(try file.isVault(vaultID)) == true,
@@ -85,21 +86,21 @@ extension VaultLocation {
     }
 
     /// The records that these failures have wiped in other files of the vault in the folder, and
-    /// that no save lists yet.
+    /// whose wipe no save lists yet.
     ///
-    /// This file may be the previous generation of one of them.
+    /// This file may be the previous generation of one of those files.
     func wipesElsewhere(by attempts: Attempts) throws(VaultError) -> Set<RecordID> {
         var wiped: Set<RecordID> = []
         guard !attempts.isEmpty else { return wiped }
         for vault in try vaultsInUse() where isKept || !vault.name.utf8.elementsEqual(name.utf8) {
-            // What cannot be read lists nothing, either.
+            // A file that cannot be read lists no wipe, either.
             wiped.formUnion(ifPossible(try vault.wipes(by: attempts)) ?? [])
         }
         return wiped
     }
 
-    /// The records that these failures have wiped in this file, unless it is older than one that
-    /// was seen here.
+    /// The records that these failures have wiped in this file, unless this file is older than one
+    /// that was seen here.
     private func wipes(by attempts: Attempts) throws(VaultError) -> Set<RecordID> {
         guard try isVault(attempts.vaultID) else { return [] }
         let document = try VaultDocument(parsing: read())

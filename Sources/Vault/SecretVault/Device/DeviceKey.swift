@@ -13,7 +13,7 @@ public struct DeviceID: Hashable, Sendable {
     /// Creates an ID from 16 bytes.
     init(_ bytes: Span<UInt8>) { id = RecordID(bytes) }
 
-    /// Parses ``text``; `nil` for anything else.
+    /// Parses 32 hexadecimal digits, as ``text`` returns them; `nil` for anything else.
     init?(text: String) {
         let digits = Array(text.utf8)
         guard let bytes = ifPossible(try Hexadecimal.decode(digits.span)),
@@ -29,16 +29,16 @@ public struct DeviceID: Hashable, Sendable {
     public var text: String { id.text }
 }
 
-/// What keeps the key of a device, strongest first.
+/// Where the key of a device is kept, strongest first.
 public enum DeviceBinding: String, CaseIterable, Hashable, Sendable {
-    /// The computer's TPM has sealed it.
+    /// The key is sealed by the computer's TPM.
     case tpm
-    /// It is in the system agent's folder.
+    /// The key is in the system agent's folder.
     case agent
-    /// It is in the user's folder for state.
+    /// The key is in the user's folder for state.
     case file
 
-    /// The number in the file format.
+    /// The number of the binding in the file format.
     var number: UInt8 {
         switch self {
         case .tpm: 1
@@ -55,27 +55,27 @@ public enum DeviceBinding: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// Why a key of this device cannot be used.
+/// The reason why a key of this device cannot be used.
 public enum DeviceKeyProblem: Hashable, Sendable {
-    /// It was here when the vault was opened, and is gone.
+    /// The key was here when the vault was opened, and is gone.
     case missing
-    /// Its file is damaged.
+    /// The content of the key's file is not valid.
     case damaged
     /// Other users can read its file, or write to the folder of its file.
     case openToOthers
-    /// Its file, or the folder of its file, belongs to another user.
+    /// The key's file, or its folder, belongs to another user.
     case otherOwner
-    /// Its file, or the folder of its file, is something else, such as a symbolic link.
+    /// The key's file, or its folder, is of a different type, such as a symbolic link.
     case inTheWay
-    /// Keys with this binding are not kept here.
+    /// This program does not keep keys with this binding.
     case notPlace(DeviceBinding)
-    /// It is in a TPM that the system agent does not use.
+    /// The key is sealed by a TPM that the system agent does not use.
     case otherTPM
-    /// It is in a TPM that is used only while the vault is open.
+    /// The key is sealed by a TPM that is used only while the vault is open.
     case notLocked
-    /// The TPM does not unseal it.
+    /// The TPM does not unseal the key.
     case token(TokenFailure)
-    /// Its file cannot be read or written.
+    /// The key's file cannot be read or written.
     case file(SystemCallFailure)
 }
 
@@ -83,7 +83,7 @@ public enum DeviceKeyProblem: Hashable, Sendable {
 /// device.
 package struct DeviceKey: Sendable {
     package let id: DeviceID
-    /// The device's name, for people only.
+    /// The device's name, for display only.
     package let name: String
     package let binding: DeviceBinding
     let secret: SecretBytes
@@ -101,13 +101,13 @@ package struct DeviceKey: Sendable {
         self.secret = SecretBytes(key: secret)
     }
 
-    /// Whether a device can have this name.
+    /// Whether `name` is valid: 1 to ``longestName`` bytes, without control characters.
     static func isName(_ name: String) -> Bool {
         (1...longestName).contains(name.utf8.count)
             && name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
-    /// A name that a device can have: `text` without control characters, and not longer than that.
+    /// A valid name made from `text`: without control characters, and cut to the maximum length.
     static func name(showing text: String) -> String {
         var name = ""
         for character in text.prefix(longestName) where isName(name + String(character)) {
@@ -116,7 +116,7 @@ package struct DeviceKey: Sendable {
         return name.isEmpty ? "device" : name
     }
 
-    /// The key of a record's inner box.
+    /// The key that seals and opens a record's inner box.
     func recordKey(_ id: RecordID, in vaultID: [UInt8]) -> SecretBytes {
         derived("record", id.bytes, in: vaultID)
     }
@@ -146,7 +146,7 @@ final class DeviceKeyRing: Sendable {
     }
 
     private let known = Mutex(Known())
-    /// Held while a key is loaded, so that each is unsealed once.
+    /// Held while a key is loaded, so that each key is unsealed only once.
     let loading = Mutex(())
 
     /// The key with this ID; `nil` if it was not loaded.
@@ -180,9 +180,10 @@ final class DeviceKeyRing: Sendable {
 
     /// Adds keys that this device has.
     ///
-    /// One that is gone later is reported as missing.
+    /// A key that has disappeared later is reported as missing.
     ///
-    /// - Parameter possible: those that it may have, because its folder cannot be read now.
+    /// - Parameter possible: keys that the device may have, because their folder cannot be read at
+    ///   present.
     func addHomes(_ homes: Set<DeviceID>, orPerhaps possible: Set<DeviceID> = []) {
         known.withLock { known in
             known.seen.formUnion(homes)
@@ -198,7 +199,7 @@ final class DeviceKeyRing: Sendable {
         }
     }
 
-    /// Why a record that is bound to `id` does not open.
+    /// The error for a record that is bound to `id` and does not open.
     func refusal(of id: DeviceID) -> VaultError {
         known.withLock { known in
             guard !known.isWiped else { return .busy }
@@ -207,6 +208,6 @@ final class DeviceKeyRing: Sendable {
         }
     }
 
-    /// Forgets the keys; they are wiped when nobody uses them.
+    /// Forgets the keys; their bytes are wiped when they are no longer in use.
     func wipe() { known.withLock { $0 = Known(isWiped: true) } }
 }

@@ -5,7 +5,7 @@ internal import WatchwordSystem
 
 /// The files with this device's keys: one folder for each vault, and in it one file for each key.
 ///
-/// It never replaces a key.
+/// The store never replaces a key.
 package struct DeviceKeyStore: Sendable {
     private let folder: String
     package let bindings: [DeviceBinding]
@@ -13,7 +13,7 @@ package struct DeviceKeyStore: Sendable {
 
     /// - Parameters:
     ///   - folder: the path of the folder, which may not exist yet.
-    ///   - bindings: those of the keys that are kept here, strongest first.
+    ///   - bindings: the bindings of the keys that are kept here, strongest first.
     ///   - locksKeys: whether a key is used only in memory that is never written to swap.
     package init(folder: String, bindings: [DeviceBinding], locksKeys: Bool = false) {
         self.folder = folder
@@ -21,18 +21,20 @@ package struct DeviceKeyStore: Sendable {
         self.locksKeys = locksKeys
     }
 
-    /// The process that talks to the TPM at an address.
+    /// Provides the process that communicates with the TPM at an address.
     package typealias TokenAccess = (TPMAddress) throws(VaultError) -> any TokenRequestHandler
 
-    /// The keys of this device for a vault, whether they can be used or not.
+    /// The keys of this device for a vault, whether or not they can be used.
     ///
-    /// If the folder cannot be read, every key may be here, and loading one reports why it is not.
+    /// If the folder cannot be read, every key counts as possibly present, and loading a missing
+    /// key reports the problem.
     package func homes(of vault: UnlockedVault) -> Set<DeviceID> {
         let (seen, possible) = findHomes(of: vault)
         return seen.union(possible)
     }
 
-    /// The keys that were seen here, and those that may be here, because the folder cannot be read.
+    /// The keys whose files were seen here, and the keys that may be here because the folder cannot
+    /// be read.
     fileprivate func findHomes(
         of vault: UnlockedVault
     ) -> (seen: Set<DeviceID>, possible: Set<DeviceID>) {
@@ -42,7 +44,7 @@ package struct DeviceKeyStore: Sendable {
         return (Set(ids), [])
     }
 
-    /// `nil` if the folder cannot be read.
+    /// The IDs of the vault's keys; `nil` if the folder cannot be read.
     func ids(of vaultID: [UInt8]) -> [DeviceID]? {
         names(of: vaultID)?.compactMap { DeviceID(text: $0) }
     }
@@ -61,8 +63,8 @@ package struct DeviceKeyStore: Sendable {
 
     /// Loads a key of this device, unless it was loaded before.
     ///
-    /// - Throws: ``VaultError/deviceKey(_:)``, which is also noted for the records that are bound to
-    ///   the key.
+    /// - Throws: ``VaultError/deviceKey(_:)``, which is also recorded for later attempts to open a
+    ///   record that is bound to the key.
     package func load(
         _ id: DeviceID, for vault: UnlockedVault, through token: TokenAccess
     ) throws(VaultError) {
@@ -99,14 +101,14 @@ package struct DeviceKeyStore: Sendable {
             DeviceKey(id: id, name: stored.name, binding: stored.binding, secret: secret))
     }
 
-    /// A key, if it is one and is where it may be.
+    /// The key; throws if there is none, or if its memory is not locked although it must be.
     private func usable(_ key: DeviceKey?) throws(VaultError) -> DeviceKey {
         guard let key else { throw .deviceKey(.damaged) }
         guard !locksKeys || key.secret.isLocked else { throw .deviceKey(.notLocked) }
         return key
     }
 
-    /// The newest key for a vault that has this binding and is none of `others`.
+    /// The newest key for a vault that has this binding and is not among `others`.
     ///
     /// Files that cannot be read are skipped.
     ///
@@ -128,8 +130,8 @@ package struct DeviceKeyStore: Sendable {
         return newest?.id
     }
 
-    /// Makes a key, and loads it from the disk: a TPM that seals a key and does not unseal it would
-    /// destroy what is bound to it.
+    /// Creates a key, and loads it from the disk to verify it: if a TPM sealed a key and could not
+    /// unseal it, the entries bound to the key would be lost.
     ///
     /// - Throws: ``VaultError/deviceKey(_:)``.
     package func make(
@@ -156,7 +158,7 @@ package struct DeviceKeyStore: Sendable {
         return key.id
     }
 
-    /// Keeps a key that a moved vault has brought along, with the same ID.
+    /// Stores a key that came with a moved vault, under the same ID.
     package func keep(_ carried: DeviceKey, of vaultID: [UInt8]) throws(VaultError) {
         guard let binding = bindings.last, binding != .tpm,
             let key = DeviceKey(
@@ -165,16 +167,16 @@ package struct DeviceKeyStore: Sendable {
         guard ids(of: vaultID)?.contains(key.id) == true else {
             return try write(key, .secret(key.secret), of: vaultID)
         }
-        // IDs are random, so what a TPM has sealed under this ID is the same key.
+        // IDs are random, so a key that a TPM has sealed under this ID is the same key.
         if case .secret(let secret) = try stored(key.id, of: vaultID).holding {
             guard secret == key.secret else { throw .deviceKey(.damaged) }
         }
     }
 
-    /// Erases keys; one that is missing is ignored.
+    /// Erases keys; missing keys are ignored.
     ///
-    /// - Parameter ids: the keys; `nil` for all keys for the vault, also those that a killed writer
-    ///   has not completed, and their folder.
+    /// - Parameter ids: the keys; `nil` for all keys for the vault, including incomplete ones left
+    ///   by a killed writer, and their folder.
     package func erase(_ ids: Set<DeviceID>?, of vaultID: [UInt8]) throws(VaultError) {
         try file(of: vaultID) { () throws(FileError) in
             guard let parent = try open() else { return }
@@ -206,7 +208,6 @@ extension DeviceKeyStore {
         return try parent.openPrivateFolder(DeviceKeyStore.name(of: vaultID))
     }
 
-    /// Reads a key's file.
     private func stored(
         _ id: DeviceID, of vaultID: [UInt8]
     ) throws(VaultError) -> StoredDeviceKey {
@@ -246,7 +247,7 @@ extension DeviceKeyStore {
         }.mapError { VaultError.deviceKey(.token($0)) }.get()
     }
 
-    /// Converts the errors about a key's file.
+    /// Converts an error about a key's file to a ``DeviceKeyProblem``.
     private func file<Value>(
         of vaultID: [UInt8], _ body: () throws(FileError) -> Value
     ) throws(VaultError) -> Value {
@@ -255,7 +256,7 @@ extension DeviceKeyStore {
         }.get()
     }
 
-    /// Nobody is asked: a TPM needs no touch, and the keys have no PIN.
+    /// No question is asked: a TPM needs no touch, and the keys have no PIN.
     private struct NoPerson: TokenHelper.Person {
         func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? { nil }
         func touch(number: Int, of count: Int) {}
@@ -281,7 +282,7 @@ extension DeviceKeyProblem {
     }
 }
 
-/// The content of a key's file, as VaultFile.md defines it.
+/// The content of a key's file, as defined in VaultFile.md.
 private struct StoredDeviceKey {
     enum Holding {
         case secret(SecretBytes)
@@ -292,7 +293,7 @@ private struct StoredDeviceKey {
     let binding: DeviceBinding
     let holding: Holding
 
-    /// The TPM that has sealed it; `nil` for a key with another binding.
+    /// The TPM that has sealed the key; `nil` for a key with a different binding.
     var tpm: TPMAddress? { if case .sealed(_, let address) = holding { address } else { nil } }
 
     private static let firstLine = Array("watchword-device-key 1\n".utf8)
@@ -360,7 +361,7 @@ extension StoredDeviceKey {
 }
 
 extension UnlockedVault {
-    /// Tells the vault which keys this device has.
+    /// Records in the vault which keys this device has.
     package func openDevices(_ store: DeviceKeyStore) {
         guard state.records.contains(where: { $0.device != nil }) else { return }
         let (seen, possible) = store.findHomes(of: self)

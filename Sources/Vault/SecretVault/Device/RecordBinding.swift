@@ -6,9 +6,9 @@ internal import WatchwordSystem
 struct RecordBinding: Hashable {
     let device: DeviceID
     let binding: DeviceBinding
-    /// The device's name, for people only.
+    /// The device's name, for display only.
     let name: String
-    /// What a merge compares: see ``RecordPayload/state(of:)``.
+    /// The state of the secret, which a merge compares: see ``RecordPayload/state(of:)``.
     let state: UInt64
 
     /// The maximum encoded size in bytes.
@@ -36,7 +36,7 @@ extension RecordBinding {
 
     /// The associated data of a record's inner box.
     ///
-    /// Nobody can change any of it without the device's key. The revision is not part of it.
+    /// None of it can be changed without the device's key. The revision is not part of it.
     func associatedData(
         of line: RecordLine, _ traits: EntryTraits, in vaultID: [UInt8]
     ) -> [UInt8] {
@@ -56,14 +56,15 @@ extension RecordBinding {
     }
 }
 
-/// The secret of a record in its inner box, which is carried along without being opened.
+/// The secret of a record in its inner box, which is kept without being opened.
 struct ClosedSecret {
     let box: SecretBytes
     let binding: RecordBinding
     let fingerprint: [UInt8]
     let associatedData: [UInt8]
 
-    /// Takes the inner box from the content of the outer one; `nil` if it cannot be one.
+    /// Takes the inner box from the content of the outer one; `nil` if its size is not that of a
+    /// box.
     init?(
         _ content: SecretBytes, _ binding: RecordBinding, fingerprint: [UInt8],
         associatedData: [UInt8]
@@ -94,8 +95,8 @@ struct ClosedSecret {
 
     /// Opens the inner box of the record `id`.
     ///
-    /// - Throws: ``VaultError/damaged(_:)`` also if the content does not have the state that the
-    ///   manifest lists.
+    /// - Throws: ``VaultError/damaged(_:)``, also if the content does not have the state that
+    ///   the manifest lists.
     func opened(
         of id: RecordID, _ kind: EntryKind, with key: DeviceKey, in vaultID: [UInt8]
     ) throws(VaultError) -> RecordPayload {
@@ -111,26 +112,26 @@ struct ClosedSecret {
     }
 }
 
-/// The device that an entry is bound to, as a list shows it.
+/// The device that an entry is bound to, for display in a list.
 public struct EntryBinding: Hashable, Sendable {
-    /// The device's key.
+    /// The ID of the key to which the entry is bound.
     public let device: DeviceID
-    /// What keeps that key.
+    /// Where that key is kept.
     public let binding: DeviceBinding
-    /// The device's name, for people only.
+    /// The device's name, for display only.
     public let name: String
     /// The counter of a counter-based password, or how far an enrolled secret has advanced.
     public let state: UInt64
-    /// Whether it is this device.
+    /// Whether the entry is bound to this device.
     public let isHere: Bool
 }
 
 extension EntrySummary {
-    /// Whether no other device is needed to open it.
+    /// Whether the entry can be opened here: it is not bound, or is bound to this device.
     package var isHere: Bool { binding?.isHere ?? true }
 }
 
-/// How a new or an existing entry is to be bound to this device.
+/// A request to bind a new or an existing entry to this device.
 package struct BindingChoice: Sendable {
     /// `nil` for the strongest binding that works here.
     package let binding: DeviceBinding?

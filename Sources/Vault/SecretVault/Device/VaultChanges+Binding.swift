@@ -1,9 +1,10 @@
 internal import WatchwordSystem
 
 extension VaultChanges {
-    /// Binds an entry to this device, and erases the previous generation, which still opens it.
+    /// Binds an entry to this device, and erases the previous generation, which still contains the
+    /// unbound entry.
     ///
-    /// - Parameter device: the device's key, which was loaded.
+    /// - Parameter device: the device's key, which must be loaded.
     /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``, ``VaultError/boundElsewhere``,
     ///   ``VaultError/deviceKey(_:)``.
     package mutating func bind(
@@ -24,12 +25,14 @@ extension VaultChanges {
         try reseal(old, as: old.line.sealed(in: state.generation), to: nil, now: now)
     }
 
-    /// Binds the entries of some keys of this device to another one, after a move.
+    /// After a move, binds the entries that are bound to certain keys of this device to a different
+    /// key.
     ///
-    /// Failures still count, because the revisions stay. The previous generation stays, too: an
-    /// entry that has vanished may be only there, and must not stop the move.
+    /// Failures still count, because the revisions do not change. The previous generation is kept,
+    /// too: it may hold the only copy of an entry that has vanished, and such an entry must not
+    /// prevent the move.
     ///
-    /// - Returns: how many entries there were.
+    /// - Returns: the number of these entries.
     @discardableResult package mutating func rebind(
         from former: Set<DeviceID>, to device: DeviceID, now: Int64 = SystemClock.unixTime()
     ) throws(VaultError) -> Int {
@@ -51,7 +54,7 @@ extension VaultChanges {
         throw key.devices.refusal(of: device)
     }
 
-    /// Seals a record again, with the time of an edit.
+    /// Seals a record again, and records an edit.
     mutating func reseal(
         _ record: VaultState.Record, as line: RecordLine, to device: DeviceID?, now: Int64
     ) throws(VaultError) {

@@ -25,12 +25,12 @@ struct EntryProperties: Hashable {
 
 /// An entry's last edit: the last change of its name, content, access control or details.
 ///
-/// An incremented counter, or a new secret from the server that enrolled the device, is not an
-/// edit.
+/// An incremented counter, or a new secret from the server that enrolled the device, does not count
+/// as an edit.
 public struct EntryEdit: Hashable, Sendable {
-    /// When the entry was edited, in Unix seconds.
+    /// When the entry was last edited, in Unix seconds.
     public let time: Int64
-    /// The save with the edit.
+    /// The save that contains the edit.
     public let save: SaveID
 }
 
@@ -53,7 +53,7 @@ extension EntryProperties {
         details.write(to: &output)
     }
 
-    /// Reads the properties.
+    /// Reads the encoded properties.
     ///
     /// - Parameter formerSave: the save that counts as the last edit in a file of format 1, which
     ///   stores no edits and no details; `nil` for a later format.
@@ -80,7 +80,7 @@ extension EntryProperties {
 }
 
 extension EntryDetails {
-    /// Their maximum encoded size in bytes.
+    /// The maximum encoded size of the details in bytes.
     var room: Int {
         ([note, icon] + tags).reduce(4 + 1) { $0 + 4 + $1.utf8.count }
     }
@@ -93,7 +93,7 @@ extension EntryDetails {
         output.append(isFavourite ? 1 : 0)
     }
 
-    /// Reads details without checking them.
+    /// Reads encoded details; does not validate them.
     ///
     /// - Parameters:
     ///   - limit: the maximum size of each text in bytes.
@@ -118,16 +118,16 @@ extension OutputSpan<UInt8> {
 
 /// An entry's tags, note, icon and favourite mark.
 public struct EntryDetails: Hashable, Sendable {
-    /// Tags, in the owner's order; none is empty or occurs twice.
+    /// Tags, in the owner's order; each is non-empty and unique.
     public var tags: [String]
     /// A note; may be empty.
     public var note: String
-    /// The name of an icon, as another app wrote it; may be empty.
+    /// The name of an icon, as imported from another app; may be empty.
     public var icon: String
     /// Whether the entry is marked as a favourite.
     public var isFavourite: Bool
 
-    /// Creates details; the vault refuses invalid ones.
+    /// The values are not validated here: the vault refuses invalid details when they are saved.
     public init(
         tags: [String] = [], note: String = "", icon: String = "", isFavourite: Bool = false
     ) {
@@ -148,7 +148,7 @@ extension EntryDetails {
     /// The maximum size of an icon's name in bytes.
     public static var longestIcon: Int { VaultLimits.iconSize }
 
-    /// Refuses what the format does not allow.
+    /// Refuses texts that are too long, too many tags, and invalid tags.
     ///
     /// - Throws: ``VaultError/overLimit(_:)``, ``VaultError/invalidTag``.
     func check() throws(VaultError) {
@@ -167,7 +167,7 @@ extension EntryDetails {
 /// An entry's name as users type it: `issuer:account`, or only an account.
 ///
 /// Names with the same text are equal: `GitHub:alice` can be an account at GitHub or an account
-/// with a colon in it, which users cannot tell apart.
+/// whose name contains a colon, and users cannot tell these apart.
 package struct EntryName: Hashable, Sendable {
     package let issuer: String
     package let account: String
@@ -194,7 +194,7 @@ package struct EntryName: Hashable, Sendable {
         self.account = account
     }
 
-    /// The full name.
+    /// The full name: `issuer:account`, or the account alone if the issuer is empty.
     package var text: String { issuer.isEmpty ? account : issuer + ":" + account }
 
     package static func == (left: EntryName, right: EntryName) -> Bool { left.text == right.text }
@@ -207,6 +207,5 @@ package struct EntryName: Hashable, Sendable {
 }
 
 extension EntrySummary {
-    /// The entry's name.
     package var name: EntryName { EntryName(self) }
 }

@@ -1,38 +1,39 @@
 public import OneTimePassword
 public import WatchwordCryptography
 
-/// What a list may show of an entry: everything except its secret.
+/// An entry as a list may show it: everything except the secret.
 public struct EntrySummary: Hashable, Sendable {
-    /// The ID, which never changes.
+    /// The entry's ID, which never changes.
     public let id: RecordID
-    /// When it requires a presence check, and what failed checks cost.
+    /// The presence check that the entry requires, and the consequence of failed checks.
     public let accessControl: AccessControl
     /// When and why its secret was wiped, if it was.
     public let tombstone: Tombstone?
     /// Whether its secret was wiped without the vault key, and neither the manifest nor the counted
-    /// failures prove that: anybody who can write the file may have made the tombstone.
+    /// failures prove the wipe: anyone who can write the file may have made the tombstone.
     public internal(set) var hasVanished = false
-    /// The device that its secret is bound to; `nil` if there is none, or if it was wiped.
+    /// The device that its secret is bound to; `nil` if the entry is not bound or was wiped.
     public internal(set) var binding: EntryBinding?
     let properties: EntryProperties
 
-    /// The kind of entry.
+    /// Whether the entry is a one-time password, a static secret, an enrolled secret or a code that
+    /// is only stored.
     public var kind: EntryKind { properties.traits.kind }
     /// The issuer; may be empty.
     public var issuer: String { properties.issuer }
     /// The account; may be empty.
     public var account: String { properties.account }
-    /// The hash function of a one-time password.
+    /// The hash function of a one-time password; `nil` for other kinds.
     public var algorithm: HashAlgorithm? { properties.traits.algorithm }
-    /// The form of a one-time password's codes.
+    /// The length and format of a one-time password's codes; `nil` for other kinds.
     public var style: CodeStyle? { properties.traits.style }
-    /// The time step of a time-based code.
+    /// The time step of a time-based code; `nil` for other kinds.
     public var timeStep: TimeStep? { properties.traits.timeStep }
     /// When the entry was added, in Unix seconds.
     public var created: Int64 { properties.created }
-    /// Its last edit.
+    /// The last edit of its name, content, access control or details.
     public var edited: EntryEdit { properties.edited }
-    /// Its tags, note, icon and favourite mark.
+    /// The entry's tags, note, icon and favourite mark.
     public var details: EntryDetails { properties.details }
 
     /// The period of a time-based code, in seconds.
@@ -47,13 +48,13 @@ public struct EntrySummary: Hashable, Sendable {
 
 /// Replaces the secret of a wiped record.
 public struct Tombstone: Hashable, Sendable {
-    /// Why a record was wiped.
+    /// The reason why a record was wiped.
     public enum Reason: String, CaseIterable, Hashable, Sendable {
-        /// Too many checks failed.
+        /// Too many checks or passphrases in a row failed.
         case failures
         /// The service reported that the secret was revoked.
         case revoked
-        /// The service reported that somebody else used the secret.
+        /// The service reported that someone else used the secret.
         case reuseDetected = "reuse-detected"
         /// The service reported too many wrong secrets.
         case tooManyFailures = "too-many-failures"
@@ -61,9 +62,9 @@ public struct Tombstone: Hashable, Sendable {
         case accountClosed = "account-closed"
     }
 
-    /// When it was wiped, in Unix seconds.
+    /// When the record was wiped, in Unix seconds.
     public let time: Int64
-    /// Why it was wiped.
+    /// The reason why the record was wiped.
     public let reason: Reason
 }
 
@@ -109,15 +110,15 @@ extension RecordBody {
     }
 }
 
-/// An entry with its secret.
+/// An entry's name, its secret and the parameters of its codes.
 public enum EntryContent: Sendable {
-    /// A one-time password.
+    /// A time-based or counter-based one-time password.
     case oneTimePassword(Credential)
     /// A password, a recovery code or any other bytes.
     case plainSecret(issuer: String, account: String, value: SecretBytes)
     /// A secret that a service issued to this device for signing in. The caller defines the bytes.
     case enrolledSecret(issuer: String, account: String, value: SecretBytes)
-    /// A code of a kind that Watchword stores, but does not compute.
+    /// The secret for codes of a kind that Watchword stores, but does not compute.
     case uncomputed(UncomputedCode)
 
     /// The issuer; may be empty.
@@ -138,7 +139,8 @@ public enum EntryContent: Sendable {
         }
     }
 
-    /// The kind of entry.
+    /// Whether the entry is a one-time password, a static secret, an enrolled secret or a code that
+    /// is only stored.
     public var kind: EntryKind { traits.kind }
 
     var traits: EntryTraits {
@@ -173,11 +175,11 @@ public enum EntryContent: Sendable {
 
 /// The kind of an entry.
 public enum EntryKind: String, CaseIterable, Hashable, Sendable {
-    /// A time-based one-time password.
+    /// A time-based one-time password (TOTP, RFC 6238).
     case totp
-    /// A counter-based one-time password.
+    /// A counter-based one-time password (HOTP, RFC 4226).
     case hotp
-    /// A plain secret: a password, a recovery code or any other bytes.
+    /// A static secret: a password, a recovery code or any other bytes.
     case secret
     /// A secret that a service issued to this device for signing in.
     case enrolled
@@ -190,7 +192,7 @@ public enum EntryKind: String, CaseIterable, Hashable, Sendable {
     public var isUncomputed: Bool { self == .motp || self == .yandex }
 }
 
-/// An issuer and an account.
+/// The issuer and the account of an entry.
 public struct EntryNames: Hashable, Sendable {
     /// The issuer; may be empty.
     public let issuer: String
@@ -204,7 +206,8 @@ public enum EntryPart: String, CaseIterable, Hashable, Sendable {
     case name
     /// The key or secret, and the parameters of its codes.
     case secret
-    /// When presence is checked, what happens after failures, and the device that it is bound to.
+    /// The presence check, the consequence of failed checks, and the device to which the entry is
+    /// bound.
     case accessControl = "access-control"
     /// The tags, the note, the icon and the favourite mark.
     case details

@@ -3,19 +3,20 @@ internal import WatchwordSystem
 
 /// The content of the `uses` file: when each entry was last used.
 ///
-/// It is sealed under a key of its own, and contains no names.
+/// The file is sealed under a separate key, and contains no names.
 struct LastUses: Hashable {
-    /// Unix seconds.
+    /// The time of each entry's last use, in Unix seconds.
     private(set) var times: [RecordID: Int64] = [:]
 
     static let firstLine = Array("watchword-uses 1\n".utf8)
     fileprivate static let file = FileReplacement(
         of: VaultLocation.uses, beginningWith: firstLine)
-    /// The largest file for a vault with so many entries; some of its uses may be of former ones.
+    /// The size of the largest file for a vault with so many entries; some of the recorded uses may
+    /// concern removed entries.
     ///
-    /// A request is charged for the vault's file only.
+    /// The memory limit of a request counts only the vault's file.
     static func limit(entries: Int) -> Int { 128 + (entries + 500) * room * 4 / 3 }
-    /// Enough for every entry of the largest vault.
+    /// Enough for all entries of the largest vault.
     static let sizeLimit = limit(entries: VaultLimits.entries)
     private static let room = RecordID.count + 8
 
@@ -23,7 +24,8 @@ struct LastUses: Hashable {
 
     /// Opens the bytes of a file.
     ///
-    /// - Throws: ``VaultError/damaged(_:)``, also for a file of an earlier vault key.
+    /// - Throws: ``VaultError/damaged(_:)``, including for a file sealed under an earlier vault
+    ///   key.
     init(opening bytes: [UInt8], with key: VaultKey) throws(VaultError) {
         guard bytes.starts(with: LastUses.firstLine), bytes.last == LineReader.lineFeed else {
             throw .damaged(.checksum)
@@ -71,7 +73,7 @@ struct LastUses: Hashable {
         return text.bytes
     }
 
-    /// Records uses, and forgets entries that `exists` does not know.
+    /// Records uses, and removes entries for which `exists` returns `false`.
     ///
     /// Each use is later than all earlier ones, even in the same second or if the clock was set
     /// back.
@@ -85,7 +87,7 @@ struct LastUses: Hashable {
     }
 }
 
-/// A use of an entry, at this time in Unix seconds.
+/// A use of the entry `id` at `time`, in Unix seconds.
 package struct RecordedUse: Sendable {
     package let id: RecordID
     package let time: Int64
@@ -96,8 +98,8 @@ package struct RecordedUse: Sendable {
     }
 }
 
-// The record only sorts lists. A failure to read or write it must not prevent anything else, so it
-// is treated as empty, and its errors are dropped.
+// The record is used only to sort lists. A failure to read or write the record must not prevent
+// anything else: a record that cannot be read counts as empty, and errors are ignored.
 extension UnlockedVault {
     /// When each entry was last used on this machine, in Unix seconds, as far as that is known.
     public var lastUses: [RecordID: Int64] {
@@ -109,7 +111,7 @@ extension UnlockedVault {
 
     /// Records that an entry was used, unless the vault is read-only.
     ///
-    /// Call this after the result was delivered.
+    /// Call this after the result has been delivered.
     public func recordUse(of id: RecordID, at now: Int64) { record([RecordedUse(of: id, at: now)]) }
 
     /// Records several uses, in this order, in one save.
@@ -118,7 +120,7 @@ extension UnlockedVault {
         _ = ifPossible(try save(uses))
     }
 
-    /// Throws if the vault has been purged: nothing is kept about it any more.
+    /// Throws if the vault has been purged: then nothing may be recorded about it.
     private func expectFile() throws(VaultError) {
         if let folder = try location.openAttemptsFolder(of: state.vaultID) {
             _ = consume folder
@@ -142,7 +144,7 @@ extension UnlockedVault {
         _ = consume lock
     }
 
-    /// The record in `folder`; empty if it does not open, for instance after a rekey.
+    /// The record in `folder`; empty if the record does not open, for instance after a rekey.
     private func readUses(in folder: borrowing Folder) -> LastUses {
         let limit = LastUses.limit(entries: state.records.count)
         guard let bytes = ifPossible(try folder.readPrivateFile(VaultLocation.uses, limit: limit)),
@@ -153,7 +155,8 @@ extension UnlockedVault {
 }
 
 extension VaultLocation {
-    /// The bytes of the record of this vault, with so many entries; empty if there is none.
+    /// The bytes of the record of this vault, which has `entries` entries; empty if there is no
+    /// record.
     func uses(of vaultID: [UInt8], entries: Int) -> [UInt8] {
         guard let found = ifPossible(try openAttemptsFolder(of: vaultID)), let folder = found
         else { return [] }
@@ -161,7 +164,7 @@ extension VaultLocation {
         return ifPossible(try folder.readPrivateFile(VaultLocation.uses, limit: limit)) ?? []
     }
 
-    /// Writes the bytes of the record.
+    /// Writes the encoded record to disk.
     func write(uses: [UInt8], of vaultID: [UInt8]) {
         guard uses.starts(with: LastUses.firstLine),
             let folder = ifPossible(try makeAttemptsFolder(of: vaultID))

@@ -1,4 +1,4 @@
-/// The unencrypted part of a record: what must be known before the vault is open.
+/// The unencrypted part of a record: the data that is needed before the vault is open.
 struct RecordLine: Hashable {
     let id: RecordID
     /// The generation in which the record was last sealed.
@@ -9,10 +9,11 @@ struct RecordLine: Hashable {
     /// manifest entry, in Base64.
     static let minimumFileSize = 200
 
-    /// What precedes the number of seconds after the word for presence, from format 3 on.
+    /// The separator between the word for presence and the reuse time in seconds; used from format
+    /// 3 on.
     fileprivate static let reuseMark = ",reuse:"
 
-    /// The line of the same record, sealed in this generation.
+    /// A line for the same record, sealed in the generation `revision`.
     func sealed(in generation: UInt64) -> RecordLine {
         RecordLine(id: id, revision: generation, accessControl: accessControl)
     }
@@ -48,7 +49,6 @@ extension AccessControl {
 }
 
 extension RecordLine {
-    /// Reads a record's line.
     init(reading line: inout LineReader) throws(VaultError) {
         try line.skip("record")
         id = try line.recordID(in: line.word())
@@ -60,7 +60,6 @@ extension RecordLine {
 }
 
 extension LineReader {
-    /// Decodes a record ID.
     func recordID(in word: Range<Int>) throws(VaultError) -> RecordID {
         let bytes = try base64(in: word, count: RecordID.count)
         return RecordID(bytes.span)
@@ -97,7 +96,7 @@ extension LineReader {
     }
 }
 
-/// Identifies a record permanently: 16 random bytes, never reused.
+/// The permanent ID of a record: 16 random bytes, never reused.
 public struct RecordID: Hashable, Sendable {
     // Two integers instead of an array, so that thousands of IDs need no allocations.
     private let high: UInt64
@@ -118,7 +117,6 @@ public struct RecordID: Hashable, Sendable {
         (high, low) = words
     }
 
-    /// The 16 bytes.
     var bytes: [UInt8] {
         (0..<16).map { index in
             UInt8(truncatingIfNeeded: (index < 8 ? high : low) >> UInt64(56 - 8 * (index % 8)))

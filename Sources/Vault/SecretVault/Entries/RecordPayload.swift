@@ -2,7 +2,7 @@ internal import OneTimePassword
 package import WatchwordCryptography
 internal import WatchwordSystem
 
-/// The plaintext of a record: the secret, without what the manifest already contains.
+/// The plaintext of a record: the secret, without the properties that the manifest contains.
 enum RecordPayload {
     case totp(key: SecretBytes, parameters: [Credential.Parameter])
     case hotp(counter: UInt64, key: SecretBytes, parameters: [Credential.Parameter])
@@ -15,25 +15,26 @@ enum RecordPayload {
     static let step = 64
     static let parameterLimit = 64
 
-    /// The bytes that are equal in two entries with the same secret.
+    /// The bytes from which the fingerprint is computed; two entries with the same secret have the
+    /// same bytes.
     var identity: SecretBytes {
         switch self {
         case .totp(let key, _), .hotp(_, let key, _): key
         case .bytes(let bytes): bytes
         case .uncomputed(let secret, _): secret
-        // It is never compared: the manifest lists the fingerprint.
+        // A closed secret has no such bytes here: the manifest lists its fingerprint.
         case .closed(let closed): closed.box
         }
     }
 
-    /// The fingerprint under a key.
+    /// The fingerprint of the secret, computed with `key`.
     func fingerprint(under key: SecretBytes) -> [UInt8] {
         let print = identity.withBytes { hmac(.sha256, key: key, message: $0) }
         return Array(print.prefix(ListedSecret.fingerprintCount))
     }
 
-    /// What the manifest of a bound record lists about this content: the counter, or how far the
-    /// enrolled secret has advanced; otherwise 0.
+    /// The state that the manifest lists for a bound record with this content: the counter, or the
+    /// progress of the enrolled secret; otherwise 0.
     func state(of kind: EntryKind) -> UInt64 {
         switch self {
         case .hotp(let counter, _, _): counter
@@ -104,7 +105,7 @@ enum RecordPayload {
             closed.box.withBytes { output.append(copying: $0) }
         case .uncomputed(let secret, let pin):
             secret.withBytes { output.append(string: $0) }
-            // An empty PIN stands for none.
+            // An empty text stands for no PIN.
             guard let pin else { return output.append(0, bytes: 4) }
             pin.withBytes { output.append(string: $0) }
         }
@@ -202,12 +203,13 @@ extension RecordPayload {
     }
 }
 
-/// The stored forms of a service's entries, as VaultFile.md defines them.
+/// The stored forms of enrolled entries, as VaultFile.md defines them.
 package enum EnrolledState {
-    /// How far a form has advanced; 0 if it cannot be read.
+    /// The progress of a stored form, as a number that grows with each step; 0 if the form cannot
+    /// be read.
     ///
-    /// For a secret: twice the generation of its newest one, plus one if that was presented. A
-    /// device key is newer than each secret that it replaces.
+    /// For a secret: twice the generation of its newest one, plus 1 if that secret was presented. A
+    /// device key counts as newer than the secrets that it replaces.
     package static func number(of form: SecretBytes) -> UInt64 {
         ifPossible(
             try form.withBytes { bytes throws(FieldReader.Unreadable) in

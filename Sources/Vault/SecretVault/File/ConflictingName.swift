@@ -2,7 +2,7 @@ internal import WatchwordSystem
 
 extension VaultLocation {
     private static var copyLimit: Int { 16 }
-    /// Once so many bytes of such files were read, no further one is.
+    /// The total number of bytes of such files after which no further file is read.
     private static var readLimit: Int { 16 << 20 }
 
     /// Reports copies of the vault at this path that another program put beside it, unless the
@@ -35,7 +35,7 @@ extension VaultLocation {
                 }
                 included.insert(bytes)
             } catch {
-                // It may contain other changes.
+                // The file may contain changes that the vault lacks.
                 others.append(
                     isRekeyed ? .rekeyedCopy(path: path) : .conflictingCopy(path: path))
             }
@@ -46,7 +46,7 @@ extension VaultLocation {
         return more > 0 ? reports + [.moreConflictingCopies(count: more)] : reports
     }
 
-    /// The same files, after a save that erased older files of the vault, but not these.
+    /// Reports the copies that remain after a save that erased older files of the vault.
     func copiesNotErased(of vaultID: [UInt8], in folder: borrowing Folder) -> [VaultReport] {
         let names = copyNames(of: vaultID, in: folder)
         let more = names.count - VaultLocation.copyLimit
@@ -60,7 +60,7 @@ extension VaultLocation {
         let names = ifPossible(try Folder.exactNames(at: self.folder)) ?? []
         var copies: [String] = []
         for (other, bytes) in names where ConflictingName.isName(other, ofCopyOf: name) {
-            // A name that is not UTF-8 names the file only by its bytes.
+            // A name that is not UTF-8 identifies the file only by its bytes.
             let start = folder.beginning(of: bytes, limit: VaultEnvelope.idLimit)
             guard start.flatMap(VaultEnvelope.vaultID(inBeginning:)) == vaultID else { continue }
             copies.append(other)
@@ -68,7 +68,7 @@ extension VaultLocation {
         return copies
     }
 
-    /// The path of another file in the vault's folder.
+    /// The path of the file `other` in the vault's folder.
     func path(beside other: String) -> String {
         folder == "." ? other : folder + (folder.hasSuffix("/") ? "" : "/") + other
     }
@@ -108,7 +108,7 @@ enum ConflictingName {
 }
 
 extension StringProtocol where SubSequence == Substring {
-    /// The text between `start` and `end`; `nil` if it does not begin and end with them.
+    /// The text between `start` and `end`; `nil` if this text does not begin and end with them.
     fileprivate func dropping(_ start: some StringProtocol, _ end: some StringProtocol)
         -> Substring?
     {

@@ -20,8 +20,8 @@ struct GenerationRecord: Hashable {
     /// A save that was seen here.
     struct KnownSave: Hashable {
         let generation: UInt64
-        /// The first bytes of SHA-256 of its ID: whoever reads the ID here could insert it into the
-        /// history of a file with a former key.
+        /// The first bytes of SHA-256 of its ID: with the ID itself, a reader of this record could
+        /// insert the save into the history of a file with a former key.
         let digest: [UInt8]
 
         static let digestCount = 16
@@ -39,7 +39,7 @@ struct GenerationRecord: Hashable {
             Array(sha256(id.bytes.span).prefix(digestCount))
         }
 
-        /// Whether a file with this history was saved before, or separately.
+        /// Whether a file with this history was saved before this save, or independently of it.
         func isMissing(in history: VaultHistory) -> Bool {
             guard !history.mayHaveDropped(savesUpTo: generation) else { return false }
             for save in history.saves where save.generation == generation {
@@ -76,8 +76,9 @@ struct GenerationRecord: Hashable {
         return text.bytes
     }
 
-    /// What to report about a file of this vault: that it is older than the newest one seen, that
-    /// it has the same generation but different content, or that it lacks the last save here.
+    /// The warning about a file of this vault that is older than the newest one seen, has the same
+    /// generation but different content, or lacks the last save made here; `nil` if there is
+    /// nothing to report.
     ///
     /// - Parameter history: the saves of the file.
     func report(on document: VaultDocument, with history: VaultHistory) -> VaultReport? {
@@ -99,7 +100,7 @@ struct GenerationRecord: Hashable {
         return save?.isMissing(in: state.history) != true
     }
 
-    /// What to report about the key of this vault: that it is not the newest one.
+    /// The warning if the key of this vault is not the newest one; otherwise `nil`.
     ///
     /// A full history may have dropped the rekey, so only the key itself, or a later rekey, shows
     /// this.
@@ -115,8 +116,10 @@ struct GenerationRecord: Hashable {
         return .formerKey
     }
 
-    /// Whether this file follows the last save here, and has its key since then: so a previous
-    /// generation with another key precedes that key, and was not kept on purpose.
+    /// Whether this file follows the last save here, and got its key after that save.
+    ///
+    /// If so, a previous generation with a different key is older than this key, and was not kept
+    /// on purpose.
     func isFollowed(by state: VaultState, with key: VaultKey) throws(VaultError) -> Bool {
         guard vaultID == state.vaultID else { return true }
         guard try reportOnKey(of: state, with: key) == nil else { return false }
@@ -126,30 +129,30 @@ struct GenerationRecord: Hashable {
         return save.generation < rekey.generation
     }
 
-    /// Whether this generation of the vault is greater than `other`.
+    /// Whether the recorded generation of this vault is greater than `other`.
     func isNewer(than other: UInt64, of vaultID: [UInt8]) -> Bool {
         self.vaultID == vaultID && generation > other
     }
 
-    /// Reads the generation record of the vault file at `location`; `nil` if there is none, or none
-    /// that can be read.
+    /// Reads the generation record of the vault file at `location`; `nil` if there is none, or if
+    /// it cannot be read.
     static func read(of location: VaultLocation) throws(VaultError) -> GenerationRecord? {
         guard let own = try location.openStateFolder() else { return nil }
         return read(in: own)
     }
 
-    /// Reads the record of this vault at `location`; if it was neither opened nor saved there yet,
-    /// the newest one under a former name.
+    /// Reads the record of this vault at `location`; if the vault was neither opened nor saved
+    /// under this name yet, the newest record under a former name.
     static func read(
         of location: VaultLocation, vaultID: [UInt8]
     ) throws(VaultError) -> GenerationRecord? {
         try read(of: location)?.of(vaultID) ?? location.formerRecord(of: vaultID)
     }
 
-    /// This record, if it is one of this vault.
+    /// This record if it belongs to the vault `vaultID`; otherwise `nil`.
     func of(_ vaultID: [UInt8]) -> GenerationRecord? { self.vaultID == vaultID ? self : nil }
 
-    /// Reads the generation record; `nil` if there is none, or none that can be read.
+    /// Reads the generation record; `nil` if there is none, or if it cannot be read.
     ///
     /// - Parameter own: the folder of the files that belong to the vault file.
     static func read(in own: borrowing Folder) -> GenerationRecord? {
@@ -181,8 +184,8 @@ extension GenerationRecord {
     /// The record after `document`, which contains `state`, was only opened here; `nil` if it does
     /// not follow the file with the record `former`.
     ///
-    /// Tombstones that the manifest does not list may be forged, so a file with such is not
-    /// recorded.
+    /// Tombstones that the manifest does not list may be forged, so a file with such tombstones is
+    /// not recorded.
     init?(
         of document: VaultDocument, opening state: VaultState, with key: VaultKey,
         after former: GenerationRecord?
@@ -194,8 +197,8 @@ extension GenerationRecord {
         rekey = try GenerationRecord.rekey(after: rekey, in: state, with: key)
     }
 
-    /// The newest rekey that is known after `state` was saved or opened with `key`: that of another
-    /// file, which has a newer key, or that of this one.
+    /// The newest rekey that is known after `state` was saved or opened with `key`: the rekey of
+    /// another file that has a newer key, or the rekey of this file.
     private static func rekey(
         after known: KnownSave?, in state: VaultState, with key: VaultKey
     ) throws(VaultError) -> KnownSave? {
@@ -206,7 +209,7 @@ extension GenerationRecord {
         return KnownSave(own)
     }
 
-    /// Whether this is the record of `document`.
+    /// Whether the record matches `document`.
     func isRecord(of document: VaultDocument) -> Bool {
         GenerationRecord(of: document, after: self) == self
     }
@@ -234,7 +237,7 @@ extension GenerationRecord {
             rekey: rekey, save: save)
     }
 
-    /// Reads the save in the next line if that begins with `word`.
+    /// Reads the save in the next line if the line begins with `word`.
     private static func known(
         _ word: String, after line: inout LineReader
     ) throws(VaultError) -> KnownSave? {
@@ -253,9 +256,9 @@ extension GenerationRecord {
 
 /// The newest generations of a vault that were seen here.
 struct SeenGenerations {
-    /// The one under the vault's present name.
+    /// The record under the vault's present name.
     let own: GenerationRecord?
-    /// If there is none, the newest one under a former name.
+    /// If there is no record under the present name, the newest one under a former name.
     let former: GenerationRecord?
 
     var newest: GenerationRecord? { own ?? former }

@@ -1,15 +1,15 @@
 internal import WatchwordSystem
 
-/// The previous generation beside a vault: what shows whether the vault includes it.
+/// The data about the previous generation beside a vault that show whether the vault includes it.
 struct KeptGeneration {
     private let generation: UInt64
-    /// Its saves; `nil` if it has another key.
+    /// The saves of the previous generation; `nil` if its key is different.
     private let history: VaultHistory?
 
-    /// Reads the previous generation; `nil` if there is none of this vault that can be read.
+    /// Reads the previous generation; `nil` if this vault has none, or none that can be read.
     ///
     /// - Parameter own: the folder of the files that belong to the vault file.
-    /// - Throws: ``VaultError/system(_:)`` if a system call failed, so that this is not known.
+    /// - Throws: ``VaultError/system(_:)`` if a system call failed, so that neither is known.
     init?(with key: VaultKey, in own: borrowing Folder) throws(VaultError) {
         let document: VaultDocument
         do throws(VaultError) {
@@ -24,16 +24,17 @@ struct KeptGeneration {
         history = ifPossible(try Manifest(opening: document, with: key).history)
     }
 
-    /// Whether it is an earlier state of this one, so that another generation may take its place.
+    /// Whether the previous generation is an earlier state of `state`, so that a newer one may
+    /// replace it.
     ///
-    /// If the file was replaced by an older or a diverged one, it is not.
+    /// This is not the case if an older or a diverged file has replaced the vault.
     func isIncluded(
         in state: VaultState, with key: VaultKey, after mark: GenerationRecord?
     ) throws(VaultError) -> Bool {
         let other = state.history
         guard let history else {
-            // The vault was given another key. Only the number can be compared, and the last save
-            // here.
+            // The vault was rekeyed. Only the generation number and the last save here can be
+            // compared.
             guard try mark?.isFollowed(by: state, with: key) != false else { return false }
             return other.mayHaveHad(saveOfGeneration: generation)
                 || other.saves.contains { $0.generation == generation }
@@ -51,9 +52,10 @@ extension Vault {
 }
 
 extension VaultLocation {
-    /// What to report if the previous generation has saves that this state lacks.
+    /// The warning if the previous generation has saves that this state lacks; otherwise `nil`.
     ///
-    /// What cannot be read is not reported here: the vault opens, and saving it reports the error.
+    /// A generation that cannot be read is not reported here: the vault opens, and the next save
+    /// reports the error.
     func unmergedPrevious(
         of state: VaultState, with key: VaultKey, after mark: GenerationRecord?
     ) -> VaultReport? {
@@ -75,18 +77,19 @@ extension VaultLocation {
     }
 }
 
-/// Which records' secrets a wipe takes from an older file of the vault.
+/// Decides which records a wipe also wipes in an older file of the vault.
 struct OlderFileWipe {
     /// The failures that are counted beside the vault.
     let attempts: Attempts
-    /// The records that are wiped whatever the older file says about them; `nil` stands for a file
-    /// that cannot be read.
+    /// The records that are wiped regardless of their lines in the older file; `nil` stands for a
+    /// file that cannot be read.
     let regardless: (VaultDocument?) -> Set<RecordID>
 
-    /// The records to wipe in `older`: also those that must be wiped according to their own lines.
+    /// The records to wipe in `older`: including those that must be wiped according to their own
+    /// lines there.
     ///
-    /// Anybody who can write the vault can change the lines there, so they alone decide nothing
-    /// here.
+    /// Anyone who can write the vault can change its lines, so the lines in the vault alone do not
+    /// decide about the older file.
     func records(of older: VaultDocument) -> Set<RecordID> {
         regardless(older).union(attempts.due(in: older.countedLines, by: older.slotsDigest))
     }

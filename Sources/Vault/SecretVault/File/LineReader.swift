@@ -7,13 +7,13 @@ internal import WatchwordSystem
 /// or a duplicate or trailing space becomes part of a word that is then rejected.
 struct LineReader {
     let bytes: [UInt8]
-    /// The line's number, from 1.
+    /// The number of the current line, from 1.
     private(set) var number = 0
-    /// Where the line starts.
+    /// The offset of the first byte of the line.
     private(set) var start = 0
-    /// Where the line's line feed is.
+    /// The offset of the line feed at the end of the line.
     private(set) var end = 0
-    /// Where the next word starts.
+    /// The offset of the next word.
     private var position = 0
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -38,7 +38,7 @@ struct LineReader {
         position += word.utf8.count + 1
     }
 
-    /// Reads the next word; the last one of a line must be read by ``lastWord()``.
+    /// Reads the next word; the last word of a line must be read by ``lastWord()``.
     mutating func word() throws(VaultError) -> Range<Int> {
         let word = nextWord()
         guard !word.isEmpty, word.upperBound < end else { throw damaged }
@@ -62,7 +62,7 @@ struct LineReader {
         return position..<space
     }
 
-    /// Reads the next word, one of two; returns whether it is the first one.
+    /// Reads the next word, which must be one of two; returns whether it is the first.
     mutating func choice(_ first: String, _ second: String) throws(VaultError) -> Bool {
         let word = try word()
         if isWord(word, first) { return true }
@@ -85,7 +85,7 @@ struct LineReader {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index]) else {
                 throw damaged
             }
-            // Nineteen digits fit in 64 bits.
+            // Numbers of up to nineteen digits fit in 64 bits.
             value = value * 10 + UInt64(bytes[index] - UInt8(ascii: "0"))
         }
         guard value <= VaultLimits.number else { throw damaged }
@@ -98,12 +98,12 @@ struct LineReader {
             && bytes.span.holds(expected, at: word.lowerBound)
     }
 
-    /// Whether two words are the same.
+    /// Whether the bytes of two words are equal.
     func areEqual(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
         bytes[left].elementsEqual(bytes[right])
     }
 
-    /// The error for a line that a vault cannot have at this position.
+    /// The error for a line that does not follow the format.
     var damaged: VaultError { .damaged(.line(number)) }
 
     private func nextWord() -> Range<Int> {
@@ -151,12 +151,10 @@ extension LineReader {
 struct VaultText {
     private(set) var bytes: [UInt8] = []
 
-    /// Appends ASCII text.
     mutating func write(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
     mutating func write(_ text: some Sequence<UInt8>) { bytes.append(contentsOf: text) }
 
-    /// Appends `data` in Base64.
     mutating func writeBase64(_ data: [UInt8]) {
         bytes.append(contentsOf: Base64.encode(data.span))
     }

@@ -2,8 +2,8 @@ internal import OneTimePassword
 internal import WatchwordCryptography
 package import WatchwordSystem
 
-/// The encrypted list of slots and entries: the authentication key of each slot, what `list` shows,
-/// what authenticates each record, and the history of the file.
+/// The encrypted list of slots and entries: the authentication key of each slot, the properties
+/// that `list` shows, the digest that authenticates each record, and the history of the file.
 struct Manifest {
     /// One slot in the manifest.
     struct ListedSlot {
@@ -51,7 +51,6 @@ struct Manifest {
         return entries.first { !there.contains($0.id) }?.id
     }
 
-    /// The manifest of `state`.
     init(of state: VaultState) {
         slots = state.slots.map {
             ListedSlot(number: $0.slot.number, authenticationKey: $0.authenticationKey)
@@ -92,7 +91,7 @@ struct Manifest {
 }
 
 extension Manifest.ListedSlot {
-    /// Its encoded size in bytes.
+    /// The encoded size of the manifest in bytes.
     static let count = 4 + SlotSecret.authenticationCount
 
     func write(to output: inout OutputSpan<UInt8>) {
@@ -112,7 +111,7 @@ extension Manifest.ListedSlot {
 
 /// The entries that contain each secret, by fingerprint, in list order.
 ///
-/// An index, because an import makes thousands of lookups with changes between them.
+/// This is an index, because an import performs thousands of lookups with changes in between.
 struct FingerprintIndex {
     private var holders: [[UInt8]: [RecordID]] = [:]
 
@@ -120,7 +119,7 @@ struct FingerprintIndex {
     init(_ records: [VaultState.Record], where isIncluded: (RecordLine) -> Bool) {
         holders.reserveCapacity(records.count)
         for record in records where isIncluded(record.line) {
-            // A wiped entry contains no secret; only its name is left.
+            // A wiped entry has no secret to find.
             guard case .sealed = record.body else { continue }
             add(record.line.id, holding: record.listed.fingerprint)
         }
@@ -158,13 +157,14 @@ struct ManifestEntry {
     var secret: ListedSecret
     var properties: EntryProperties
 
-    /// Equal for two entries with the same secret, if both are bound to the same device or none is
-    /// bound; `nil` if the entry was wiped.
+    /// Equal for two entries with the same secret, if both are bound to the same device or neither
+    /// is bound; `nil` if the entry was wiped.
     var fingerprint: [UInt8]? {
         if case .sealed(_, let fingerprint, _) = secret { fingerprint } else { nil }
     }
 
-    /// The device that it is bound to; also listed if it was wiped without the vault key.
+    /// The device to which the record is bound; also listed if the record was wiped without the
+    /// vault key.
     var binding: RecordBinding? {
         if case .sealed(_, _, let binding) = secret { binding } else { nil }
     }
@@ -172,10 +172,10 @@ struct ManifestEntry {
 
 /// The state of a record's secret in the manifest.
 enum ListedSecret {
-    /// It is present, with the SHA-256 digest of its box (in Base64, as in the file), its
+    /// The secret is present, with the SHA-256 digest of its box (in Base64, as in the file), its
     /// fingerprint, and the device that it is bound to, if any.
     case sealed(digest: [UInt8], fingerprint: [UInt8], binding: RecordBinding? = nil)
-    /// It was wiped, and must never reappear.
+    /// The secret was wiped, and must never reappear.
     case wiped(Tombstone)
 
     static let digestCount = 32
@@ -208,7 +208,7 @@ enum EntryTraits: Hashable {
 }
 
 extension ManifestEntry {
-    /// Its maximum encoded size in bytes.
+    /// The maximum encoded size in bytes.
     var room: Int {
         let bound = binding == nil ? 0 : RecordBinding.room
         return RecordID.count + 8 + 1 + ListedSecret.digestCount + ListedSecret.fingerprintCount
@@ -222,7 +222,7 @@ extension ManifestEntry {
         properties.write(to: &output)
     }
 
-    /// Reads an entry.
+    /// Reads an encoded entry.
     ///
     /// - Parameter formerSave: the save of a file of format 1; otherwise `nil`.
     init(
@@ -269,7 +269,7 @@ extension ListedSecret {
 }
 
 extension Tombstone {
-    // Index + 1 is the number in the file format.
+    // The index plus 1 is the number in the file format.
     private static let reasons: [Tombstone.Reason] = [
         .failures, .revoked, .reuseDetected, .tooManyFailures, .accountClosed,
     ]

@@ -1,8 +1,8 @@
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// A parsed vault file, before any key is known: every line is where the format requires it, and
-/// the digest in the last line rules out accidental damage.
+/// A vault file that was parsed without a key: every line is where the format requires it, and the
+/// digest in the last line rules out accidental damage.
 struct VaultDocument {
     let bytes: [UInt8]
     /// The version of the format.
@@ -12,7 +12,7 @@ struct VaultDocument {
     let slots: [Slot]
     let slotsDigest: SlotsDigest
     let records: [RecordLine]
-    /// One for each record, in the same order.
+    /// The sealed secret or tombstone of each record, in the same order as `records`.
     let bodies: [RecordBody]
     /// The end of the header, where the `mac` line starts.
     let headerEnd: Int
@@ -20,7 +20,7 @@ struct VaultDocument {
     let mac: [UInt8]
     /// The box of the manifest.
     let manifest: [UInt8]
-    /// How many records were wiped without the vault key since the last save with it.
+    /// The number of records that were wiped without the vault key since the last save with it.
     let changes: UInt64
     /// The digest in the last line.
     let digest: [UInt8]
@@ -46,7 +46,8 @@ struct VaultDocument {
         slotsDigest = SlotsDigest(of: slots)
         let (records, ids) = try Self.readRecords(&line, generation: generation)
         self.records = records
-        // Each content has one representation; the manifest shows whether this is format 4.
+        // Each content has exactly one representation. The lines alone cannot distinguish format 4:
+        // that depends on the manifest.
         guard version == 4 || max(version, 2) == VaultEnvelope.version(of: records) else {
             throw .damaged(.line(1))
         }
@@ -96,7 +97,7 @@ struct VaultDocument {
         var records: [RecordLine] = []
         var ids: [Range<Int>] = []
         var known: Set<RecordID> = []
-        // Unused capacity costs nothing; growing would copy the arrays repeatedly.
+        // Unused capacity costs nothing; growing the arrays would copy them repeatedly.
         let most = line.bytes.count / RecordLine.minimumFileSize
         records.reserveCapacity(most)
         ids.reserveCapacity(most)
@@ -173,7 +174,7 @@ extension VaultDocument {
         return try VaultDocument(parsing: text.bytes)
     }
 
-    /// The records whose failures count: those with a secret, and those whose wipe may not be
+    /// The records whose failures count: records with a secret, and records whose wipe may not be
     /// listed in the manifest.
     var countedLines: [RecordLine] {
         zip(records, bodies).compactMap { line, body in

@@ -4,7 +4,7 @@ internal import WatchwordSystem
 /// The first and last lines of a vault file: they contain its type and version, and show that it is
 /// complete.
 enum VaultEnvelope {
-    /// The newest version that is read.
+    /// The newest format version that this program reads.
     static let newestVersion = 4
     /// The beginning of a vault file of any version.
     static let magic = Array("watchword-vault ".utf8)
@@ -46,7 +46,7 @@ enum VaultEnvelope {
         "tombstone ", "manifest ", "changes ",
     ].map { Array($0.utf8) }
 
-    /// Verifies that `bytes` are a complete vault file, using only the checks that need no key.
+    /// Verifies that `bytes` are a complete vault file, as far as possible without a key.
     ///
     /// - Returns: the version of its format.
     static func verify(_ bytes: [UInt8]) throws(VaultError) -> Int {
@@ -63,7 +63,7 @@ enum VaultEnvelope {
 
     /// Whether git has written conflict markers into a vault file.
     ///
-    /// The first line is in a conflict, too, if the formats differ.
+    /// If the formats differ, the first line is part of a conflict, too.
     private static func hasConflictMarkers(_ bytes: [UInt8]) -> Bool {
         let lines = bytes.split(separator: LineReader.lineFeed)
         guard lines.prefix(2).contains(where: { $0.starts(with: magic) }),
@@ -126,8 +126,8 @@ enum VaultEnvelope {
         let lineStart = text.lastIndex(of: LineReader.lineFeed).map { $0 + 1 } ?? 0
         let line = text[lineStart...]
         if isEnded {
-            // A file that ends like a last line is not truncated, even if the line feed before it
-            // is missing.
+            // A file whose end looks like a last line is not truncated, even if the line feed
+            // before it is missing.
             return otherLines.contains { line.starts(with: $0) }
                 && !line.suffix(lastLineCount - 1).starts(with: lastWord)
         }

@@ -1,7 +1,7 @@
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// Identifies a save of a vault: 8 random bytes.
+/// The ID of a save of a vault: 8 random bytes.
 public struct SaveID: Hashable, Sendable {
     private let value: UInt64
 
@@ -21,7 +21,6 @@ public struct SaveID: Hashable, Sendable {
         self.value = value
     }
 
-    /// The 8 bytes.
     var bytes: [UInt8] {
         (0..<SaveID.count).map { index in
             UInt8(truncatingIfNeeded: value >> UInt64(8 * (SaveID.count - 1 - index)))
@@ -45,13 +44,13 @@ public struct SaveID: Hashable, Sendable {
 /// It shows whether another file of the same vault is an earlier state of this one, or was edited
 /// independently.
 struct VaultHistory: Hashable {
-    /// One save.
+    /// One save of the vault: its generation and ID.
     struct Save: Hashable {
         let generation: UInt64
         let id: SaveID
     }
 
-    /// At least one save, without duplicates; the first has the greatest generation.
+    /// At least one save, without duplicates; the first save has the greatest generation.
     let saves: [Save]
 
     /// The maximum number of saves; older ones are dropped.
@@ -73,7 +72,7 @@ struct VaultHistory: Hashable {
         VaultHistory(saves: [save] + saves.prefix(VaultHistory.limit - 1))
     }
 
-    /// Returns this history for a save that undoes the one before it, without the history that the
+    /// This history followed by a save that undoes the one before it, without the saves that the
     /// undone save added.
     ///
     /// After a merge is undone, the other file is no longer included, and can be merged again.
@@ -102,10 +101,10 @@ struct VaultHistory: Hashable {
         return saves.filter { !marks.contains($0) }
     }
 
-    /// What this history proves to a file with the history `other`.
+    /// The part of this history that counts against a file with the history `other`.
     ///
-    /// If that file has undone a merge that this one contains, what this one removed or changed
-    /// before the end of that merge may have been undone.
+    /// If that file has undone a merge that this history contains, removals and changes up to that
+    /// merge may have been undone, so earlier saves are left out.
     func proved(to other: VaultHistory) -> VaultHistory {
         let (own, others) = (Set(saves), Set(other.saves))
         var first: UInt64 = 0
@@ -116,12 +115,12 @@ struct VaultHistory: Hashable {
         return VaultHistory(saves: saves.filter { $0.generation >= first })
     }
 
-    /// The same history, whose newest save has this ID.
+    /// The same history, with this ID for its newest save.
     func renamingNewest(_ id: SaveID) -> VaultHistory {
         VaultHistory(saves: [Save(generation: newest.generation, id: id)] + saves.dropFirst())
     }
 
-    /// Whether the history contains every save of `other`, and not only the newest.
+    /// Whether the history contains all saves of `other`.
     func containsAll(of other: some Sequence<Save>) -> Bool {
         Set(saves).isSuperset(of: other)
     }
@@ -131,7 +130,7 @@ struct VaultHistory: Hashable {
 
     /// This history and that of another file, followed by the save that merges them.
     ///
-    /// The newest save of this history comes second, because it is the one that was replaced.
+    /// The newest save of this history comes second, because the merge replaced that save.
     func joined(with other: VaultHistory, by save: Save) -> VaultHistory {
         let known = Set(saves)
         let others = (saves.dropFirst() + other.saves.filter { !known.contains($0) })
@@ -140,15 +139,17 @@ struct VaultHistory: Hashable {
             saves: Array(([save, newest] + others).prefix(VaultHistory.limit)))
     }
 
-    /// Whether this history may have contained an edit in the file with history `other`, but has
-    /// dropped it: then it cannot be told whether the edit was replaced or removed here since.
+    /// Whether this history may have contained an edit of the file with the history `other`, but
+    /// has dropped it.
+    ///
+    /// If so, it is unknown whether the edit was replaced or removed here since.
     func mayHaveDropped(_ edit: SaveID, of other: VaultHistory) -> Bool {
         guard saves.count == VaultHistory.limit, !contains(edit) else { return false }
         guard let save = other.saves.first(where: { $0.id == edit }) else { return true }
         return mayHaveDropped(savesUpTo: save.generation)
     }
 
-    /// Whether a file with this history was saved before `save`, or separately.
+    /// Whether a file with this history was saved before `save`, or independently of it.
     func lacks(_ save: Save) -> Bool {
         !saves.contains(save) && !mayHaveDropped(savesUpTo: save.generation)
     }
@@ -162,8 +163,8 @@ struct VaultHistory: Hashable {
         return saves.suffix(2).contains { generation <= $0.generation }
     }
 
-    /// Whether this history may have contained another save of this generation: it has dropped it
-    /// or, in a file of format 1, never recorded it.
+    /// Whether this history may have contained a further save of this generation, but has dropped
+    /// it or, in a file of format 1, never recorded it.
     func mayHaveHad(saveOfGeneration generation: UInt64) -> Bool {
         guard saves.count < VaultHistory.limit else {
             return mayHaveDropped(savesUpTo: generation)
@@ -171,10 +172,10 @@ struct VaultHistory: Hashable {
         return saves.last.map { generation < $0.generation } ?? false
     }
 
-    /// Whether what was last sealed in a save of this generation may have been sealed since this
-    /// file and that with the history `other` parted.
+    /// Whether a record that was last sealed in this generation may have been sealed after this
+    /// file and the file with the history `other` diverged.
     func mayHaveSealed(in generation: UInt64, since other: VaultHistory) -> Bool {
-        // What was dropped precedes what both files have.
+        // Dropped saves are older than the saves that both files have.
         if mayHaveDropped(savesUpTo: generation), Set(saves).isDisjoint(with: other.saves) {
             return true
         }
@@ -188,7 +189,7 @@ struct VaultHistory: Hashable {
 }
 
 extension VaultHistory {
-    /// Its encoded size in bytes.
+    /// The encoded size of the history in bytes.
     var room: Int { 4 + saves.count * (8 + SaveID.count) }
 
     func write(to output: inout OutputSpan<UInt8>) {

@@ -1,4 +1,5 @@
-/// Upper limits for reading and writing, so that no number in a file decides how much work is done.
+/// Upper limits for reading and writing, so that a number in a file cannot cause an unlimited
+/// amount of work.
 enum VaultLimits {
     static let fileSize = 64 << 20
     static let entries = 100_000

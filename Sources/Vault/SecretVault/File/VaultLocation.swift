@@ -11,16 +11,16 @@ struct VaultLocation {
     let name: String
     /// The path of the folder that holds `.watchword`.
     let base: String
-    /// Whether the vault itself is in a `.watchword` folder: it is a kept generation, and
+    /// Whether the vault itself is in a `.watchword` folder: such a vault is a kept generation, and
     /// read-only.
     let isKept: Bool
-    /// The path of the vault whose file is kept here; `nil` elsewhere.
+    /// The path of the vault whose previous generation this is; `nil` for an ordinary vault.
     let owner: String?
 
     /// The name of the folder for all files that the program keeps.
     static let stateFolderName = ".watchword"
 
-    // In `by-name/NAME`.
+    // Files in `by-name/NAME`.
     static let lock = "lock"
     static let loginLock = "login.lock"
     static let moveLock = "move.lock"
@@ -29,14 +29,14 @@ struct VaultLocation {
     static let linked = "linked"
     static let slots = "slots"
 
-    // In `by-id/ID`.
+    // Files in `by-id/ID`.
     static let attempts = "attempts"
     static let attemptsLock = "attempts.lock"
     static let presenceLock = "presence.lock"
     static let uses = "uses"
     static let usesLock = "uses.lock"
 
-    // In `.watchword` itself.
+    // Files in `.watchword` itself.
     static let enrolled = "enrolled"
     static let enrolledLock = "enrolled.lock"
 
@@ -77,10 +77,10 @@ struct VaultLocation {
         name.lowercased() == stateFolderName
     }
 
-    /// Opens the folder; if it is missing, there is no vault.
+    /// Opens the folder; throws ``VaultError/notFound`` if it is missing.
     func openFolder() throws(VaultError) -> Folder { try VaultLocation.open(folder) }
 
-    /// What to report about the folder's permissions, if anything.
+    /// The warning about the folder's owner or permissions, if any.
     func exposure(of folder: borrowing Folder) throws(VaultError) -> VaultReport? {
         try VaultError.system(in: folder.exposure()).map(VaultReport.init)
     }
@@ -90,7 +90,7 @@ struct VaultLocation {
         try VaultError.system(in: Folder.make(folder))
     }
 
-    /// Whether there is a file of any type at the vault's path.
+    /// Whether a file of any type exists at the vault's path.
     func containsFile(in folder: borrowing Folder) throws(VaultError) -> Bool {
         try VaultError.system(in: folder.holds(name))
     }
@@ -103,7 +103,6 @@ struct VaultLocation {
         try VaultLocation.read(name, in: openFolder(), upTo: largest)
     }
 
-    /// Reads a vault file.
     static func read(
         _ name: String, in folder: borrowing Folder, upTo largest: Int = .max
     ) throws(VaultError) -> [UInt8] {
@@ -130,7 +129,7 @@ struct VaultLocation {
     }
 }
 
-// The files that the program keeps.
+// Access to the files that the program keeps.
 extension VaultLocation {
     /// The path components of the vault file's own folder.
     var ownParts: [String] { [VaultLocation.stateFolderName, "by-name", name] }
@@ -140,7 +139,8 @@ extension VaultLocation {
         let folders = base + "/" + ownParts.dropLast().joined(separator: "/")
         let names = try VaultError.system(in: Folder.names(at: folders))
         var others: [VaultLocation] = []
-        // Names differ as for the file system: `String` takes different bytes for the same text.
+        // Names are compared by their bytes, as in the file system: `String` treats different
+        // encodings of a text as equal.
         for other in names where !other.utf8.elementsEqual(name.utf8) {
             others.append(try VaultLocation(folder + "/" + other))
         }
@@ -183,7 +183,7 @@ extension VaultLocation {
             VaultLocation.read(VaultLocation.previous, in: own, upTo: largest))
     }
 
-    /// Opens the same folder; creates it if there is none.
+    /// Opens the vault file's own folder; creates it if there is none.
     func makeStateFolder() throws(VaultError) -> Folder {
         guard !isKept else { throw .previousGeneration }
         return try made(ownParts)
@@ -194,12 +194,12 @@ extension VaultLocation {
         try open(VaultLocation.attemptsParts(vaultID), making: false)
     }
 
-    /// Opens the same folder; creates it if there is none.
+    /// Opens the folder of counted attempts at the vault with this ID; creates it if there is none.
     func makeAttemptsFolder(of vaultID: [UInt8]) throws(VaultError) -> Folder {
         try made(VaultLocation.attemptsParts(vaultID))
     }
 
-    /// Removes the same folder, if it is empty.
+    /// Removes the folder of counted attempts at the vault with this ID, if it is empty.
     func removeAttemptsFolder(of vaultID: [UInt8]) throws(VaultError) {
         let parts = VaultLocation.attemptsParts(vaultID)
         guard let folder = try open(parts.dropLast(), making: false), let name = parts.last else {
@@ -215,7 +215,7 @@ extension VaultLocation {
         try open(VaultLocation.rootParts, making: false)
     }
 
-    /// Opens the same folder; creates it if there is none.
+    /// Opens the folder `.watchword`; creates it if there is none.
     func makeRootFolder() throws(VaultError) -> Folder { try made(VaultLocation.rootParts) }
 
     /// The path of a file in the vault's folder or in the vault file's own folder, relative to the
@@ -232,7 +232,7 @@ extension VaultLocation {
         (folder + [file]).joined(separator: "/")
     }
 
-    /// Takes the lock with this name in `own`, the vault file's own folder.
+    /// Takes the lock with this name in `own`, which is the vault file's own folder.
     func lock(_ name: String, in own: borrowing Folder, timeout: Duration) throws(VaultError)
         -> FileLock
     {
@@ -259,7 +259,7 @@ extension VaultLocation {
     /// Reads a file that the program keeps in `folder`; `nil` if there is none.
     ///
     /// - Parameter parts: the path of the folder, relative to the vault's folder.
-    /// - Throws: ``VaultError/inTheWay(name:)`` if something else has this name.
+    /// - Throws: ``VaultError/inTheWay(name:)`` if a file of a different type has this name.
     static func read(
         _ name: String, in folder: borrowing Folder, at parts: [String], limit: Int
     ) throws(VaultError) -> [UInt8]? {

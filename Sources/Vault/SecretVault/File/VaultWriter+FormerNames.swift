@@ -1,12 +1,13 @@
 internal import WatchwordSystem
 
 extension VaultWriter {
-    /// Erases older files of the vault `vaultID` under former names that no file has now.
+    /// Erases older files of the vault `vaultID` under former names that no file has any more.
     ///
-    /// If a file still has the name, the older files belong to it: it may be a copy of this vault.
+    /// If a file still has such a name, the older files belong to that file, which may be a copy of
+    /// this vault.
     ///
     /// - Parameters:
-    ///   - wipe: if not `nil`, only files with secrets that it takes are erased.
+    ///   - wipe: if not `nil`, only files with secrets that must be wiped are erased.
     ///   - passingOverLocked: whether to skip a folder that another process has locked. Otherwise,
     ///     a locked folder is an error, thrown after all other folders have been processed.
     mutating func eraseUnderFormerNames(
@@ -62,9 +63,9 @@ extension VaultWriter {
     }
 
     /// Whether this is the newest file that was saved or opened here, under the vault's present or,
-    /// if it was neither since, a former name.
+    /// if nothing was saved or opened under that, a former name.
     ///
-    /// Nobody without the key has changed such a file.
+    /// Such a file was not changed without the key.
     func isLastSaved(_ document: VaultDocument) throws(VaultError) -> Bool {
         if let mark = ownMark() { return mark.isRecord(of: document) }
         for former in try location.others() {
@@ -79,10 +80,10 @@ extension VaultWriter {
 }
 
 extension VaultLocation {
-    /// The newest generation record of the vault under former names that no file has now; `nil` if
-    /// none can be read.
+    /// The newest generation record of the vault under former names that no file has any more;
+    /// `nil` if no record can be read.
     ///
-    /// If a file still has the name, the record belongs to it.
+    /// If a file still has such a name, the record belongs to that file.
     func formerRecord(of vaultID: [UInt8]) -> GenerationRecord? {
         var newest: GenerationRecord?
         guard !isKept else { return nil }
@@ -99,9 +100,9 @@ extension VaultLocation {
         return newest
     }
 
-    /// Opens the own folder of a vault file with a former name; `nil` if there is none.
+    /// Opens the folder for a vault file's former name; `nil` if there is none.
     ///
-    /// A folder that is not the program's contains no file of the vault.
+    /// A folder that the program did not create contains no file of the vault.
     fileprivate func openFormerFolder() throws(VaultError) -> Folder? {
         do throws(VaultError) {
             return try openStateFolder()
@@ -110,7 +111,7 @@ extension VaultLocation {
         }
     }
 
-    /// Records the file that was opened here with its key, so that an older one is detected.
+    /// Records the file that was opened here with its key, so that an older file is detected.
     ///
     /// If the vault cannot be written now, it opens anyway.
     ///

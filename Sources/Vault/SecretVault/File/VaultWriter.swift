@@ -6,7 +6,7 @@ struct VaultWriter: ~Copyable {
     let folder: Folder
     private let own: Folder
     private let lock: FileLock
-    /// The files that were to be erased, but have a second name.
+    /// The files that could not be erased because they have a second name (a hard link).
     var linked: [LinkedFile] = []
 
     /// How long a writer waits for the lock.
@@ -24,12 +24,12 @@ struct VaultWriter: ~Copyable {
         self.own = own
     }
 
-    /// The current bytes of the file, which must not be larger than `largest`.
+    /// The current bytes of the file; throws if it is larger than `largest`.
     func read(upTo largest: Int = .max) throws(VaultError) -> [UInt8] {
         try VaultLocation.read(location.name, in: folder, upTo: largest)
     }
 
-    /// Whether there is a file of any type at the vault's path.
+    /// Whether a file of any type exists at the vault's path.
     func isTaken() throws(VaultError) -> Bool { try location.containsFile(in: folder) }
 
     /// The newest generation seen here under the vault's present name.
@@ -66,7 +66,7 @@ struct VaultWriter: ~Copyable {
     ///
     /// - Parameters:
     ///   - old: the bytes that were read. The file is replaced only if it still contains them.
-    ///   - previous: what happens to the old file, and to those before it. After
+    ///   - previous: the treatment of the old file, and of those before it. After
     ///     ``FileReplacement/Previous/purged``, the caller must call ``eraseAllButCurrent(of:)``,
     ///     and after ``FileReplacement/Previous/discarded``, ``eraseLeftovers(of:)``.
     /// - Throws: ``VaultError/changedMeanwhile``.
@@ -74,7 +74,7 @@ struct VaultWriter: ~Copyable {
         _ bytes: [UInt8], of vaultID: [UInt8], replacing old: [UInt8],
         previous: FileReplacement.Previous
     ) throws(VaultError) {
-        // Also erase before saving: a writer that is killed after the save erases nothing.
+        // Also erase before saving: a writer that is killed after the save would erase nothing.
         if case .purged = previous {
             try eraseUnderFormerNames(of: vaultID, passingOverLocked: true)
         }
@@ -85,7 +85,7 @@ struct VaultWriter: ~Copyable {
             at: location.path(of:))
     }
 
-    /// Erases what killed writers left, and the old file after a save that discarded it.
+    /// Erases leftovers of killed writers, and the old file after a save that discarded it.
     mutating func eraseLeftovers(of vaultID: [UInt8]) throws(VaultError) {
         try VaultError.file(
             in: file(of: vaultID).eraseLeftovers(in: folder, besides: own, noting: &linked),
@@ -97,8 +97,7 @@ struct VaultWriter: ~Copyable {
     /// Under former names, older files of the vault are erased if any of their secrets must be
     /// wiped.
     ///
-    /// - Returns: whether the previous generation may be erased where there is no room for two
-    ///   files.
+    /// - Returns: whether the previous generation may be erased if there is no space for two files.
     @discardableResult mutating func wipePrevious(
         _ wipe: OlderFileWipe, of vaultID: [UInt8], leaving tombstone: Tombstone
     ) throws(VaultError) -> Bool {
@@ -113,7 +112,7 @@ struct VaultWriter: ~Copyable {
             wiped = try previous.wiping(wipe.records(of: previous), leaving: tombstone)
         } catch {
             guard error != .notFound else { return true }
-            // What cannot be read may contain the secrets.
+            // A file that cannot be read may contain the secrets.
             guard !wipe.regardless(nil).isEmpty else { return false }
             try eraseOwnButCurrent(of: vaultID)
             return true
@@ -149,19 +148,19 @@ struct VaultWriter: ~Copyable {
         SlotsRecord.remove(in: own)
     }
 
-    /// Removes the record of files with a second name, which were reported.
+    /// Removes the record of files with a second name, once they have been reported.
     func removeLinkedRecord() { LinkedFileRecord.remove(in: own) }
 
     // Only two kinds of file are overwritten: files that begin with this vault's ID, and leftovers
-    // of a vault whose creation was interrupted. Those leftovers have another ID and generation 1,
-    // and contain no entries.
+    // of a vault whose creation was interrupted. Those leftovers have a different ID and generation
+    // 1, and contain no entries.
     func file(of vaultID: [UInt8]) -> FileReplacement {
         FileReplacement(
             of: location.name, beginningWith: VaultEnvelope.beginning(of: vaultID),
             orLeftover: VaultEnvelope.firstGenerationBeginning)
     }
 
-    /// Records the slots of `document` as the last ones that were used here with the key.
+    /// Records the slots of `document` as the slots that were last used here with the key.
     func recordSlots(of document: VaultDocument) { SlotsRecord.write(document, in: own) }
 
     /// Records a file that was made without the vault key, as ``write(_:isNew:)`` does.
@@ -169,14 +168,14 @@ struct VaultWriter: ~Copyable {
         write(GenerationRecord(of: document, after: mark(of: document.vaultID)))
     }
 
-    /// Records this generation as the newest one seen, so that an older file is detected.
+    /// Records this generation as the newest one seen, so that older files are detected.
     ///
     /// Call this after saving. A writer that is killed in between leaves an older record, which is
     /// harmless; a newer one would cause a false alarm. A failure here does not make the save fail.
     ///
-    /// - Parameter isNew: whether the vault was just created, so that the record of a vault that is
-    ///   gone is replaced.
-    /// - Returns: what to report if the record was not written.
+    /// - Parameter isNew: whether the vault was just created, so that the record of a former vault
+    ///   with this name is replaced.
+    /// - Returns: a warning if the record was not written; otherwise `nil`.
     func write(_ mark: GenerationRecord, isNew: Bool = false) -> VaultReport? {
         if isNew { SlotsRecord.remove(in: own) }
         let file = FileReplacement(
@@ -197,16 +196,17 @@ extension VaultWriter {
     /// Replaces these records' secrets with tombstones in the vault and in its previous generation,
     /// without the vault key.
     ///
-    /// In each file, the failures must require it according to the record's own line there. Only
-    /// the file that was last saved here, whose lines nobody has changed, also decides about older
-    /// ones. After an interruption, the whole operation can be repeated.
+    /// In each file, the failures must require the wipe according to the record's line in that
+    /// file. Only the file that was last saved here, whose lines are unchanged, also decides about
+    /// older files. After an interruption, the whole operation can be repeated.
     ///
     /// - Throws: ``VaultError/notConfirmed(_:)`` and ``VaultError/previousNotErased(_:)`` if the
     ///   secrets are wiped, but perhaps not in every file.
     mutating func wipe(
         _ ids: Set<RecordID>, counting attempts: Attempts, leaving tombstone: Tombstone
     ) throws(VaultError) {
-        // Whoever caused the wipe cannot open the vault. The next one who can is told.
+        // The person who caused the wipe cannot open the vault. The next person who opens it gets
+        // the report.
         defer { LinkedFileRecord.add(linked, in: own) }
         let document = try VaultDocument(parsing: read())
         let slots = document.slotsDigest
@@ -217,7 +217,7 @@ extension VaultWriter {
         let older = OlderFileWipe(attempts: attempts) {
             isLastSaved && $0?.slotsDigest ?? slots == slots ? due : []
         }
-        // The older file first: on a full disk, it is erased, and its space is needed.
+        // Process the older file first: on a full disk it is erased, and its space is needed.
         let mayErasePrevious = try wipePrevious(
             older, of: document.vaultID, leaving: tombstone)
         guard let wiped = try document.wiping(due, leaving: tombstone) else { return }
@@ -230,7 +230,7 @@ extension VaultWriter {
             try save(
                 wiped.bytes, of: wiped.vaultID, replacing: document.bytes, previous: .discarded)
         }
-        // Any other file stays one that was not saved here.
+        // Any other file keeps its status as a file that was not saved here.
         if isLastSaved { _ = writeGenerationRecord(of: wiped) }
         try VaultError.erasingOlder(eraseLeftovers(of: document.vaultID))
         try VaultError.erasingOlder(
@@ -246,7 +246,7 @@ extension VaultWriter {
 /// file. Like the `generation` file, it is not authenticated.
 enum LinkedFileRecord {
     private static let firstLine = "watchword-linked 1\n"
-    /// More files than a person would look for.
+    /// More files than a person is likely to look for.
     private static let limit = 16
     private static let sizeLimit = 1024
 
@@ -260,7 +260,7 @@ enum LinkedFileRecord {
         return read(in: own)
     }
 
-    /// The recorded files; empty if there are none, or none that can be read.
+    /// The recorded files; empty if there is no record, or if it cannot be read.
     ///
     /// - Parameter own: the folder of the files that belong to the vault file.
     static func read(in own: borrowing Folder) -> [LinkedFile] {
@@ -273,7 +273,7 @@ enum LinkedFileRecord {
 
     /// Adds `files` to the record.
     ///
-    /// If this fails, they are not reported, and the wipe is not affected.
+    /// If adding them fails, the files are not reported; the wipe is not affected.
     static func add(_ files: [LinkedFile], in own: borrowing Folder) {
         guard !files.isEmpty else { return }
         let all = (read(in: own) + files).suffix(limit)
@@ -282,7 +282,7 @@ enum LinkedFileRecord {
             try file.replace(with: Array(text.utf8).span, in: own, previous: .none))
     }
 
-    /// Removes the record, which was reported.
+    /// Removes the record, once its files have been reported.
     static func remove(in own: borrowing Folder) {
         _ = ifPossible(try file.remove(in: own))
     }

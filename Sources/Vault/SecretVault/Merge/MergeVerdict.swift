@@ -1,6 +1,6 @@
 internal import WatchwordCryptography
 
-/// What a merge does with one entry, according to the last edits of its two copies.
+/// The decision of a merge about one entry, based on the last edits of its two copies.
 struct MergeVerdict: Hashable {
     /// One of the two files.
     enum Side: Hashable {
@@ -14,7 +14,7 @@ struct MergeVerdict: Hashable {
         case one(Side)
         /// It is not clear which copy is newer. Both stay; the copy of this side keeps the ID.
         case both(original: Side)
-        /// The other side removed the entry, and had seen its last edit.
+        /// The other side had seen the last edit of the entry, and removed the entry.
         case removed
 
         /// The side whose copy keeps the ID; `nil` if the entry is removed.
@@ -53,7 +53,8 @@ struct MergeHistories {
 
     /// The verdict for an entry whose copies have these last edits; `nil` stands for no copy.
     ///
-    /// It is symmetrical: exchanging the two sides exchanges `ours` and `theirs` in the result.
+    /// The verdict is symmetrical: exchanging the two sides exchanges `ours` and `theirs` in the
+    /// result.
     ///
     /// - Parameter areEqual: whether the two copies have the same content.
     func verdict(_ our: EntryEdit?, _ their: EntryEdit?, areEqual: Bool) -> MergeVerdict {
@@ -75,10 +76,10 @@ struct MergeHistories {
         if isOurSeen != isTheirSeen {
             return MergeVerdict(result: .one(isOurSeen ? .theirs : .ours), isIndependent: false)
         }
-        // The order is the same whichever side merges.
+        // The order must not depend on which side merges.
         let later: MergeVerdict.Side =
             (our.time, our.save.order) > (their.time, their.save.order) ? .ours : .theirs
-        // A hostile file can state any time.
+        // A hostile file can contain any time.
         let latest = max(our.time, their.time)
         let (apart, isBeyond) = latest.subtractingReportingOverflow(min(our.time, their.time))
         let isClear = (isBeyond || apart >= MergeHistories.clockTolerance) && latest <= now
@@ -89,16 +90,16 @@ struct MergeHistories {
     }
 }
 
-/// Which of the keys of two files of a vault is newer.
+/// The order of age of the keys of two files of a vault.
 public enum VaultKeyOrder: CaseIterable, Hashable, Sendable {
-    /// They are the same.
+    /// Both files have the same key.
     case same
     /// The vault's key is newer: it was rekeyed after the other file was saved.
     case older
     /// The other file's key is newer.
     case newer
-    /// Both were rekeyed separately, or by an earlier version, or so many saves ago that the files
-    /// no longer show the order.
+    /// The order is unknown: both files were rekeyed independently, or by an earlier version of
+    /// Watchword, or so many saves ago that the files no longer show the order.
     case unknown
 }
 
@@ -120,7 +121,7 @@ extension VaultState {
 }
 
 extension UnlockedVault {
-    /// Which key is newer, that of `copy` or that of this vault.
+    /// The order of this vault's key and the key of `copy`.
     func keyOrder(of copy: VaultCopy) throws(VaultError) -> VaultKeyOrder {
         guard try !key.isEqual(to: copy.key) else { return .same }
         let isOurs = try state.isRekeyed(to: key, since: copy.state.history)

@@ -5,9 +5,9 @@ struct MergedEntry {
     private(set) var line: RecordLine
     var properties: EntryProperties
     var access: AccessControl
-    /// The device key that the secret is bound to, if it is.
+    /// The ID of the device key to which the secret is bound; `nil` if it is not bound.
     var device: DeviceID?
-    /// `nil` if the entry was wiped.
+    /// The secret; `nil` if the entry was wiped.
     private(set) var payload: RecordPayload?
     private(set) var tombstone: Tombstone?
 
@@ -16,16 +16,16 @@ struct MergedEntry {
     var isEnrolled: Bool { properties.traits == .enrolled }
     var isCounter: Bool { properties.traits.kind == .hotp }
 
-    /// Its secret, if it is bound to a device key that is not here.
+    /// The secret, if it is bound to a device key that is not here.
     var closed: ClosedSecret? { if case .closed(let secret) = payload { secret } else { nil } }
 
-    /// The number that orders the states of its secret, as the manifest has it if it is bound.
+    /// The number that orders the states of the secret, as the manifest lists it for a bound entry.
     var state: UInt64 { payload?.state(of: properties.traits.kind) ?? 0 }
 
-    /// Whether replacing its secret requires a check.
+    /// Whether replacing the secret requires a check.
     var requiresCheck: Bool { access.presence.isPerUse && !isWiped }
 
-    /// Opens a record.
+    /// Opens the secret of `record`, unless it was wiped or is bound elsewhere.
     init(_ record: VaultState.Record, with key: VaultKey) throws(VaultError) {
         line = record.line
         properties = record.listed.properties
@@ -49,13 +49,15 @@ struct MergedEntry {
         tombstone = tombstone.map { min($0, found) } ?? found
     }
 
-    /// Takes everything from the other copy that only the device to which it is bound can change.
+    /// Takes the secret and everything sealed with it from the other copy: only the device to which
+    /// that copy is bound can change these.
     mutating func takeSealedPart(of other: MergedEntry) {
         (line, access, device, payload) = (other.line, other.access, other.device, other.payload)
         properties.traits = other.properties.traits
     }
 
-    /// Takes the counter of the other copy if it is greater, or its enrolled secret if it is newer.
+    /// Takes the counter of the other copy if that is greater, or the enrolled secret if that is
+    /// newer.
     ///
     /// - Returns: whether the enrolled secret was presented from both copies independently.
     mutating func advance(to other: MergedEntry, comparing order: EnrolledOrder.Function) -> Bool {
@@ -71,7 +73,7 @@ struct MergedEntry {
         return false
     }
 
-    /// The parts that an edit made different from `other`.
+    /// The parts that differ from `other` because of an edit.
     ///
     /// Counters and enrolled secrets are ignored, and so are the secret and the access control if
     /// either copy was wiped. A secret that cannot be compared here counts as equal.
@@ -99,8 +101,8 @@ struct MergedEntry {
         device == other.device && closed?.fingerprint != other.closed?.fingerprint
     }
 
-    /// Whether the two copies never become two entries: a wiped one stays wiped, an enrolment must
-    /// not be doubled, and a closed one cannot be compared.
+    /// Whether a merge must keep the two copies as one entry: a wiped entry stays wiped, an
+    /// enrolment must not be duplicated, and a closed secret cannot be compared.
     func staysOne(with other: MergedEntry) -> Bool {
         isWiped || other.isWiped || isEnrolled && other.isEnrolled || closed != nil
             || other.closed != nil
@@ -112,8 +114,10 @@ struct MergedEntry {
             && (isEnrolled || isCounter && !isOtherKey(than: other))
     }
 
-    /// Whether it must not keep the revision of `own`: a greater one shows elsewhere that it is
-    /// newer than `other`, which the same device has sealed with other content.
+    /// Whether this entry needs a revision greater than that of `own`.
+    ///
+    /// The same device has sealed `other` with different content, and only a greater revision shows
+    /// other files that this entry is newer.
     func overrules(_ other: MergedEntry, from own: MergedEntry) throws(VaultError) -> Bool {
         guard device != nil, device == other.device,
             own.line.revision <= other.line.revision
@@ -122,7 +126,7 @@ struct MergedEntry {
         return !isSame || access != other.access
     }
 
-    /// Whether it replaces `former` by a newer state of the same secret.
+    /// Whether this entry has a newer state of the same secret than `former`.
     func isAdvanced(from former: MergedEntry) throws(VaultError) -> Bool {
         guard closed != nil || former.closed != nil else { return try !hasPayload(of: former) }
         return (isEnrolled || device == former.device) && state > former.state
@@ -136,7 +140,7 @@ struct MergedEntry {
         return try own.isExactly(theirs)
     }
 
-    /// A second entry with this content, beside one that keeps the ID.
+    /// A second entry with this content, beside the entry that keeps the ID.
     ///
     /// Its ID depends only on the edit, so that two devices that merge independently add the same
     /// entry.
@@ -164,8 +168,8 @@ struct MergedEntry {
 
     /// The record with this content, in a file of this generation.
     ///
-    /// - Parameter former: the current record, which is not resealed if the secret, the access
-    ///   control and the device are the same.
+    /// - Parameter former: the current record, which is not resealed if its secret, access control
+    ///   and device are unchanged.
     func sealed(like former: VaultState.Record?, in generation: UInt64, under key: VaultKey)
         throws(VaultError) -> VaultState.Record
     {
@@ -185,7 +189,8 @@ struct MergedEntry {
             return VaultState.Record(line: line, listed: listed, body: .tombstone(tombstone))
         }
         guard let payload else { throw .wiped }
-        // Only the device seals its secret, so the revision orders what it has sealed.
+        // Only the device can seal this secret, so the record keeps the revision that the device
+        // gave it.
         let line =
             closed != nil
             ? line : RecordLine(id: id, revision: generation, accessControl: access)
@@ -199,7 +204,8 @@ extension RecordPayload {
         try sealedForm() == other.sealedForm()
     }
 
-    /// The same content; if `other` has the same key and a greater counter, with that counter.
+    /// The same content, but with the counter of `other` if that has the same key and a greater
+    /// counter.
     func notBehind(_ other: RecordPayload) -> RecordPayload {
         guard case .hotp(let counter, let key, let parameters) = self,
             case .hotp(let reached, let otherKey, _) = other, key == otherKey
@@ -209,16 +215,16 @@ extension RecordPayload {
 }
 
 extension Tombstone: Comparable {
-    /// Whether the first one is earlier.
+    /// Whether `first` was made earlier; equal times are ordered by the reason.
     public static func < (first: Tombstone, second: Tombstone) -> Bool {
         (first.time, first.reason.rawValue) < (second.time, second.reason.rawValue)
     }
 }
 
 extension AccessControl {
-    /// The stricter of the two settings in each part.
+    /// For each setting, the stricter of the two values.
     ///
-    /// If they require different checks, the result requires this one's.
+    /// If the two require different kinds of check, the result requires the kind of this one.
     func stricter(than other: AccessControl) -> AccessControl {
         AccessControl(
             presence: presence.stricter(than: other.presence),
@@ -226,7 +232,7 @@ extension AccessControl {
             reuse: stricterReuse(than: other))
     }
 
-    /// The shorter time, of those whose uses require a check.
+    /// The shorter reuse time; a time counts only if its setting requires a check at each use.
     private func stricterReuse(than other: AccessControl) -> ReuseTime {
         guard presence.isPerUse else { return other.reuse }
         guard other.presence.isPerUse else { return reuse }
@@ -244,7 +250,7 @@ extension AccessControl.Presence {
 }
 
 extension VaultState.Record {
-    /// Whether both have the same key, perhaps with other parameters or another counter.
+    /// Whether both have the same key; the parameters and the counter may differ.
     func hasKey(of other: VaultState.Record) -> Bool {
         listed.fingerprint != nil && listed.fingerprint == other.listed.fingerprint
     }

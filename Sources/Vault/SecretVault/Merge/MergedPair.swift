@@ -1,10 +1,10 @@
 /// The two copies of one entry, and the result of merging them.
 struct MergedPair {
-    /// Who decides about an entry if one of its copies is closed here.
+    /// The party that must decide about an entry if one of its copies is closed here.
     enum Left {
         /// The device to which the secret is bound.
         case toHome(theirs: VaultState.Record, closed: VaultState.Record)
-        /// The owner, because the copies are bound to two devices.
+        /// The owner, because the copies are bound to two different devices.
         case toOwner(theirs: VaultState.Record)
     }
 
@@ -17,15 +17,15 @@ struct MergedPair {
     /// The edit that is recorded if the merge itself changes the entry.
     private let edit: EntryEdit
 
-    /// What happens to the entry.
+    /// The changes to this entry, as the owner sees them.
     private(set) var merged: [MergeChange] = []
-    /// The entry; `nil` if it is removed.
+    /// The merged entry; `nil` if it is removed.
     private(set) var result: VaultState.Record?
-    /// Another entry with the other content.
+    /// A second entry with the content of the losing copy, if both copies are kept.
     private(set) var second: VaultState.Record?
     /// Whether our secret is replaced by a tombstone.
     private(set) var wipesOurs = false
-    /// Set if our copy stays as it is until somebody decides.
+    /// Set if our copy stays unchanged until the device or the owner decides.
     private(set) var left: Left?
 
     init(
@@ -76,7 +76,7 @@ struct MergedPair {
         } else if case .one(let later) = verdict.result, verdict.isIndependent, let our, let their,
             try our.parts(differingFrom: their).contains(.secret)
         {
-            // No key is dropped, however clear it is which edit is newer.
+            // A key is never dropped, even if it is clear which edit is newer.
             verdict = MergeVerdict(result: .both(original: later), isIndependent: true)
         }
         switch verdict.result {
@@ -108,8 +108,8 @@ struct MergedPair {
         return try MergedEntry(record, with: key)
     }
 
-    /// Makes the result from the winning copy, and from what the other copy has that must not be
-    /// rolled back.
+    /// Makes the result from the winning copy, and from the parts of the other copy that must not
+    /// be rolled back.
     private mutating func join(
         _ winner: MergedEntry, with loser: MergedEntry?, by verdict: MergeVerdict,
         comparing order: EnrolledOrder.Function
@@ -121,7 +121,7 @@ struct MergedPair {
             let isOurs = verdict.result.kept == .ours
             let their = isOurs ? loser : winner
             if !winner.isWiped, !loser.isWiped, winner.closed != nil || loser.closed != nil {
-                // Only the device changes what it has sealed.
+                // Only the device can change the secrets that it has sealed.
                 guard let side = try sealedSide(our, their, by: verdict) else {
                     return leave(winner, loser)
                 }
@@ -135,7 +135,7 @@ struct MergedPair {
                 }
                 isOverruled = try entry.overrules(their, from: our)
             }
-            // A result that differs from the winner is an edit of its own.
+            // A result that differs from the winning copy counts as a new edit.
             if try !entry.parts(differingFrom: winner).isEmpty { entry.properties.edited = edit }
         }
         let parts = try entry.parts(differingFrom: our)
@@ -164,13 +164,13 @@ struct MergedPair {
     /// Whether replacing our copy, which does not keep the ID, requires a check.
     private var needsCheck = false
 
-    /// Whether the copies have the same key, perhaps with other parameters.
+    /// Whether the copies have the same key; the parameters may differ.
     private var hasSameKey: Bool {
         guard let ours, let theirs else { return false }
         return ours.hasKey(of: theirs)
     }
 
-    /// Keeps our copy as it is.
+    /// Keeps our copy unchanged, and records who must decide.
     private mutating func leave(_ copies: MergedEntry...) {
         guard let ours, let theirs else { return }
         result = ours
@@ -181,12 +181,12 @@ struct MergedPair {
         }
     }
 
-    /// The side whose secret, access control and device the result has, if one copy is closed here;
-    /// `nil` if that cannot be told without the secret.
+    /// The side that provides the secret, access control and device of the result if one copy is
+    /// closed here; `nil` if that cannot be decided without the secret.
     private func sealedSide(
         _ our: MergedEntry, _ their: MergedEntry, by verdict: MergeVerdict
     ) throws(VaultError) -> MergeVerdict.Side? {
-        // Whoever saved a file that includes this one has decided.
+        // The other file includes this one, so the decision was made there.
         guard !copy.state.history.includes(formerHistory) else { return .theirs }
         let later: MergeVerdict.Side = verdict.result.kept == .ours ? .ours : .theirs
         if try our.hasPayload(of: their) { return later }
@@ -197,23 +197,24 @@ struct MergedPair {
         let areEnrolled = our.isEnrolled && their.isEnrolled
         let areCounters = our.isCounter && their.isCounter
         let areBothSealed = wasSealed(on: .ours) && wasSealed(on: .theirs)
-        // Each may have been presented.
+        // Each of the two secrets may have been presented.
         if areEnrolled, advanced == nil, areBothSealed { return nil }
         let side: MergeVerdict.Side
         if our.device == their.device {
             let isCounted = our.isCounted(like: their)
             if isCounted, let advanced { return advanced }
             let revisions = (our.line.revision, their.line.revision)
-            // An edit that was seen covers all that was sealed before, except counters.
+            // An edit whose predecessor was seen replaces everything sealed before it, except
+            // counters.
             let isForked = areBothSealed && !isCounted && (!isDecided || areCounters)
             guard revisions.0 != revisions.1, !isForked else { return nil }
             side = revisions.0 > revisions.1 ? .ours : .theirs
         } else if isDecided {
-            // An explicit binding, its end, or a move.
+            // An explicit binding, the end of a binding, or a move.
             guard !areCounters || advanced != later.other else { return nil }
             side = later
         } else if our.device != nil, their.device != nil {
-            // The secret of the other device is spent.
+            // The other device's secret has been used up.
             if areEnrolled, let advanced { return advanced }
             // After a move, the former device is gone.
             let former: MergeVerdict.Side = our.closed == nil ? .theirs : .ours
@@ -228,7 +229,7 @@ struct MergedPair {
         return areEnrolled && advanced == side.other ? nil : side
     }
 
-    /// Whether this side's copy may have been sealed since the two files parted.
+    /// Whether this side's copy may have been sealed since the two files diverged.
     private func wasSealed(on side: MergeVerdict.Side) -> Bool {
         var (record, own, other) = (ours, formerHistory, copy.state.history)
         if side == .theirs { (record, own, other) = (theirs, other, own) }

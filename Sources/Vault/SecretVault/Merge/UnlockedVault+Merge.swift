@@ -2,21 +2,23 @@ public import WatchwordCryptography
 internal import WatchwordSystem
 
 extension UnlockedVault {
-    /// Opens another file of this vault with this vault's key; `nil` if it has another key.
+    /// Opens another file of this vault with this vault's key; `nil` if that file has a different
+    /// key.
     ///
     /// - Throws: ``VaultError/otherVault`` if it is a file of another vault.
     public func copy(at path: String) throws(VaultError) -> VaultCopy? {
         try copy(of: VaultLocation(path).read())
     }
 
-    /// The same for the bytes of another file.
+    /// Opens another file of this vault, given as bytes, with this vault's key; `nil` if it has a
+    /// different key.
     package func copy(of file: [UInt8]) throws(VaultError) -> VaultCopy? {
         let document = try VaultDocument(parsing: file)
         guard document.vaultID == key.vaultID else { throw .otherVault }
         return try state.verified(document, with: key).map { VaultCopy(state: $0, key: key) }
     }
 
-    /// Opens another file of this vault, which has another key, with its passphrase.
+    /// Opens another file of this vault, which has a different key, with its passphrase.
     ///
     /// A guess at the passphrase of a vault in use is counted there. Other failures are not
     /// counted, because the file can be copied.
@@ -34,16 +36,17 @@ extension UnlockedVault {
         return VaultCopy(state: slot.state, key: slot.key.sharing(key.devices))
     }
 
-    /// What to report about an older or a diverged file, and about its key, if `copy` is merged.
+    /// The warnings about an older or a diverged file, and about its key, that remain if `copy` is
+    /// merged.
     ///
-    /// If that has everything that was last saved here, nothing is missing after the merge.
+    /// If `copy` contains the last save made here, nothing is missing after the merge.
     private func alarms(merging copy: VaultCopy) throws(VaultError) -> [VaultReport] {
         let mark = try GenerationRecord.read(of: location, vaultID: state.vaultID)
         let isIncluded = mark?.isIncluded(in: copy.state) == true
         return reports.filter { $0.isAlarm && !(isIncluded && $0 == generationReport) }
     }
 
-    /// What ``merge(_:confirmed:comparing:now:)`` would do.
+    /// A plan that shows the effects of ``merge(_:confirmed:comparing:now:)``.
     ///
     /// - Parameters:
     ///   - accepted: the entries of ``MergePlan/declinedWipes`` that the owner allows to be wiped.
@@ -86,9 +89,9 @@ extension UnlockedVault {
     ///
     /// - Parameters:
     ///   - plan: the result of ``planOfMerge(with:accepting:takingOldEdits:comparing:now:)``, as
-    ///     the owner has seen it.
-    ///   - confirmed: entries that require a check at each use, and whose owner has confirmed the
-    ///     change.
+    ///     shown to the owner.
+    ///   - confirmed: entries that require a check at each use, and whose checks for this change
+    ///     have succeeded.
     /// - Throws: ``VaultError/busy`` if another process has changed the vault since the plan was
     ///   made; ``VaultError/presenceNeeded`` for an entry that is not among `confirmed`. In both
     ///   cases, nothing is changed.
@@ -101,12 +104,13 @@ extension UnlockedVault {
         }
     }
 
-    /// Writes what ``merge(_:confirmed:comparing:now:)`` would save over the file at `path`, which
-    /// must be an exact copy of this vault; does not change the vault.
+    /// Writes the result of a merge to the file at `path` instead of to the vault.
+    ///
+    /// The file must be an exact copy of this vault, which does not change.
     ///
     /// - Throws: ``VaultError/changedMeanwhile`` if the file is not such a copy;
-    ///   ``VaultError/vanishedEntries`` if the merge wipes entries: their older copies must be
-    ///   erased, which only a save of the vault does.
+    ///   ``VaultError/vanishedEntries`` if the merge wipes entries: the older copies of these must
+    ///   be erased, which only a save of the vault does.
     public func merge(
         _ plan: MergePlan, confirmed: Set<RecordID>, into path: String,
         comparing order: EnrolledOrder.Function, now: Int64
@@ -124,7 +128,7 @@ extension UnlockedVault {
         guard try VaultState(verifying: current, with: key).history.newest == state.history.newest,
             try target.read() == current.bytes
         else { throw .changedMeanwhile }
-        // Files beside it may be other vaults, so the new one gets an unused name first.
+        // Files beside `path` may be other vaults, so the new file first gets an unused name.
         do {
             try OutputFile.write(merged.span, to: path, replacing: true)
         } catch {
@@ -150,54 +154,56 @@ extension VaultChanges {
     }
 }
 
-/// What a merge does to one entry.
+/// The effect of a merge on one entry.
 public struct MergeChange: Hashable, Sendable {
-    /// What happens to the entry.
+    /// The kind of change to the entry.
     public enum Action: Hashable, Sendable {
-        /// It was added in the other file.
+        /// The entry was added in the other file.
         case added
-        /// It had vanished from this file (``VaultReport/vanished(_:)``), and returns.
+        /// The entry had vanished from this file (``VaultReport/vanished(_:)``), and returns.
         case restored
-        /// The same, but with an older secret than the one that was lost.
+        /// The entry had vanished, and returns with an older secret than the one that was lost.
         case restoredOlder(OlderSecret)
-        /// It was removed in the other file.
+        /// The entry was removed in the other file.
         case removed
         /// These parts were edited in the other file, which has the newer edit.
         case replaced([EntryPart])
-        /// Both files have an edit; this one has the newer edit, and the other one is dropped.
+        /// Both files have an edit; this file has the newer one, and the other edit is dropped.
         case kept
         /// Both files have an edit, and it is not clear which is newer: the other content is added
         /// as an entry with this name.
         case keptBoth(copy: EntryNames)
-        /// Its secret was wiped in the other file.
+        /// The secret of the entry was wiped in the other file.
         case wiped
-        /// Its counter is greater, or its enrolled secret is newer, in the other file.
+        /// The other file has a greater counter or a newer enrolled secret.
         case advanced
-        /// Its enrolled secret was presented from both files. The server treats this as theft.
+        /// The enrolled secret was presented from both files. The server treats this as theft.
         case forked
     }
 
-    /// The entry.
+    /// The ID of the entry.
     public let id: RecordID
-    /// Its issuer, after the merge.
+    /// The issuer of the entry after the merge.
     public let issuer: String
-    /// Its account, after the merge.
+    /// The account of the entry after the merge.
     public let account: String
-    /// What happens to it.
+    /// The kind of change to the entry.
     public let action: Action
     /// Whether the entry requires a check at each use, and is removed or wiped, or changes in more
     /// than its details.
     public let requiresCheck: Bool
-    /// Whether the key gives other codes afterwards, and the entry requires no check at each use.
+    /// Whether the key produces different codes after the merge, and the entry requires no check at
+    /// each use.
     public internal(set) var changesCodesOfKey = false
 }
 
 extension MergeChange {
-    /// The entry has vanished from this file, and the other one has its secret.
+    /// A change for an entry that has vanished from this file, and whose secret is in the other
+    /// file.
     ///
     /// - Parameters:
     ///   - record: the entry as it returns.
-    ///   - lost: the entry as it was until now; `nil` if it returns exactly as it was lost.
+    ///   - lost: the entry without its secret; `nil` if the entry returns exactly as it was lost.
     init(restoring record: VaultState.Record, replacing lost: VaultState.Record? = nil) {
         let entry = record.summary
         var action = Action.restored
@@ -214,75 +220,78 @@ extension MergeChange {
     }
 }
 
-/// What a merge does, and the file that it merges.
+/// The effects of a merge, and the file that it merges.
 @dynamicMemberLookup public struct MergePlan: Sendable {
-    /// The other file.
+    /// The file that is merged.
     let copy: VaultCopy
-    /// The entries that the owner accepts to be wiped.
+    /// The entries that the owner allows to be wiped.
     let acceptedWipes: Set<RecordID>
-    /// What the owner is shown.
+    /// The effects, as shown to the owner.
     package let outline: MergeOutline
 
-    /// A property of the outline.
+    /// Reads a property of the ``MergeOutline``.
     public subscript<Value>(dynamicMember path: KeyPath<MergeOutline, Value>) -> Value {
         outline[keyPath: path]
     }
 }
 
-/// What a merge does, as the owner is shown it.
+/// The effects of a merge, as shown to the owner.
 public struct MergeOutline: Hashable, Sendable {
-    /// What happens to the entries, in list order; entries that are not listed do not change.
+    /// The changes to entries, in list order; entries that are not listed do not change.
     public let changes: [MergeChange]
-    /// Whether this file already contains everything that was saved in the other one.
+    /// Whether this file already contains everything that was saved in the other file.
     public let isIncluded: Bool
-    /// The entries that were wiped in the other file without the vault key, which anybody who can
-    /// write it can do, or before that file had seen an edit here that may have changed the key;
-    /// they are kept unless the owner accepts that they are wiped.
+    /// The entries whose wipe in the other file is not adopted unless the owner allows it.
+    ///
+    /// They were wiped there without the vault key, which anyone who can write that file can do, or
+    /// before that file had seen an edit here that may have changed the key.
     public let declinedWipes: [RecordID]
     /// The entries of the other file that are not merged, because their secrets were wiped, there
     /// or here, without the vault key or before an edit on the other side that may have changed the
     /// key; or because of ``leftToHome`` or ``leftToOwner``.
     ///
-    /// If there are any, the other file does not count as merged.
+    /// While such entries remain, the other file does not count as merged.
     public let unmerged: [EntrySummary]
-    /// Those of them that only one device can merge, because it has to open the secret: they, or
-    /// their copies in this file, are bound to it.
+    /// The unmerged entries that only one device can merge because it has to open the secret:
+    /// either copy is bound to that device.
     public let leftToHome: [EntrySummary]
-    /// Those of them that are bound to another device than in this file: the owner has to remove
-    /// one of the two copies, or to end its binding.
+    /// The unmerged entries that are bound to a different device than in this file: the owner has
+    /// to remove one of the two copies, or to end its binding.
     public let leftToOwner: [EntrySummary]
     /// The entries of the other file that differ here, and whose edits are older than the saves
     /// that this vault records: they may have been replaced or removed here since.
     public let oldEdits: [EntrySummary]
-    /// Whether such edits are merged like others; if not, they count as replaced here.
+    /// Whether ``oldEdits`` are merged like other edits; if not, they count as replaced here.
     package let takesOldEdits: Bool
-    /// Whether the other file's key is older than this vault's; it is never newer.
+    /// Whether the other file's key is older than this vault's key; it is never newer.
     public let keys: VaultKeyOrder
     /// The slots that open only the other file; they are not added.
     public let foreignSlots: [SlotSummary]
-    /// What to report about the vault's file, although the other file is merged.
+    /// The warnings about the vault's file that remain after the merge.
     package let alarms: [VaultReport]
 
-    /// Those of them that stay in the other file only.
+    /// The old edits that stay only in the other file.
     public var declinedOldEdits: [EntrySummary] { takesOldEdits ? [] : oldEdits }
-    /// Whether there is nothing to save.
+    /// Whether the merge has nothing to save.
     public var isMerged: Bool { isIncluded && changes.isEmpty }
 }
 
-/// Which of two states of an enrolled secret is newer; the vault cannot interpret their bytes.
+/// The order of two states of an enrolled secret.
+///
+/// The vault cannot interpret their bytes, so the caller provides the comparison.
 public enum EnrolledOrder: Hashable, Sendable {
-    /// They are the same.
+    /// The two states are the same.
     case same
-    /// The first one is newer.
+    /// The first state is newer.
     case first
-    /// The second one is newer.
+    /// The second state is newer.
     case second
-    /// Each was presented independently of the other: neither is newer.
+    /// Both states were presented independently of each other: neither is newer.
     case forked
-    /// They belong to different enrolments, or one of them cannot be read.
+    /// The states belong to different enrolments, or one of them cannot be read.
     case unrelated
 
-    /// Compares two states.
+    /// A function that compares two states.
     public typealias Function = (SecretBytes, SecretBytes) -> EnrolledOrder
 }
 

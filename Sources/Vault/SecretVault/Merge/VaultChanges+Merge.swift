@@ -4,10 +4,10 @@ extension VaultChanges {
     /// Merges the entries of `copy` into this vault.
     ///
     /// - Parameters:
-    ///   - accepted: the entries that the owner allows to be wiped because they were wiped in the
+    ///   - accepted: the entries that the owner allows to be wiped although they were wiped in the
     ///     copy without the vault key.
     ///   - takesOld: whether the owner allows edits that the history may have dropped.
-    /// - Returns: what happens to the entries, in list order.
+    /// - Returns: the changes to entries, in list order.
     mutating func merge(
         _ copy: VaultCopy, accepting accepted: Set<RecordID> = [],
         takingOldEdits takesOld: Bool = false,
@@ -56,7 +56,7 @@ extension VaultChanges {
         }
         guard ids.count <= VaultLimits.entries else { throw .overLimit(.entries) }
         try state.arrange(ids)
-        // What is not merged now must be merged later.
+        // Entries that are not merged now must be merged later.
         if !unmerged.isEmpty { state.leaveOutMerge(into: formerHistory) }
         invalidateFingerprintIndex()
         if !merged.isEmpty || (!isIncluded && unmerged.isEmpty) { isChanged = true }
@@ -90,10 +90,12 @@ extension VaultChanges {
         }
     }
 
-    /// What `copy` proves: it without tombstones that anybody could have written, unless they are
-    /// accepted, and without anything if it is an earlier state of this vault.
+    /// The changes in `copy` that may be merged.
     ///
-    /// Entries that have vanished here are restored from it.
+    /// Tombstones that anyone could have written are left out unless they are accepted; if `copy`
+    /// is an earlier state of this vault, everything is left out.
+    ///
+    /// Entries that have vanished here are restored from `copy`.
     private mutating func proved(
         _ copy: VaultCopy, accepting accepted: Set<RecordID>, now: Int64
     ) throws(VaultError) -> VaultCopy {
@@ -125,7 +127,7 @@ extension VaultChanges {
             }
             guard our.isSealed else { continue }
             if accepted.contains(id) {
-                // Nobody vouches for the time and the reason in the copy.
+                // The time and the reason in the copy are not authenticated.
                 let tombstone = Tombstone(time: max(now, 0), reason: .failures)
                 try theirs.put(
                     VaultState.Record(
@@ -141,11 +143,11 @@ extension VaultChanges {
         return VaultCopy(state: theirs, key: copy.key)
     }
 
-    /// Leaves out the entries of `theirs` that are wiped on one side, and may have another key on
-    /// the other side, which the wiping side has not seen.
+    /// Leaves out the entries of `theirs` that are wiped on one side, and on the other side may
+    /// have a different key that the wiping side has not seen.
     ///
-    /// A wipe covers the secret that it replaced. Wiping another key cannot be undone, so the owner
-    /// decides; and a wiped entry returns only after its owner has removed it.
+    /// A wipe covers the secret that it replaced. Wiping a different key cannot be undone, so the
+    /// owner decides; and a wiped entry returns only after its owner has removed it.
     private mutating func keepNewerKeys(
         of theirs: inout VaultState, accepting accepted: Set<RecordID>
     ) throws(VaultError) {
@@ -167,8 +169,8 @@ extension VaultChanges {
         }
     }
 
-    /// The record of `copy`, sealed for this vault, if it has its secret, and an edit that follows
-    /// the last one of `record`, which has vanished here.
+    /// The record of `copy`, sealed for this vault; `nil` unless it has its secret and an edit that
+    /// follows the last edit of `record`, which has vanished here.
     private func newer(
         _ their: VaultState.Record, than record: VaultState.Record, in copy: VaultCopy
     ) throws(VaultError) -> VaultState.Record? {
@@ -182,10 +184,10 @@ extension VaultChanges {
 }
 
 extension VaultState.Record {
-    /// Whether this record may have a key that was entered since the one of `wiped`, and that the
-    /// file with the wiped record has not seen.
+    /// Whether this record may have a key that was entered after that of `wiped`, in an edit that
+    /// the file with the wiped record has not seen.
     ///
-    /// The server alone changes an enrolled secret, so its wipe covers each later state.
+    /// Only the server changes an enrolled secret, so a wipe covers all later states, too.
     fileprivate func mayHaveNewerKey(
         _ history: VaultHistory, than wiped: VaultState.Record, _ wipedHistory: VaultHistory
     ) -> Bool {

@@ -13,7 +13,7 @@ public struct RecoveryKey: Sendable {
 
     /// Generates a key.
     ///
-    /// It opens no vault until it is added to one.
+    /// The key opens no vault until it is added to one.
     public static func make() -> RecoveryKey {
         RecoveryKey(secret: Randomness.secret(count: count))
     }
@@ -24,7 +24,7 @@ public struct RecoveryKey: Sendable {
     /// The key in the form to write down: 14 groups of four letters and digits, separated by
     /// dashes.
     ///
-    /// The last 24 bits are a checksum that detects copying mistakes.
+    /// The last 24 bits are a checksum that detects transcription errors.
     public func text() -> SecretBytes {
         let check = RecoveryKey.check(of: secret)
         let bytes = SecretBytes(capacity: RecoveryKey.count + RecoveryKey.checkCount) { output in

@@ -2,18 +2,18 @@ internal import Devices
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// What a new slot opens with.
+/// The means by which a new slot opens.
 enum NewSlotOpener {
     case passphrase(SecretBytes, ScryptCost)
     case recoveryKey(RecoveryKey)
-    /// A secret, and the object as which a TPM has sealed it.
+    /// A secret, and the object that a TPM has made by sealing it.
     case tpm2(SecretBytes, TPMObject)
-    /// The secret of this credential of an authenticator.
+    /// The secret that an authenticator computes for this credential.
     case fido2(SecretBytes, FIDOCredential)
 }
 
 extension TrustedSlot {
-    /// Creates a slot that `opener` opens, and seals the vault key to it.
+    /// A new slot that `opener` opens, with the vault key sealed to it.
     ///
     /// Each slot gets its own key pair, so no private key outlives the passphrase that protected
     /// it.
@@ -51,10 +51,10 @@ extension TrustedSlot {
 }
 
 extension Slot {
-    /// Opens the slot; `nil` if it has another method or does not open.
+    /// Opens the slot; `nil` if its method is different or it does not open.
     ///
-    /// - Throws: ``VaultError/damaged(_:)`` if the slot opens but contains no vault key: somebody
-    ///   has changed the file.
+    /// - Throws: ``VaultError/damaged(_:)`` if the slot opens but contains no vault key: the file
+    ///   was tampered with.
     fileprivate func open(_ vaultID: [UInt8], with opener: VaultOpener) throws(VaultError)
         -> VaultKey?
     {
@@ -102,26 +102,26 @@ extension Slot {
     }
 }
 
-/// A slot that has opened, and what it has opened.
+/// A slot that has opened, with the vault key and the state of the vault.
 struct OpenedSlot {
     let number: Int
     let key: VaultKey
     let state: VaultState
 }
 
-/// What the slots that were tried reveal about the attempt as a whole.
+/// The outcome of an attempt on all slots that were tried.
 enum SlotsOutcome {
     /// A slot yielded the vault key.
     case opened(OpenedSlot)
-    /// Every slot of this method rejected the guess.
+    /// All slots of this method rejected the guess.
     case refused(VaultError)
-    /// One slot rejected the guess, and another was not tried or could not be read: an attacker
-    /// has learned something, but the guess may still be right.
+    /// At least one slot rejected the guess, and another slot was not tried or could not be read:
+    /// an attacker has learned something, but the guess may still be right.
     case undecided(VaultError)
     /// No slot rejected the guess.
     case notTried(VaultError)
 
-    /// The slot that opened.
+    /// The slot that opened; throws if none did.
     func get() throws(VaultError) -> OpenedSlot {
         switch self {
         case .opened(let slot): return slot
@@ -131,15 +131,15 @@ enum SlotsOutcome {
 }
 
 extension VaultDocument {
-    /// Whether there is a slot on which `opener` can be tried.
+    /// Whether `opener` can be tried on any slot.
     func hasSlot(for opener: VaultOpener, ceiling: Int) -> Bool {
         !UnlockPlan(of: slots, for: opener, ceiling: ceiling).slots.isEmpty
     }
 
     /// Tries the slots that `opener` may open, within the cost `ceiling`.
     ///
-    /// Anybody can add a slot that opens with a passphrase of their own. Its key does not
-    /// authenticate the vault, so such a slot counts as damaged.
+    /// Anyone who can write the file can add a slot that opens with their own passphrase. The key
+    /// in such a slot does not authenticate the vault, so the slot counts as damaged.
     func outcome(of opener: VaultOpener, ceiling: Int) -> SlotsOutcome {
         let plan = UnlockPlan(of: slots, for: opener, ceiling: ceiling)
         var isRejected = false
@@ -163,14 +163,14 @@ extension VaultDocument {
         return isRejected ? .undecided(error) : .notTried(error)
     }
 
-    /// Tries the slots that `opener` may open, within the cost `ceiling`.
+    /// Tries the slots that `opener` may open, within the cost `ceiling`; throws unless one opens.
     func opened(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> OpenedSlot {
         try outcome(of: opener, ceiling: ceiling).get()
     }
 }
 
 extension VaultOpener {
-    /// The error if this does not open the vault.
+    /// The error if the passphrase, recovery key or device does not open the vault.
     fileprivate var refusal: VaultError {
         switch self {
         case .passphrase: .wrongPassphrase
@@ -189,7 +189,7 @@ extension VaultOpener {
 struct UnlockPlan {
     /// The slots to try, the cheapest first.
     let slots: [Slot]
-    /// Why slots were left out, if any were.
+    /// The reason why slots were left out; `nil` if none were.
     let refusal: VaultError?
 
     /// - Parameter ceiling: the base-2 logarithm of the maximum sum of scrypt's N over all slots.
@@ -237,7 +237,7 @@ extension Slot {
         if case .passphrase(let logN, _) = method { logN } else { 0 }
     }
 
-    /// Whether the slot's method matches `opener`.
+    /// Whether `opener` can be tried on the slot, according to the slot's method.
     fileprivate func accepts(_ opener: VaultOpener) -> Bool {
         switch (method, opener) {
         case (.passphrase, .passphrase), (.recoveryKey, .recoveryKey): true

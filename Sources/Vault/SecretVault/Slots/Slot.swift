@@ -9,8 +9,8 @@ internal import WatchwordSystem
 /// without any passphrase or recovery key (see ``VaultChanges/rekey()``).
 struct Slot {
     let head: SlotHead
-    /// The sealed slot secret (``SlotSecret``) in Base64; for an unknown method, the words in its
-    /// place.
+    /// The sealed slot secret (``SlotSecret``) in Base64; for an unknown method, the words that
+    /// take its place.
     let secret: [UInt8]
     /// The vault key, sealed to the public key: an ephemeral public key and a box.
     let vaultKey: [UInt8]
@@ -19,7 +19,7 @@ struct Slot {
     var created: Int64 { head.created }
     var method: SlotHead.Method { head.method }
 
-    /// Whether it opens the vault on every device that has the file.
+    /// Whether the slot opens the vault on every device that has the file.
     var isPortable: Bool {
         switch method {
         case .passphrase, .recoveryKey: true
@@ -33,10 +33,9 @@ struct Slot {
     /// A public key and a sealed key.
     static let vaultKeyCount = 92
 
-    /// The part of the line before the vault key.
+    /// The part of the slot's line before the sealed vault key.
     var lead: [UInt8] { head.text + secret + [UInt8(ascii: " ")] }
 
-    /// Writes the slot's line.
     func write(to text: inout VaultText) {
         text.write(lead)
         text.writeBase64(vaultKey)
@@ -45,7 +44,7 @@ struct Slot {
 }
 
 extension Slot {
-    /// Reads a slot's line.
+    /// Reads a slot's line; the vault key stays sealed.
     init(reading line: inout LineReader) throws(VaultError) {
         try line.skip("slot")
         let number = try line.count()
@@ -117,7 +116,7 @@ extension Slot {
     }
 }
 
-/// Identifies a set of slots: the SHA-256 digest of a file's slot lines.
+/// The identity of a set of slots: the SHA-256 digest of a file's slot lines.
 ///
 /// The same passphrases open all copies with the same slots; an older copy may have different
 /// slots.
@@ -126,7 +125,7 @@ struct SlotsDigest: Hashable {
 
     static let count = 32
 
-    /// Uses a digest from the attempts file.
+    /// The 32 bytes of a digest, as stored in the attempts file.
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Computes the digest of these slots' lines.
@@ -136,8 +135,8 @@ struct SlotsDigest: Hashable {
         bytes = sha256(text.bytes.span)
     }
 
-    /// What stands for these slots while refusals by them cost only waits, because the file was
-    /// last opened or saved here with other ones.
+    /// A digest that represents these slots when the file was last opened or saved here with
+    /// different slots: refusals counted under it cost only waits.
     func elsewhere() -> SlotsDigest {
         SlotsDigest(sha256((Array("watchword other slots".utf8) + bytes).span))
     }
@@ -147,7 +146,7 @@ struct SlotsDigest: Hashable {
 }
 
 extension VaultState {
-    /// The digest of the slots.
+    /// The digest of the slots, as used in the attempts file.
     func slotsDigest() -> SlotsDigest { SlotsDigest(of: slots.map(\.slot)) }
 }
 
@@ -169,11 +168,11 @@ struct SlotHead {
         case other([UInt8])
     }
 
-    /// Its number in this vault, from 1.
+    /// The slot's number in this vault, from 1.
     ///
     /// The number of a removed slot may be reused.
     let number: Int
-    /// When it was created, in Unix seconds.
+    /// When the slot was created, in Unix seconds.
     let created: Int64
     let method: Method
     /// The slot's public key, to which the vault key is sealed.
@@ -222,32 +221,34 @@ struct SlotHead {
     }
 }
 
-/// One way to open the vault, as shown in a list.
+/// A slot, which is one way to open the vault, for display in a list.
 public struct SlotSummary: Hashable, Sendable {
     /// The method that opens a slot.
     public enum Method: Hashable, Sendable {
         /// A passphrase, with the base-2 logarithm of scrypt's N: the cost of a guess.
         case passphrase(logN: Int)
-        /// A recovery key.
+        /// A recovery key with 256 random bits.
         case recoveryKey
         /// A secret that this TPM has sealed.
         case tpm2(TPMObject)
-        /// The secret of this credential of an authenticator.
+        /// The secret that an authenticator computes for this credential.
         case fido2(FIDOCredential)
         /// The name of a method that only a newer version of Watchword supports.
         case other(String)
     }
 
-    /// Its number in this vault.
+    /// The slot's number in this vault, from 1; it may be reused after the slot is removed.
     public let number: Int
-    /// The method that opens it.
+    /// The method that opens the slot.
     public let method: Method
-    /// When it was created, in Unix seconds.
+    /// When the slot was created, in Unix seconds.
     public let created: Int64
-    /// The slot's public key, which identifies it: a number may be reused, a random key is not.
+    /// The slot's public key, which identifies the slot: unlike a number, a random key is never
+    /// reused.
     let publicKey: [UInt8]
 
-    /// Whether it opens only if a person is there: a TPM without a PIN opens without one.
+    /// Whether the slot opens only if a person is present; a TPM without a PIN opens without a
+    /// person.
     public var provesPresence: Bool {
         if case .tpm2(let object) = method { object.requiresPIN } else { true }
     }
@@ -277,9 +278,9 @@ public struct SlotSummary: Hashable, Sendable {
 /// The `slots` file: the slots of the vault file when it was last opened or saved here with its
 /// key.
 ///
-/// If a program that synchronises folders puts a file with other slots there, its owner may not
-/// know which passphrase opens it. The file is written only once the slots have changed; without
-/// it, nothing is known.
+/// If a file-sync program replaces the vault with a file that has different slots, the owner may
+/// not know which passphrase opens that file. The file is written only after the slots have changed
+/// for the first time; without it, the slots are unknown.
 enum SlotsRecord {
     private static let firstLine = "watchword-slots 1\n"
     private static let sizeLimit = 1024
@@ -288,7 +289,7 @@ enum SlotsRecord {
         FileReplacement(of: VaultLocation.slots, beginningWith: Array(firstLine.utf8))
     }
 
-    /// The recorded slots of the vault file at `location`; `nil` if nothing is known.
+    /// The recorded slots of the vault file at `location`; `nil` if they are unknown.
     static func read(of location: VaultLocation, vaultID: [UInt8]) -> SlotsDigest? {
         ifPossible(try known(of: location, vaultID: vaultID)) ?? nil
     }
@@ -307,7 +308,8 @@ enum SlotsRecord {
 
     /// Records the slots of `document`, which the key has authenticated.
     ///
-    /// If this fails, refusals by these slots cost only waits until the next time.
+    /// If recording them fails, refusals by these slots cost only waits until the record is
+    /// written.
     static func write(_ document: VaultDocument, in own: borrowing Folder) {
         var text = VaultText()
         text.write(firstLine)
@@ -318,7 +320,6 @@ enum SlotsRecord {
         _ = ifPossible(try file.replace(with: text.bytes.span, in: own, previous: .none))
     }
 
-    /// Removes the record.
     static func remove(in own: borrowing Folder) {
         _ = ifPossible(try file.remove(in: own))
     }

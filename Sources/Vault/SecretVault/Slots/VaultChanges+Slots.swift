@@ -2,10 +2,10 @@ public import Devices
 public import WatchwordCryptography
 
 extension VaultChanges {
-    /// The current ways to open the vault.
+    /// The current slots, each of which is one way to open the vault.
     public var slots: [SlotSummary] { state.slots.map { SlotSummary($0.slot) } }
 
-    /// Adds a passphrase to the existing ways to open the vault.
+    /// Adds a slot that opens with a passphrase.
     ///
     /// - Parameter now: Unix seconds, stored as the creation time of the slot.
     /// - Returns: the slot's number.
@@ -15,15 +15,15 @@ extension VaultChanges {
         try add(.passphrase(passphrase, cost), now: now)
     }
 
-    /// Adds a recovery key to the existing ways to open the vault.
+    /// Adds a slot that opens with a recovery key.
     ///
-    /// - Parameter recoveryKey: a new key that its owner has already received. Otherwise a failure
-    ///   in between would leave a slot whose key nobody has.
+    /// - Parameter recoveryKey: a new key that the owner has already received. Otherwise, a failure
+    ///   in between would leave a slot whose key is lost.
     public mutating func addRecoveryKey(_ recoveryKey: RecoveryKey, now: Int64) throws(VaultError) {
         _ = try add(.recoveryKey(recoveryKey), now: now)
     }
 
-    /// Adds a TPM to the existing ways to open the vault.
+    /// Adds a slot that opens with a TPM.
     ///
     /// - Parameters:
     ///   - object: `secret`, sealed by the TPM.
@@ -35,7 +35,7 @@ extension VaultChanges {
         try add(.tpm2(secret, object), now: now)
     }
 
-    /// Adds an authenticator to the existing ways to open the vault.
+    /// Adds a slot that opens with an authenticator.
     ///
     /// - Parameter secret: the secret that the authenticator computes for the credential.
     /// - Returns: the slot's number.
@@ -47,17 +47,17 @@ extension VaultChanges {
 
     /// Replaces the passphrase of a slot.
     ///
-    /// The vault gets a new key, so even with an older file the old passphrase opens nothing that
-    /// is saved from now on. The previous generation is erased, because the old passphrase would
-    /// still open it.
+    /// The vault gets a new key, so the old passphrase, even together with an older file, cannot
+    /// open anything that is saved from now on. The previous generation is erased, because the old
+    /// passphrase would still open it.
     ///
     /// - Parameters:
-    ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. A different slot that has
-    ///     since reused its number is not changed.
-    ///   - cost: the cost of the new passphrase; `nil` for the standard cost, or that of the former
-    ///     passphrase if it is greater.
-    ///   - keepsKey: whether the vault keeps its key. Together with an older file, the old
-    ///     passphrase then opens everything that is saved later.
+    ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. If a different slot has reused
+    ///     the number since, nothing is changed.
+    ///   - cost: the cost of the new passphrase; `nil` for the standard cost, or the cost of the
+    ///     former passphrase if that is greater.
+    ///   - keepsKey: whether the vault keeps its key. If so, the old passphrase, together with an
+    ///     older file, opens everything that is saved later.
     /// - Throws: ``VaultError/noSuchSlot``, also for a slot without a passphrase.
     public mutating func changePassphrase(
         of slot: SlotSummary, to passphrase: SecretBytes, cost: ScryptCost?, now: Int64,
@@ -76,14 +76,13 @@ extension VaultChanges {
         if !keepsKey { try rekey() }
     }
 
-    /// Removes a way to open the vault, gives the vault a new key, and erases the previous
-    /// generation.
+    /// Removes a slot, gives the vault a new key, and erases the previous generation.
     ///
     /// - Parameters:
-    ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. A different slot that has
-    ///     since reused its number is not removed.
-    ///   - keepsKey: whether the vault keeps its key. Anyone who can open the slot in an older
-    ///     file can then open everything that is saved later.
+    ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. If a different slot has reused
+    ///     the number since, nothing is removed.
+    ///   - keepsKey: whether the vault keeps its key. If so, anyone who can open the slot in an
+    ///     older file can open everything that is saved later.
     /// - Throws: ``VaultError/noSuchSlot``; ``VaultError/lastSlot`` for the last slot that opens
     ///   the vault on every device.
     public mutating func removeSlot(_ slot: SlotSummary, keepsKey: Bool = false)
@@ -100,12 +99,12 @@ extension VaultChanges {
         if !keepsKey { try rekey() }
     }
 
-    // A new passphrase would also pass every check for a use.
+    // A new passphrase would also pass the checks that entries require at each use.
     private func expectPresence() throws(VaultError) {
         guard provesPresence else { throw .presenceNeeded }
     }
 
-    // A number alone is not enough: it may have been reused since the caller read it.
+    // The number alone does not identify a slot: it may have been reused since the caller read it.
     private func index(of slot: SlotSummary) throws(VaultError) -> Int {
         try expectPresence()
         guard let index = slots.firstIndex(of: slot) else { throw .noSuchSlot }

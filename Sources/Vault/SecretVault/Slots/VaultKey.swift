@@ -7,13 +7,13 @@ internal import WatchwordCryptography
 struct VaultKey: Sendable {
     private let bytes: Bytes
     let vaultID: [UInt8]
-    /// The keys of this device, which a new key of the vault does not change.
+    /// The keys of this device, which stay the same when the vault gets a new key.
     private(set) var devices = DeviceKeyRing()
 
     static let count = 32
 
     private final class Bytes: Sendable {
-        /// `nil` after they were wiped.
+        /// The 32 bytes; `nil` after they were wiped.
         let secret: Mutex<SecretBytes?>
 
         init(_ secret: SecretBytes) { self.secret = Mutex(SecretBytes(key: secret)) }
@@ -24,14 +24,15 @@ struct VaultKey: Sendable {
         self.vaultID = vaultID
     }
 
-    /// The same key, with the devices' keys of another one.
+    /// The same vault key, with these device keys.
     func sharing(_ devices: DeviceKeyRing) -> VaultKey {
         var key = self
         key.devices = devices
         return key
     }
 
-    /// Lends the key to `body`, which must not keep it: it is wiped when nobody uses it.
+    /// Lends the key to `body`, which must not store it: the bytes are wiped when they are no
+    /// longer in use.
     ///
     /// - Throws: ``VaultError/busy`` after ``wipe()``.
     func withSecret<Result>(
@@ -43,14 +44,14 @@ struct VaultKey: Sendable {
         }
     }
 
-    /// Wipes the keys for whoever uses the vault; what they do next with them fails.
+    /// Wipes the keys for all users of the vault; their next operation that needs a key fails.
     func wipe() {
         bytes.secret.withLock { $0 = nil }
         devices.wipe()
     }
 
-    /// Whether the key cannot be written to swap; those of this device are checked when they are
-    /// loaded.
+    /// Whether the vault key's memory cannot be written to swap; the keys of this device are
+    /// checked when they are loaded.
     var isLocked: Bool {
         bytes.secret.withLock { secret in
             guard let secret else { return true }
@@ -58,7 +59,7 @@ struct VaultKey: Sendable {
         }
     }
 
-    /// Whether both are the key of the same vault, compared in constant time.
+    /// Whether both have the same bytes, compared in constant time.
     func isEqual(to other: VaultKey) throws(VaultError) -> Bool {
         guard bytes !== other.bytes else { return true }
         let known = try other.withSecret { SecretBytes(key: $0) }
@@ -79,7 +80,7 @@ struct VaultKey: Sendable {
         make(of: Randomness.bytes(count: VaultDocument.vaultIDCount))
     }
 
-    /// Generates a new key for an existing vault.
+    /// Generates a new key for an existing vault, as for a rekey.
     static func make(of vaultID: [UInt8]) -> VaultKey {
         VaultKey(secret: Randomness.secret(count: count), vaultID: vaultID)
     }
@@ -91,7 +92,7 @@ struct VaultKey: Sendable {
         }
     }
 
-    /// Derives a key for `purpose` from any secret.
+    /// Derives a key for `purpose` from any secret with HKDF-SHA-256.
     static func derive(
         _ purpose: Purpose, from secret: SecretBytes, salt: [UInt8], suffix: [UInt8] = []
     ) -> SecretBytes {
@@ -99,15 +100,15 @@ struct VaultKey: Sendable {
         return hkdfSHA256(secret: secret, salt: salt.span, info: info.span, count: count)
     }
 
-    /// The ID of the save that gives a vault this key in place of another one.
+    /// The ID of the save that gives a vault this key in place of its former one.
     ///
-    /// Only whoever has the key can compute it, so it shows which of two keys is newer: only files
-    /// that were saved since contain it.
+    /// The ID can be computed only with the key, and only files saved since that save contain it,
+    /// so it shows which of two keys is newer.
     func rekeySave() throws(VaultError) -> SaveID {
         try derived(for: .rekey).withBytes { SaveID($0.extracting(first: SaveID.count)) }
     }
 
-    /// The MAC of the header.
+    /// The HMAC-SHA-256 of the header.
     func mac(of header: Span<UInt8>) throws(VaultError) -> [UInt8] {
         let key = try derived(for: .header)
         return hmac(.sha256, key: key, message: header)
@@ -125,7 +126,7 @@ struct VaultKey: Sendable {
 
     /// The key of a device to which a record is bound.
     ///
-    /// - Throws: why it is not known.
+    /// - Throws: the reason why the key is not available.
     func device(_ id: DeviceID) throws(VaultError) -> DeviceKey {
         guard let key = try devices.key(id) else { throw devices.refusal(of: id) }
         return key
@@ -142,7 +143,7 @@ enum SealedVaultKey {
         _ key: VaultKey, to publicKey: [UInt8], authenticationKey: SecretBytes, lead: [UInt8]
     ) throws(VaultError) -> [UInt8] {
         let ephemeral = try VaultError.cryptography(in: AgreementKey.make())
-        // The header authenticates the public key, and a weak one does not occur by chance.
+        // The header authenticates the public key, and a weak key does not occur by chance.
         let agreed = try agreedSecret(ephemeral, with: publicKey, or: .damaged(.header))
         let wrapping = wrappingKey(
             agreed, authenticationKey, salt: ephemeral.publicKey + publicKey)
@@ -184,10 +185,10 @@ enum SealedVaultKey {
 }
 
 /// The content of an opened slot: its private key, and the key that proves that the sealed vault
-/// key was made by somebody who had the vault open.
+/// key was made by a process that had the vault open.
 ///
-/// Anybody can seal something to a public key. Without the second key, an attacker who can write
-/// the file could replace it with their own vault, and the passphrase would open it.
+/// Anyone can seal data to a public key. Without the second key, an attacker who can write the file
+/// could replace it with their own vault, and the passphrase would open it.
 struct SlotSecret {
     let pair: AgreementKey
     let authenticationKey: SecretBytes
@@ -206,10 +207,8 @@ struct SlotSecret {
         self.authenticationKey = authenticationKey
     }
 
-    /// The bytes to seal.
     var plaintext: SecretBytes { SecretBytes(joining: pair.secret, authenticationKey) }
 
-    /// Parses ``plaintext``.
     init(reading plaintext: SecretBytes) throws(VaultError) {
         let half = AgreementKey.count
         let (first, second) = plaintext.withBytes { bytes in
@@ -228,7 +227,7 @@ struct TrustedSlot {
     let slot: Slot
     let authenticationKey: SecretBytes
 
-    /// A copy of the slot with this vault key sealed to it, and no other change.
+    /// A copy of the slot with this vault key sealed to it, and otherwise unchanged.
     func holding(_ key: VaultKey) throws(VaultError) -> TrustedSlot {
         let sealed = try SealedVaultKey.seal(
             key, to: slot.head.publicKey, authenticationKey: authenticationKey, lead: slot.lead)
@@ -239,7 +238,7 @@ struct TrustedSlot {
 }
 
 extension SecretBytes {
-    /// Concatenates two secrets.
+    /// Concatenates two secrets in wiped memory.
     convenience init(joining first: SecretBytes, _ second: SecretBytes) {
         self.init(capacity: first.count + second.count) { output in
             first.withBytes { output.append(copying: $0) }
@@ -250,12 +249,12 @@ extension SecretBytes {
 
 /// Requires the algorithms whose use does not throw.
 ///
-/// Whatever reads or creates a vault calls this first.
+/// Every operation that reads or creates a vault calls this first.
 func requireAlgorithms() throws(VaultError) {
     try VaultError.cryptography(in: fetchAlgorithms())
 }
 
-/// Sealed boxes, with the vault's errors.
+/// Seals and opens boxes, and reports failures as ``VaultError``.
 enum SealedBox {
     static func seal(
         _ plaintext: SecretBytes, under key: SecretBytes, associatedData: [UInt8]

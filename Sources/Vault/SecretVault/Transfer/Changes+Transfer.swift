@@ -1,6 +1,6 @@
 package import WatchwordSystem
 
-// What undoing and merging do, as `watchword` and its agent send it to each other.
+// The effects of an undo or a merge, as exchanged between `watchword` and its agent.
 
 extension UndoneChange: Transferable {
     package func write(to output: FrameWriter) {

@@ -57,7 +57,7 @@ extension BindingChoice: Transferable {
     }
 }
 
-// For a vault that is moved: the key opens nothing without the vault.
+// Used when a vault is moved: the key opens nothing without the vault.
 extension DeviceKey: Transferable {
     package func write(to output: FrameWriter) { output.append(id, name, binding, secret) }
 
@@ -74,7 +74,7 @@ extension EntryName: Transferable {
     }
 }
 
-// As in the vault file.
+// The same word as in the vault file.
 extension Tombstone: Transferable {
     package func write(to output: FrameWriter) {
         output.append(upTo: Tombstone.room) { write(to: &$0) }
@@ -84,7 +84,7 @@ extension Tombstone: Transferable {
 extension Tombstone.Reason: Transferable {}
 extension EntryKind: Transferable {}
 
-// The parts have the encoding of the vault file.
+// The parts are encoded as in the vault file.
 
 extension EntryContent: Transferable {
     package func write(to output: FrameWriter) {
@@ -121,8 +121,8 @@ extension EntryDetails: Transferable {
 }
 
 extension TransferLimits {
-    /// The maximum number of small parts of one entry, such as tags: each takes more memory than it
-    /// has bytes.
+    /// The maximum number of small parts of one entry, such as tags: each part takes more memory
+    /// than its encoded size.
     package static let parts = 1 << 10
     /// The maximum number of entries that one edit adds: as many as a vault can have.
     package static let entries = VaultLimits.entries
@@ -150,7 +150,7 @@ extension AccessControl.Presence: Transferable {
     }
 }
 
-// The number of failures that wipe the entry; 0 if none do.
+// The number of failures that wipe the entry; 0 if the entry is not set to be wiped.
 extension AccessControl.OnFailure: Transferable {
     package func write(to output: FrameWriter) {
         switch self {
@@ -189,7 +189,7 @@ extension AccessControlChange: Transferable {
 /// An entry in a list that another process sends, with the counter for its next code.
 package struct ListedEntry: Hashable, Sendable {
     package let summary: EntrySummary
-    /// `nil` for an entry without a counter, and for one that was wiped or is damaged.
+    /// `nil` for an entry that has no counter, was wiped or is damaged.
     package let counter: UInt64?
 
     package init(_ summary: EntrySummary, counter: UInt64?) {
@@ -207,7 +207,8 @@ extension ListedEntry: Transferable {
 }
 
 extension UnlockedVault {
-    /// The entries with their counters; a damaged entry has none, and `check` reports it.
+    /// The entries with their counters; a damaged entry has no counter here; `check` reports the
+    /// damage.
     ///
     /// - Parameter isIncluded: whether an entry is listed.
     package func listedEntries(

@@ -36,7 +36,6 @@ extension RecoveryKey: Transferable {
 }
 
 extension SecretBytes {
-    /// The encoding of `value`.
     package convenience init(encoding value: some Transferable) throws(SystemCallFailure) {
         let frame = try FrameWriter()
         frame.append(value)

@@ -1,27 +1,27 @@
 internal import Devices
 internal import WatchwordSystem
 
-/// An open vault: its list of entries is known, and each secret is still sealed.
+/// An open vault: its list of entries is decrypted, and each secret is still sealed.
 ///
-/// It reflects the file as it was when it was last read. ``update(_:)`` reads the file again before
-/// it changes anything, so that two programs do not lose each other's changes. It belongs to one
-/// task.
+/// The object reflects the file as of the last read. ``update(_:)`` reads the file again before it
+/// changes anything, so that two programs do not lose each other's changes. The object belongs to
+/// one task.
 public final class UnlockedVault {
     let location: VaultLocation
     private(set) var key: VaultKey
-    /// Whether the vault cannot be written: nothing is saved or counted.
+    /// Whether the vault cannot be written: if so, nothing is saved or counted.
     let isReadOnly: Bool
     /// The number of the slot that opened the vault.
     public let openedSlot: Int
-    /// The maximum cost of unlocking.
+    /// The base-2 logarithm of the maximum sum of scrypt's N over the slots that are tried.
     let ceiling: Int
     private(set) var state: VaultState
     private(set) var generationReport: VaultReport?
     private var notMarked: VaultReport?
     private var notListed: VaultReport?
-    /// The files that no save could erase.
+    /// Reports about older files that could not be erased.
     private var linked: [VaultReport] = []
-    /// The copies beside the vault that the last save did not erase.
+    /// Reports about copies beside the vault that the last save did not erase.
     private var copies: [VaultReport] = []
     let foundReports: [VaultReport]
     /// Whether the reports contain those of the `linked` file.
@@ -36,7 +36,7 @@ public final class UnlockedVault {
     package var mayChange: () -> Bool = { true }
     /// The size of the largest file that is read again.
     package var largestFile = Int.max
-    /// The entries that have used the presence proved by unlocking.
+    /// The entries that have already been opened with the presence check made at unlocking.
     var usedOnce: Set<RecordID> = []
     /// The purpose of each entry's last proof, until the proof is spent.
     var purposes: [RecordID: PresencePurpose] = [:]
@@ -52,8 +52,8 @@ public final class UnlockedVault {
         (generationReport, foundReports) = (reports.generation, reports.others)
     }
 
-    /// The entries whose wipe this vault was the first to list; later ones report it, too, but do
-    /// not need to tell the owner.
+    /// The entries whose wipe this vault was the first to list; later readers report the wipe, too,
+    /// but do not need to notify the owner.
     package private(set) var noticedWipes: Set<RecordID> = []
 
     /// The number of the vault's current generation.
@@ -65,13 +65,13 @@ public final class UnlockedVault {
         return state.records.map { $0.summary(proving: wiped, at: homes) }
     }
 
-    /// The ways to open the vault.
+    /// The slots, each of which is one way to open the vault.
     public var slots: [SlotSummary] { state.slots.map { SlotSummary($0.slot) } }
 
     /// The cost of trying a passphrase on all slots: the base-2 logarithm of the sum of scrypt's N.
     public var unlockCost: Int { UnlockPlan.logarithm(ofAll: state.slots.map(\.slot)) }
 
-    /// What to report to the owner.
+    /// The warnings to show to the owner.
     public var reports: [VaultReport] {
         var reports = foundReports.filter { !$0.namesMissingCopy }
         if let generationReport { reports.append(generationReport) }
@@ -86,13 +86,14 @@ public final class UnlockedVault {
         return reports + saveReports
     }
 
-    /// The records whose wipe without the vault key the counted failures prove.
+    /// The records that were wiped without the vault key, and whose wipe is proved by the counted
+    /// failures.
     private var provedWipes: Set<RecordID> {
-        // What cannot be read proves no wipe.
+        // If the failures cannot be read, no wipe is proved.
         ifPossible(try genuineWipes(in: state)) ?? []
     }
 
-    /// One entry.
+    /// The entry with this ID.
     ///
     /// - Throws: ``VaultError/noSuchEntry``.
     package func entry(_ id: RecordID) throws(VaultError) -> EntrySummary {
@@ -100,7 +101,7 @@ public final class UnlockedVault {
             proving: provedWipes, at: key.devices.homes)
     }
 
-    /// What to report about the saves.
+    /// The warnings about the saves made so far.
     public var saveReports: [VaultReport] {
         linked + copies + [notMarked].compactMap { $0 }
     }
@@ -151,8 +152,8 @@ public final class UnlockedVault {
             state = current
             return result
         }
-        // Only the previous generation may still have the secret of an entry that has vanished, and
-        // what an older or a diverged file lacks.
+        // The previous generation may be the only file that still has the secret of an entry that
+        // has vanished, or the changes that an older or a diverged file lacks.
         let isLost = current.hasVanished(besides: wiped)
         let isNeeded = try isUnmerged(changes.state) || changes.state.hasUnlistedTombstones
         guard !isNeeded || !changes.erasesPrevious else { throw .vanishedEntries }
@@ -195,10 +196,12 @@ public final class UnlockedVault {
         state = read.state
     }
 
-    /// The state in a file that was read again, and what to report about it; `nil` if the file
-    /// lacks what is known here or what was saved here last, so that nothing is saved on top of it.
+    /// The state in a file that was read again, and the warning about it; `nil` if the file lacks
+    /// the state held here or the last save made here.
     ///
-    /// A file that was opened as such may be used.
+    /// In that case, nothing may be saved on top of the file.
+    ///
+    /// A file with the same warning as at opening may be used.
     ///
     /// - Parameter mark: the generation record, read before the file.
     private func later(
@@ -213,10 +216,10 @@ public final class UnlockedVault {
         return (read, report)
     }
 
-    /// Reads the file again, which another process has changed.
+    /// Reads the file again after another process has changed it.
     ///
-    /// - Returns: whether the file contains what was known, and what was saved here last. If it
-    ///   does not, nothing is changed here.
+    /// - Returns: whether the file contains the state held here and the last save made here. If
+    ///   not, this object does not change.
     /// - Throws: ``VaultError/replaced`` or ``VaultError/rekeyed`` if this key no longer opens it.
     package func refresh() throws(VaultError) -> Bool {
         // Read the generation record first, as ``Vault/unlock(at:with:ceiling:mode:reading:)``
@@ -238,7 +241,7 @@ public final class UnlockedVault {
     /// Saves the vault if entries were wiped without the vault key because of failures, so that the
     /// manifest records their tombstones.
     ///
-    /// If this fails, the next save with the key does the same.
+    /// If the save fails, the next save with the key records them.
     func listTombstones() {
         guard state.hasUnlistedTombstones, !isReadOnly, !location.isKept else { return }
         // The owner did not ask for this save, so keep the current report about the file.
@@ -253,7 +256,7 @@ public final class UnlockedVault {
             notListed = .wipesNotListed(error)
             return
         }
-        // If this fails, the next attempt clears them.
+        // If clearing the failures fails, the next attempt clears them.
         _ = ifPossible(try clearFailures())
     }
 
@@ -268,9 +271,9 @@ public final class UnlockedVault {
     /// The records that were wiped without the vault key and whose failures have reached their
     /// limit.
     ///
-    /// Anybody who can write the file can write a tombstone. One without such failures proves
-    /// nothing, and neither does one in an older file that somebody put back: the entry's access
-    /// control may have been changed since.
+    /// Anyone who can write the file can write a tombstone. A tombstone without such failures
+    /// proves nothing. Neither does a tombstone in an older file that was restored: the entry's
+    /// access control may have changed since.
     private func genuineWipes(in state: VaultState) throws(VaultError) -> Set<RecordID> {
         guard state.hasUnlistedTombstones,
             try GenerationRecord.read(of: location, vaultID: state.vaultID)?
@@ -354,7 +357,7 @@ extension UnlockedVault {
 extension VaultState.Record {
     var summary: EntrySummary { summary(proving: [], at: []) }
 
-    /// The entry as a list shows it.
+    /// The properties of the entry for display in a list.
     ///
     /// - Parameters:
     ///   - wiped: the records whose wipe without the vault key is proved.
@@ -365,7 +368,7 @@ extension VaultState.Record {
             case .sealed: nil
             case .tombstone(let tombstone): tombstone
             }
-        // If `body` were read twice, the optimiser of Swift 6.3.1 would crash.
+        // Read `body` only once: otherwise, the optimiser of Swift 6.3.1 crashes.
         let binding = tombstone == nil ? listed.binding : nil
         return EntrySummary(
             id: line.id, accessControl: line.accessControl, tombstone: tombstone,

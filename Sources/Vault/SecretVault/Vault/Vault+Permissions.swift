@@ -1,9 +1,9 @@
 internal import WatchwordSystem
 
-/// Which of a vault's files other users can access, for instance after git or a file-sync client
-/// has copied them.
+/// The access of other users to a vault's files, for instance after git or a file-sync client has
+/// copied them.
 public struct VaultExposure: Hashable, Sendable {
-    /// The permission bits of the vault file; `nil` if only its owner can access it.
+    /// The permission bits of the vault file; `nil` if only its owner can access the file.
     public let mode: UInt32?
     /// Whether other users can access the program's own files in `.watchword`.
     public let includesOwnFiles: Bool
@@ -15,8 +15,8 @@ public struct VaultExposure: Hashable, Sendable {
 }
 
 extension Vault {
-    /// What other users can access of the vault at `path`; `nil` if that is nothing, or if the file
-    /// is not a vault of this user.
+    /// The access of other users to the vault at `path`; `nil` if they have none, or if the file is
+    /// not a vault of this user.
     public static func exposure(at path: String) throws(VaultError) -> VaultExposure? {
         let location = try VaultLocation(path)
         let folder = try location.openFolder()
@@ -39,7 +39,8 @@ extension Vault {
 
     /// Whether other users can reach the vault, as far as this is known.
     ///
-    /// Whoever may read the file, but cannot, cannot enter one of its folders.
+    /// If the permission bits allow users to read the file, but reading fails, they cannot enter a
+    /// folder above it.
     ///
     /// - Parameter isAmongOthers: whether other files are exposed, too.
     private static func isInReach(
@@ -53,7 +54,7 @@ extension Vault {
     }
 
     /// Removes other users' permissions for the vault at `path` and for the program's own files
-    /// about it, and their permission to write to its folder, unless that is sticky.
+    /// about it, and their permission to write to its folder, unless the folder is sticky.
     ///
     /// Only regular files and folders of this user are changed; links are not followed.
     public static func closeToOthers(at path: String) throws(VaultError) {
@@ -79,10 +80,10 @@ extension VaultLocation {
             .flatMap(VaultEnvelope.vaultID(inBeginning:))
     }
 
-    /// Calls `body` with each existing folder in `.watchword` that has files of this vault, and
-    /// with the names that those files can have.
+    /// Calls `body` with each existing folder in `.watchword` that belongs to this vault, and with
+    /// the possible names of the files in it.
     ///
-    /// A vault that is itself in such a folder has none.
+    /// A vault that is itself in such a folder has no such folders.
     fileprivate func forEachOwnFolder(
         of vaultID: [UInt8],
         _ body: (borrowing Folder, [String]) throws(SystemCallFailure) -> Void
@@ -114,10 +115,11 @@ extension VaultLocation {
 }
 
 extension VaultEnvelope {
-    /// Enough bytes of a vault file to contain its ID.
+    /// The number of bytes at the start of a vault file that are sure to contain its ID.
     static let idLimit = 128
 
-    /// The vault's ID in the beginning of a vault file of any version; `nil` if it is not one.
+    /// The vault's ID in the beginning of a vault file of any version; `nil` if it is not a vault
+    /// file.
     static func vaultID(inBeginning bytes: [UInt8]) -> [UInt8]? {
         guard bytes.starts(with: magic) else { return nil }
         var line = LineReader(bytes)
@@ -126,7 +128,7 @@ extension VaultEnvelope {
 }
 
 extension LineReader {
-    /// Reads the vault's ID in the second line.
+    /// Reads the vault's ID from the second line.
     fileprivate mutating func vaultID() throws(VaultError) -> [UInt8] {
         try next()
         try next()

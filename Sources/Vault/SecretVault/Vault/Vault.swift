@@ -1,33 +1,33 @@
 public import WatchwordCryptography
 internal import WatchwordSystem
 
-/// What a vault is opened with.
+/// The means of opening a vault.
 public enum VaultOpener: Sendable {
-    /// The passphrase, byte for byte as it was set.
+    /// The passphrase, with exactly the bytes that were set.
     case passphrase(SecretBytes)
-    /// The recovery key.
+    /// The recovery key, which is never counted as a guess.
     case recoveryKey(RecoveryKey)
-    /// The secret that the device of this slot yielded.
+    /// The secret that the device of this slot has returned.
     case device(SecretBytes, of: SlotSummary)
 
-    /// Whether a person had to be present to get it: a TPM yields its secret without a PIN, too.
+    /// Whether a person had to be present: a TPM may return its secret without a PIN.
     package var provesPresence: Bool {
         if case .device(_, let slot) = self { slot.provesPresence } else { true }
     }
 }
 
-/// How a vault is unlocked: whether attempts are counted, and whether it may be saved.
+/// Whether unlocking counts attempts, and whether it may save the vault.
 public enum UnlockMode: Hashable, Sendable {
-    /// If entries were wiped without the vault key, the vault is saved.
+    /// Attempts are counted. If entries were wiped without the vault key, the vault is saved.
     case listingWipes
-    /// The vault is not saved.
+    /// Attempts are counted, but the vault is not saved.
     case leavingWipes
     /// The vault cannot be written (a read-only file system, no permission): it is opened without
     /// counting attempts, and only for reading.
     case readOnly
 }
 
-/// Operations on a vault that is not open.
+/// Operations on vault files that are not open.
 public enum Vault {
     /// The beginning of a vault file of any version.
     public static let fileStart = VaultEnvelope.magic
@@ -35,16 +35,16 @@ public enum Vault {
     /// Creates a vault at `path`, and its folder (mode 0700) if there is none.
     ///
     /// - Parameters:
-    ///   - recoveryKey: a new key that also opens it. Show it to the owner first.
+    ///   - recoveryKey: a new key that also opens the vault. Show it to the owner first.
     ///   - now: Unix seconds, stored as the creation time of the slots.
-    /// - Returns: what to report to the owner.
+    /// - Returns: the warnings to show to the owner.
     /// - Throws: ``VaultError/alreadyExists`` if there is anything at the path;
     ///   ``VaultError/previousLeft``; ``VaultError/reservedPath``; ``VaultError/inTheWay(name:)``.
     @discardableResult public static func create(
         at path: String, passphrase: SecretBytes, cost: ScryptCost, recoveryKey: RecoveryKey?,
         now: Int64
     ) throws(VaultError) -> [VaultReport] {
-        // Check first without the lock, so that no lock file is left beside an unrelated file.
+        // First check without the lock, so that no lock file is left beside an unrelated file.
         try requireUnusedPath(path)
         let location = try VaultLocation(path)
         try location.makeFolder()
@@ -69,15 +69,15 @@ public enum Vault {
         do {
             try writer.make(document.bytes, of: key.vaultID)
         } catch .notConfirmed(let failure) {
-            // The vault was created anyway.
+            // The vault was created even though the system did not confirm it.
             reports.append(.notConfirmed(failure))
         }
         if let report = writer.write(record, isNew: true) { reports.append(report) }
         return reports
     }
 
-    /// Verifies that a vault can be created at `path`: nothing is there, the place is not reserved
-    /// for the program's own files, and no previous generation of a removed vault is left.
+    /// Verifies that a vault can be created at `path`: no file exists there, the place is not
+    /// reserved for the program's own files, and no previous generation of a removed vault is left.
     ///
     /// - Throws: ``VaultError/alreadyExists``, ``VaultError/reservedPath``,
     ///   ``VaultError/previousLeft``.
@@ -102,15 +102,15 @@ public enum Vault {
         ifPossible(try VaultLocation(path))?.isReserved ?? false
     }
 
-    /// The ways to open the vault at `path`, as the file lists them.
+    /// The slots of the vault at `path`, as listed in the file.
     ///
-    /// Nothing authenticates them before the vault is open: an attacker who can write the file can
-    /// change them.
+    /// Before the vault is open, the slots are not authenticated: an attacker who can write the
+    /// file can change them.
     public static func slots(at path: String) throws(VaultError) -> [SlotSummary] {
         try VaultDocument(parsing: VaultLocation(path).read()).slots.map(SlotSummary.init)
     }
 
-    /// Whether there is a file of any type at `path`.
+    /// Whether a file of any type exists at `path`.
     public static func isTaken(_ path: String) throws(VaultError) -> Bool {
         let location = try VaultLocation(path)
         guard let folder = try VaultError.ifFound(location.openFolder()) else { return false }
@@ -123,11 +123,12 @@ extension Vault {
     ///
     /// An attempt with a passphrase is recorded before it is made, and its outcome before it is
     /// reported. Interrupting signals are deferred in between. An attempt without an outcome costs
-    /// a wait, but never a record; so does one that a slot refused while another slot was not
-    /// tried. Several failed attempts in a row (``LockOutPolicy``) lock the vault out. Records that
-    /// have reached their limit of refused attempts are wiped before anything is tried, and again
-    /// before the outcome is reported. A recovery key or a device's secret cannot be guessed, so it
-    /// is not counted, opens the vault during a wait, and clears the count.
+    /// a wait, but never wipes a record. The same holds for an attempt that one slot refused while
+    /// another slot was not tried. Several failed attempts in a row (``LockOutPolicy``) lock the
+    /// vault out. Records that have reached their limit of refused attempts are wiped before
+    /// anything is tried, and again before the outcome is reported. A recovery key or a device's
+    /// secret cannot be guessed, so attempts with it are not counted; it opens the vault even
+    /// during a wait, and clears the count.
     ///
     /// Slots are tried up to a total cost of `ceiling`, the cheapest first.
     ///
@@ -170,15 +171,14 @@ extension Vault {
     /// The highest cost of unlocking that a caller can allow.
     public static var maximumCeiling: Int { VaultLimits.unlockCeiling }
 
-    /// How many of its last saves a vault records.
+    /// The number of its last saves that a vault records.
     package static var recordedSaveCount: Int { VaultHistory.limit }
 
-    /// The failures and the wait of the vault at `path`.
+    /// The failures that are counted against the vault at `path`, and the remaining wait.
     ///
     /// Call this before prompting for a passphrase.
     ///
-    /// First completes any wipe that was interrupted, because no attempt that could do so starts
-    /// during a wait.
+    /// Also completes an interrupted wipe: during a wait, no attempt starts that could complete it.
     public static func lockOut(at path: String, reading: ClockReading = .now())
         throws(VaultError) -> LockOut
     {
@@ -188,20 +188,21 @@ extension Vault {
     }
 }
 
-/// The consequences of past failures for a vault, and of further ones; readable without a key.
+/// The consequences of past and further failures for a vault; they can be read without a key.
 public struct VaultStatus: Hashable, Sendable {
-    /// The failures that are counted against the vault, and the wait.
+    /// The failures that are counted against the vault, and the remaining wait.
     public let lockOut: LockOut
-    /// How many records were wiped after failures since the given time.
+    /// The number of records that were wiped because of failures since the given time.
     public let wiped: Int
-    /// How many more failures lock the vault; 0 if it has been locked before, so that every further
-    /// failure locks it again.
+    /// The number of further failures until the vault is locked out; 0 if it has been locked out
+    /// before, so that every further failure locks it out again.
     public let failuresUntilLockOut: Int
-    /// How many more failures wipe a record; `nil` if no record is set to be wiped.
+    /// The number of further failures until a record is wiped; `nil` if no record is set to be
+    /// wiped.
     public let failuresUntilWipe: Int?
-    /// Whether the file has other slots than when it was last opened or saved here.
+    /// Whether the file has different slots than when it was last opened or saved here.
     ///
-    /// Another passphrase may then open it, and failures wipe nothing.
+    /// If so, a different passphrase may open it, and failures wipe nothing.
     public var hasOtherSlots = false
 }
 
@@ -221,8 +222,8 @@ extension Vault {
             switch body {
             case .tombstone(let tombstone):
                 // Records that allow fewer failures may have been wiped by an earlier attempt in
-                // the same second. Those that allow more were not wiped here: anybody can write a
-                // tombstone.
+                // the same second. Records that allow more were not wiped by failures here: anyone
+                // who can write the file can write a tombstone.
                 guard case .wipe(let limit) = line.accessControl.onFailure,
                     tombstone.reason == .failures, tombstone.time >= began,
                     UInt64(limit.value) >= attempts.refusals[document.slotsDigest] ?? 0,
@@ -246,7 +247,8 @@ extension Vault {
 }
 
 extension Attempts {
-    /// How many more failures wipe this record; `nil` if it is not set to be wiped.
+    /// The number of further failures until this record is wiped; `nil` if it is not set to be
+    /// wiped.
     fileprivate func failuresUntilWipe(_ line: RecordLine, by slots: SlotsDigest) -> Int? {
         guard case .wipe(let limit) = line.accessControl.onFailure else { return nil }
         return max(limit.value - Int(clamping: refusals(of: line, by: slots)), 1)

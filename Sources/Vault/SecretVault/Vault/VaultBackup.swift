@@ -1,23 +1,23 @@
 public import WatchwordCryptography
 
-/// A vault file in memory that holds copies of entries: a backup.
+/// A backup: a vault file in memory that contains copies of entries.
 ///
-/// It is a complete vault with an ID of its own and one passphrase, so that it can also be used as
-/// one. Presence was checked when the entries were opened for it; whoever knows its passphrase can
-/// open all of them.
+/// The file is a complete vault with its own ID and one passphrase, so it can also be used as a
+/// vault. Presence was checked when the entries were opened for the backup; anyone who knows the
+/// passphrase can open all of them.
 public struct VaultBackup: Sendable {
-    /// An entry, with everything that a vault keeps about it.
+    /// An entry with its secret and all its properties.
     public struct Entry: Sendable {
-        /// The secret and its parameters.
+        /// The name, the secret and the parameters of its codes.
         public let content: EntryContent
-        /// Its tags, note, icon name and favourite mark.
+        /// The entry's tags, note, icon name and favourite mark.
         public let details: EntryDetails
-        /// When it requires a presence check, and what happens when checks fail.
+        /// The presence check that the entry requires, and the consequence of failed checks.
         public let accessControl: AccessControl
-        /// When it was added to the first vault, in Unix seconds.
+        /// When the entry was added to its original vault, in Unix seconds.
         public let created: Int64
 
-        /// Combines the parts of an entry.
+        /// The parts are validated when the backup is made.
         public init(
             content: EntryContent, details: EntryDetails, accessControl: AccessControl,
             created: Int64
@@ -29,13 +29,13 @@ public struct VaultBackup: Sendable {
         }
     }
 
-    /// The entries, in order.
+    /// The entries, in the order of the new vault's list.
     public let entries: [Entry]
-    /// The entries that are not copied: wiped ones have no secret, a server treats a second copy of
-    /// an enrolled secret as stolen, and bound ones open only on their devices.
+    /// The entries that are not copied: wiped entries have no secret, a server treats a second copy
+    /// of an enrolled secret as theft, and bound entries open only on their devices.
     public let leftOut: [EntrySummary]
 
-    /// Combines entries.
+    /// The values are validated when the file is made.
     public init(_ entries: [Entry]) {
         self.entries = entries
         leftOut = []
@@ -65,11 +65,12 @@ public struct VaultBackup: Sendable {
     /// Opens a vault file in memory, such as a backup, with its passphrase.
     ///
     /// Failures are not counted, because the bytes can be copied. If the passphrase may be that of
-    /// a vault in use, try it there first: see ``Vault/path(sharingPassphraseWith:at:among:)``.
+    /// a vault in use, try it on that vault first: see
+    /// ``Vault/path(sharingPassphraseWith:at:among:)``.
     ///
     /// - Parameter ceiling: The maximum cost, as for
     ///   ``Vault/unlock(at:with:ceiling:mode:reading:)``.
-    /// - Throws: ``VaultError/wrongPassphrase``; the errors of a file that is not a vault.
+    /// - Throws: ``VaultError/wrongPassphrase``; the errors for a file that is not a vault.
     public init(
         opening bytes: [UInt8], passphrase: SecretBytes, ceiling: Int = Vault.defaultCeiling
     ) throws(VaultError) {
@@ -106,14 +107,14 @@ extension Vault {
 extension Vault {
     /// The bytes of the vault file at `path`.
     ///
-    /// - Throws: the errors of a file that is not a complete vault.
+    /// - Throws: the errors for a file that is not a complete vault.
     package static func file(at path: String) throws(VaultError) -> [UInt8] {
         try VaultDocument(parsing: VaultLocation(path).read()).bytes
     }
 
     /// Whether `file` is a copy or another generation of the vault at `path`.
     ///
-    /// - Throws: the errors of files that are not complete vaults.
+    /// - Throws: the errors for files that are not complete vaults.
     public static func isSame(_ file: [UInt8], at path: String) throws(VaultError) -> Bool {
         let document = try VaultDocument(parsing: VaultLocation(path).read())
         return try VaultDocument(parsing: file).vaultID == document.vaultID
@@ -123,7 +124,7 @@ extension Vault {
 extension UnlockedVault {
     /// Whether `file` is a copy or another generation of this vault.
     ///
-    /// - Throws: the errors of a file that is not a complete vault, before its passphrase is known.
+    /// - Throws: the errors for a file that is not a complete vault. No passphrase is needed.
     public func isSameVault(_ file: [UInt8]) throws(VaultError) -> Bool {
         try VaultDocument(parsing: file).vaultID == state.vaultID
     }

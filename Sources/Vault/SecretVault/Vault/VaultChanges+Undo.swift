@@ -1,53 +1,56 @@
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// What undoing the last change does to one entry.
+/// The effect on one entry of undoing the last change.
 public struct UndoneChange: Hashable, Sendable {
-    /// What happens to the entry.
+    /// The kind of change to the entry.
     public enum Action: Hashable, Sendable {
-        /// It was removed, and returns.
+        /// The last change removed the entry; it returns.
         case restored
-        /// It had vanished (``VaultReport/vanished(_:)``), and returns with an older secret.
+        /// The entry had vanished (``VaultReport/vanished(_:)``), and returns with an older secret.
         case restoredOlder(OlderSecret)
-        /// It was added, and is removed.
+        /// The last change added the entry; it is removed.
         case removed
-        /// These parts return to what they were.
+        /// These parts of the entry return to their former values.
         case changedBack([EntryPart])
-        /// It was enrolled by the last change, and stays: undoing does not sign a device out.
+        /// The last change enrolled the entry; it stays, because undoing does not sign a device
+        /// out.
         case kept
-        /// Its secret, access control and binding stay, because it is or was bound to the device
-        /// with this name, whose key is not here.
+        /// The secret, access control and binding of the entry stay, because it is or was bound to
+        /// the device with this name, whose key is not here.
         case closed(device: String)
     }
 
-    /// The entry.
+    /// The ID of the entry.
     public let id: RecordID
-    /// Its issuer, after undoing.
+    /// The issuer of the entry after undoing.
     public let issuer: String
-    /// Its account, after undoing.
+    /// The account of the entry after undoing.
     public let account: String
-    /// Its issuer and account before undoing, if they change.
+    /// The issuer and account before undoing; `nil` if undoing does not change them.
     public let renamedFrom: EntryNames?
-    /// What happens to the entry.
+    /// The kind of change to the entry.
     public let action: Action
-    /// Whether the entry requires a check at each use, and is removed, or changes in more than its
-    /// details, or returns with an older secret.
+    /// Whether the entry requires a check at each use, and undoing removes it, changes more than
+    /// its details, or restores an older secret.
     public let requiresCheck: Bool
-    /// Whether the key gives other codes afterwards, and the entry requires no check at each use.
+    /// Whether the key produces different codes after undoing, and the entry requires no check at
+    /// each use.
     public internal(set) var changesCodesOfKey = false
 
-    /// Whether it only names what stays because it is closed here.
+    /// Whether the entry only reports that its secret stays because this device cannot open it.
     public var isClosed: Bool { if case .closed = action { true } else { false } }
 }
 
-/// What may be older in an entry that had vanished than when it was lost.
+/// The part of a restored entry that may be older than when the entry vanished.
 public enum OlderSecret: String, CaseIterable, Hashable, Sendable {
-    /// Its key or secret, or the parameters of its codes, is not the one that was lost.
+    /// The key, the secret or the parameters of the codes differ from those that were lost.
     case secret
     /// The key is the same, but the counter may be lower, so that codes repeat.
     case counter
 
-    /// - Parameter found: what replaces `lost`; `nil` if that is nothing older.
+    /// - Parameter found: the record that replaces `lost`; the result is `nil` if nothing in it is
+    ///   older.
     init?(in found: VaultState.Record, replacing lost: VaultState.Record) {
         let (new, old) = (found.listed, lost.listed)
         if new.fingerprint != old.fingerprint || new.properties.traits != old.properties.traits {
@@ -61,14 +64,14 @@ public enum OlderSecret: String, CaseIterable, Hashable, Sendable {
 }
 
 extension VaultChanges {
-    /// Gives each entry the state that it has in `previous`, the generation that the last change
-    /// replaced.
+    /// Returns each entry to its state in `previous`, the generation that the last change replaced.
     ///
-    /// Counters, enrolled secrets, wiped entries, and the ways to open the vault stay as they are,
-    /// and so do the secret and access control of an entry that is or was bound to another device.
+    /// Counters, enrolled secrets, wiped entries, and the ways to open the vault do not change;
+    /// neither do the secret and access control of an entry that is or was bound to another device.
     ///
     /// A merge can be made again: its saves are removed from the history, and entries regain the
-    /// times and saves of their former edits, so that the other file's edits are newer again.
+    /// times and saves of their former edits, so that the edits in the other file count as newer
+    /// again.
     mutating func undo(to previous: VaultState, now: Int64) throws(VaultError) -> [UndoneChange] {
         let edits = UndoneEdits(of: self, to: previous, now: now)
         state.undoSave(to: previous.history, isMerge: edits.isMerge)
@@ -85,7 +88,7 @@ extension VaultChanges {
                     kept.append(UndoneChange(of: old, .closed(device: binding.name)))
                 }
             } else if old.isWipedWithoutKey {
-                // Nobody with the key has wiped it, so it must not return as a wiped entry.
+                // The entry was not wiped with the key, so it must not return as a wiped entry.
                 hasVanished = true
             } else {
                 order.append(old.line.id)
@@ -131,7 +134,7 @@ extension VaultChanges {
         return undone
     }
 
-    // Not inlined: the optimiser of Swift 6.3.1 crashes on the loop above if it is.
+    // Not inlined: if it is, the optimiser of Swift 6.3.1 crashes on the loop above.
     @inline(never) private mutating func restoreVanished(
         _ record: VaultState.Record, from old: VaultState.Record, now: Int64
     ) throws(VaultError) -> UndoneChange? {
@@ -142,7 +145,7 @@ extension VaultChanges {
         if let binding = try closed(record, old) {
             return UndoneChange(of: record, .closed(device: binding.name))
         }
-        // An older secret is better than none.
+        // Restore an older secret rather than none.
         let found = try restored(record, withOlderSecretOf: old, now: now)
         try state.replace(found)
         let older = OlderSecret(in: found, replacing: record)
@@ -151,8 +154,8 @@ extension VaultChanges {
             requiresCheck: record.summary.requiresCheckPerUse)
     }
 
-    /// The binding of one of the records to a device whose key is not here; `nil` if this device
-    /// can seal the secret of one as that of the other.
+    /// The binding of one of the two records to a device whose key is not here; `nil` if this
+    /// device can open and seal both secrets.
     private func closed(
         _ record: VaultState.Record, _ other: VaultState.Record
     ) throws(VaultError) -> RecordBinding? {
@@ -160,8 +163,9 @@ extension VaultChanges {
         return [record, other].compactMap(\.listed.binding).first { keys[$0.device] == nil }
     }
 
-    /// The same, if the last change did more to the secret, access control or binding than to
-    /// advance a counter or an enrolled secret.
+    /// The binding to a device whose key is not here, if the last change to the secret, access
+    /// control or binding was more than the advance of a counter or an enrolled secret; otherwise
+    /// `nil`.
     private func closed(
         _ record: VaultState.Record, changedFrom old: VaultState.Record
     ) throws(VaultError) -> RecordBinding? {
@@ -190,7 +194,7 @@ extension VaultChanges {
             accessControl: record.line.accessControl.stricter(than: old.line.accessControl))
         var properties = record.listed.properties
         properties.edited = edit(at: now)
-        // The parameters belong to the key.
+        // The parameters of the codes belong to the key.
         if old.listed.fingerprint != record.listed.fingerprint {
             properties.traits = old.listed.properties.traits
         }
@@ -215,7 +219,7 @@ extension VaultChanges {
             parts.append(.details)
             properties.details = former.details
         }
-        // Only a device changes what is bound to it.
+        // Only the device itself can change the secrets that are bound to it.
         let areOpen = try closed(record, old) == nil
         let payload = areOpen ? try formerPayload(of: record, in: old) : nil
         if payload != nil {
@@ -248,7 +252,7 @@ extension VaultChanges {
             changesCodesOfKey: parts.contains(.secret) && record.hasKey(of: old) && !requiresCheck)
     }
 
-    /// What `record` contained before the last change; `nil` if that is the same, or must not be
+    /// The content of `record` before the last change; `nil` if it is the same or must not be
     /// restored.
     private func formerPayload(of record: VaultState.Record, in old: VaultState.Record)
         throws(VaultError) -> RecordPayload?
@@ -257,7 +261,7 @@ extension VaultChanges {
             !box.elementsEqual(oldBox)
         else { return nil }
         let (traits, formerTraits) = (record.listed.properties.traits, old.listed.properties.traits)
-        // Only the server's answers change an enrolled secret.
+        // Only responses of the server change an enrolled secret.
         if traits == .enrolled, formerTraits == .enrolled { return nil }
         let present = try record.opened(with: key)
         let former = try old.opened(with: key).notBehind(present)
@@ -266,7 +270,7 @@ extension VaultChanges {
     }
 }
 
-/// The marks of edits in a save that undoes another one.
+/// The edits to record in a save that undoes another save.
 private struct UndoneEdits {
     private let edit: EntryEdit
     let isMerge: Bool
@@ -287,8 +291,8 @@ private struct UndoneEdits {
         isMerge ? old.listed.properties.edited : edit
     }
 
-    // After a merge that kept both copies, this one must look independent of the merged one:
-    // otherwise, merging a file that contains the merge would drop it.
+    // After a merge that kept both copies, the edit recorded here must look independent of the
+    // merge: otherwise, merging a file that contains the merge would drop this edit.
     func mark(ofChanged old: VaultState.Record) -> EntryEdit {
         let former = old.listed.properties.edited
         guard isMerge, keptBoth else { return isMerge ? former : edit }
@@ -309,7 +313,7 @@ extension UndoneChange {
 }
 
 extension NothingToUndo {
-    /// Why two states have no difference that can be undone.
+    /// The reason why two states have no difference that can be undone.
     fileprivate static func noChange(from previous: VaultState, to current: VaultState) -> Self {
         let isAdvanced = current.records.contains { record in
             previous.record(record.line.id)?.line.revision != record.line.revision
@@ -319,8 +323,10 @@ extension NothingToUndo {
 }
 
 extension UnlockedVault {
-    /// What ``undo(_:confirmed:now:)`` would do; that throws ``NothingToUndo/closed`` if each change
-    /// only names what stays (``UndoneChange/isClosed``).
+    /// The plan of ``undo(_:confirmed:now:)``, to be shown to the owner.
+    ///
+    /// The undo itself throws ``NothingToUndo/closed`` if every change in the plan is closed
+    /// (``UndoneChange/isClosed``).
     ///
     /// - Throws: ``VaultError/nothingToUndo(_:)``; the errors of reading the previous generation.
     public func planOfUndo(now: Int64) throws(VaultError) -> [UndoneChange] {
@@ -332,13 +338,13 @@ extension UnlockedVault {
     /// Counters, enrolled secrets, wiped entries and the ways to open the vault stay as they are.
     /// Undoing again brings the change back.
     ///
-    /// If entries have vanished (``VaultReport/vanished(_:)``), this restores them and changes
+    /// If entries have vanished (``VaultReport/vanished(_:)``), undoing restores them and changes
     /// nothing else.
     ///
     /// - Parameters:
-    ///   - plan: the result of ``planOfUndo(now:)``, as the owner has seen it.
-    ///   - confirmed: entries that require a check at each use, and whose owner has confirmed the
-    ///     change.
+    ///   - plan: the result of ``planOfUndo(now:)``, as shown to the owner.
+    ///   - confirmed: entries that require a check at each use, and whose checks for this change
+    ///     have succeeded.
     /// - Throws: ``VaultError/busy`` if another process has changed the vault since the plan was
     ///   made; ``VaultError/presenceNeeded`` for an entry that is not among `confirmed`. In both
     ///   cases, nothing is changed.
@@ -368,7 +374,6 @@ extension UnlockedVault {
         return try changes.undo(to: previous, now: now)
     }
 
-    /// The previous generation.
     private func previousState(of changes: VaultChanges) throws(VaultError) -> VaultState {
         guard let bytes = try location.previousGeneration(upTo: largestFile) else {
             throw .nothingToUndo(.noPrevious)

@@ -8,7 +8,7 @@ public struct VaultChanges {
     private(set) var key: VaultKey
     /// The history of the file that is replaced.
     let formerHistory: VaultHistory
-    /// Whether unlocking proved presence; if not, this save does not change what opens the vault.
+    /// Whether unlocking proved presence; if not, this save must not change the slots.
     var provesPresence = true
     /// Whether the previous generation must be kept, because it has changes that the vault lacks.
     var keepsPrevious = false
@@ -16,21 +16,23 @@ public struct VaultChanges {
     var erasesPrevious = false
     /// Records that this save wipes, while the previous generation must be kept.
     private(set) var wiped: Set<RecordID> = []
-    /// What a merge found to be wiped in the copy without the vault key, and did not wipe.
+    /// The entries that were wiped in a merged copy without the vault key, and that the merge did
+    /// not wipe here.
     var declinedWipes: [RecordID] = []
-    /// The entries of a merged copy that this save does not take over, because their secrets were
-    /// wiped without the vault key, or because they are in one of the next two lists.
+    /// The entries of a merged copy that this save does not adopt, because their secrets were wiped
+    /// without the vault key, or because they are in one of the next two lists.
     var unmerged: [EntrySummary] = []
-    /// Those of them that only the device to which the secret is bound can merge.
+    /// The unmerged entries that only the device to which the secret is bound can merge.
     var leftToHome: [EntrySummary] = []
-    /// Those of them that are bound to another device than in this vault.
+    /// The unmerged entries that are bound to a different device than in this vault.
     var leftToOwner: [EntrySummary] = []
     /// The entries of a merged copy whose edits the history may have dropped.
     var oldEdits: [EntrySummary] = []
-    /// The entries that had vanished, and that a merge has restored.
+    /// The changes for entries that had vanished and that a merge has restored.
     var restored: [MergeChange] = []
     private var holders: FingerprintIndex?
-    /// The entries whose secret the caller knows, although each use of them requires a check.
+    /// The entries whose secret the caller has entered or opened with a check, although each use
+    /// requires a check.
     private var known: Set<RecordID> = []
 
     init(
@@ -45,13 +47,13 @@ public struct VaultChanges {
     /// Forces a save, even if only the manifest changes.
     mutating func saveInAnyCase() { isChanged = true }
 
-    /// The current entries.
+    /// The current entries, in list order.
     public var entries: [EntrySummary] {
         let homes = key.devices.homes
         return state.records.map { $0.summary(proving: [], at: homes) }
     }
 
-    /// The current state of one entry.
+    /// The current state of the entry `id`; throws ``VaultError/noSuchEntry``.
     public func entry(_ id: RecordID) throws(VaultError) -> EntrySummary {
         state.records[try state.index(of: id)].summary(proving: [], at: key.devices.homes)
     }
@@ -66,7 +68,8 @@ public struct VaultChanges {
         try state.records[try state.index(of: id)].content(with: key)
     }
 
-    /// Lets ``entries(withSecretOf:)`` find these entries, whose checks were passed.
+    /// Lets ``entries(withSecretOf:)`` find these entries, for which the required checks have
+    /// succeeded.
     package mutating func findChecked(_ ids: Set<RecordID>) {
         known.formUnion(ids)
         invalidateFingerprintIndex()
@@ -74,10 +77,10 @@ public struct VaultChanges {
 
     /// The entries with the same secret as `content`, whatever their names.
     ///
-    /// They are in list order, without wiped entries and those that are bound to a device whose key
-    /// is not known. No secret is opened. An entry that requires a
-    /// check at each use is not found, because the result would tell whether a guess is right; it
-    /// is found if this save gave it its secret, or after ``findChecked(_:)``.
+    /// The result is in list order, without wiped entries and without entries bound to a device
+    /// whose key is not here. No secret is opened. An entry that requires a check at each use is
+    /// not found, because the result would reveal whether a guess is right. Such an entry is found
+    /// only if this save set its secret, or after ``findChecked(_:)``.
     public mutating func entries(withSecretOf content: EntryContent) throws(VaultError)
         -> [RecordID]
     {
@@ -86,7 +89,7 @@ public struct VaultChanges {
         for device in try key.devices.keys().values {
             fingerprints.append(device.fingerprint(of: payload, in: key.vaultID))
         }
-        // Built on first use: most changes never need it.
+        // The index is built on first use: most changes never need it.
         if holders == nil {
             holders = FingerprintIndex(state.records) { [known] in
                 !$0.accessControl.presence.isPerUse || known.contains($0.id)
@@ -99,8 +102,8 @@ public struct VaultChanges {
     /// The entries that produce the same codes as `content`: the same secret with the same
     /// parameters.
     ///
-    /// Names and counters may differ. The same secret with another hash function, length or time
-    /// step is another entry.
+    /// Names and counters may differ. The same secret with a different hash function, length or
+    /// time step is a different entry.
     public mutating func entries(equivalentTo content: EntryContent) throws(VaultError)
         -> [RecordID]
     {
@@ -150,7 +153,7 @@ public struct VaultChanges {
         try replace(id, with: content, edited: edit(at: now))
     }
 
-    /// Replaces an entry's content by a later state of it, which is not an edit: an incremented
+    /// Replaces an entry's content with a later state of it, which is not an edit: an incremented
     /// counter, or the next secret from the server that enrolled the device.
     ///
     /// - Throws: ``VaultError/wiped`` for an entry that was wiped.
@@ -172,7 +175,7 @@ public struct VaultChanges {
         try state.replace(record)
         isChanged = true
         holders?.remove(id, holding: old.listed.fingerprint)
-        // Nobody gave the secret of an entry that only advances.
+        // If an entry only advances, the caller has not entered its secret.
         if edited != nil { known.insert(id) }
         guard !line.accessControl.presence.isPerUse || known.contains(id) else { return }
         let state = state
@@ -210,7 +213,7 @@ public struct VaultChanges {
         isChanged = true
     }
 
-    /// Removes an entry, or what is left of a wiped one.
+    /// Removes an entry, or the remains of a wiped entry.
     ///
     /// - Parameter purge: whether to erase the previous generation, which still contains the entry.
     public mutating func remove(_ id: RecordID, purge: Bool) throws(VaultError) {
@@ -229,10 +232,10 @@ public struct VaultChanges {
 
     /// Gives the vault a new key: reseals every record, and seals the new key to each slot.
     ///
-    /// The same passphrases and recovery keys open the vault as before. Anyone who can open an
-    /// older file cannot open anything that is saved from now on. The previous generation is
-    /// erased, because the old key opens it. Revisions and the failures counted against entries do
-    /// not change.
+    /// The same passphrases and recovery keys open the vault as before. Access to an older file
+    /// does not help to open anything that is saved from now on. The previous generation is erased,
+    /// because the old key opens it. Revisions and the failures counted against entries do not
+    /// change.
     public mutating func rekey() throws(VaultError) {
         let new = VaultKey.make(of: state.vaultID).sharing(key.devices)
         state = try state.rekeyed(from: key, to: new)
@@ -242,7 +245,7 @@ public struct VaultChanges {
         erasesPrevious = true
     }
 
-    /// Call this when secrets are removed or fingerprints change.
+    /// Drops the fingerprint index; call this when secrets are removed or fingerprints change.
     mutating func invalidateFingerprintIndex() { holders = nil }
 
     /// The edit to record for a change in this save.
@@ -288,7 +291,7 @@ extension VaultChanges {
     }
 
     /// Erases the older copies of a record: the whole previous generation, unless it may have the
-    /// only copy of an entry that has vanished, or of what the vault lacks.
+    /// only copy of an entry that has vanished, or of changes that the vault lacks.
     mutating func eraseCopies(of id: RecordID) {
         if state.hasUnlistedTombstones || keepsPrevious {
             wiped.insert(id)
@@ -299,7 +302,7 @@ extension VaultChanges {
 }
 
 extension VaultChanges {
-    /// Changes when the entry requires a presence check, and what failed checks cost.
+    /// Changes the presence check that the entry requires, and the consequence of failed checks.
     ///
     /// The secret is resealed, because its box is bound to the unencrypted part of the record.
     ///
@@ -314,7 +317,7 @@ extension VaultChanges {
     }
 }
 
-// The counters of HOTP entries, which never go back.
+// Advances the counters of HOTP entries, which never decrease.
 extension VaultChanges {
     /// Increments the counter of an HOTP entry.
     ///

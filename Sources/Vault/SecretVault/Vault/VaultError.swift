@@ -2,14 +2,14 @@ public import Devices
 public import WatchwordCryptography
 public import WatchwordSystem
 
-/// Why a vault operation failed.
+/// The reason why a vault operation failed.
 ///
 /// No case carries any of the vault's content.
 public enum VaultError: SystemCallError, Hashable, Sendable {
     // The file at the path.
     /// There is no vault at this path.
     case notFound
-    /// There is already a file at this path.
+    /// A file already exists at this path.
     case alreadyExists
     /// The vault at this path was removed, but its previous generation still exists.
     case previousLeft
@@ -23,13 +23,13 @@ public enum VaultError: SystemCallError, Hashable, Sendable {
     case symbolicLink
     /// The path is a device, a pipe or a socket.
     case notAFile
-    /// The file belongs to another user, with this ID.
+    /// The file belongs to the user with this ID, not to the current user.
     case otherOwner(UInt32)
-    /// Users other than the owner may read or write the file, according to these permission bits.
+    /// Users other than the owner may read or write the file, as these permission bits show.
     case openToOthers(mode: UInt32)
     /// The file is larger than any vault.
     case tooLarge
-    /// The vault, or something in it, would exceed a limit.
+    /// The vault, or a part of it, would exceed this limit.
     case overLimit(VaultLimit)
 
     // The content of the file.
@@ -45,7 +45,7 @@ public enum VaultError: SystemCallError, Hashable, Sendable {
     case truncated
     /// The file was changed after it was written.
     case damaged(VaultPart)
-    /// The same, for the other file of a merge.
+    /// This part of the other file of a merge was changed after that file was written.
     case copyDamaged(VaultPart)
     /// Trying a passphrase on every slot would cost too much, and the slots that were tried did not
     /// open. The values are base-2 logarithms: of the sum of scrypt's N over all slots, and of the
@@ -60,11 +60,11 @@ public enum VaultError: SystemCallError, Hashable, Sendable {
     case wrongPassphrase
     /// No slot opens with this recovery key.
     case wrongRecoveryKey
-    /// The device's secret does not open its slot: the slot was changed, or the device gave another
-    /// secret.
+    /// The device's secret does not open its slot: the slot was changed, or the device returned a
+    /// different secret.
     case wrongDevice
     /// Too many failures; the next attempt is allowed after this many seconds. A recovery key opens
-    /// the vault at once.
+    /// the vault despite the wait.
     case lockedOut(seconds: Int64)
     /// The attempt could not be recorded on disk, so it was not made. A recovery key opens the
     /// vault without being counted.
@@ -75,53 +75,53 @@ public enum VaultError: SystemCallError, Hashable, Sendable {
     /// The vault was to be opened read-only, without counting attempts, but they can be counted
     /// here.
     case writable
-    /// An entry has to be wiped after refused attempts, but the vault cannot be written.
+    /// An entry must be wiped because of refused attempts, but the vault cannot be written.
     case wipingDue
     /// The vault was opened read-only.
     case openedReadOnly
-    /// The proof of presence is not valid here.
+    /// The proof of presence was refused for this reason.
     case proofRefused(PresenceProofRefusal)
     /// This entry requires a check at each use, and the check at unlocking has already been used.
     case presenceNeeded
-    /// This entry requires a different check.
+    /// This entry does not accept this kind of check.
     case differentCheckRequired
-    /// Another process holds the lock.
+    /// Another process holds the lock or has changed the vault, or the vault's keys were wiped.
     case busy
-    /// Another vault replaced this one while it was open.
+    /// A different vault replaced this one while it was open.
     case replaced
     /// While the vault was being saved, another program (such as one that synchronises folders)
-    /// replaced its file. The other program's file was kept, and nothing was saved.
+    /// replaced its file. The file of the other program was kept, and nothing was saved.
     case changedMeanwhile
     /// While this vault was open, another process gave it a new key.
     case rekeyed
 
     // A typed recovery key.
-    /// It has the wrong number of letters and digits.
+    /// The recovery key has the wrong number of letters and digits.
     case recoveryKeyLength(Int, expected: Int)
     /// A character is neither a letter nor one of the digits 2 to 7.
     case recoveryKeyCharacter
-    /// Its checksum does not match: at least one character is wrong.
+    /// The checksum of the recovery key does not match: at least one character is wrong.
     case recoveryKeyMistyped
 
     // The request.
-    /// There is no such entry.
+    /// The vault has no entry with this ID.
     case noSuchEntry
     /// The last change cannot be undone, or it changed nothing that can be undone.
     case nothingToUndo(NothingToUndo)
-    /// The file belongs to another vault, with another ID.
+    /// The file belongs to a different vault: its vault ID is different.
     case otherVault
-    /// The other file of a merge has a newer key: what opened the vault before must not open what
-    /// was added there.
+    /// The other file of a merge has a newer key: passphrases that opened the vault before must not
+    /// open entries that were added there.
     case copyHasNewerKey
-    /// The entry was wiped; only its name is left.
+    /// The entry was wiped: only its name and properties are left.
     case wiped
     /// The entry has lost its secret: it has vanished (``VaultReport/vanished(_:)``).
     case vanished
     /// Entries have vanished (``VaultReport/vanished(_:)``), or the previous generation is not
-    /// merged (``VaultReport/unmergedPrevious(path:)``): it may have the only copies of what the
-    /// vault lacks, and must not be erased.
+    /// merged (``VaultReport/unmergedPrevious(path:)``): the previous generation may have the only
+    /// copies of data that the vault lacks, and must not be erased.
     case vanishedEntries
-    /// The entry is bound to another device, or to a key that this device has lost.
+    /// The entry is bound to a different device, or to a key that this device has lost.
     case boundElsewhere
     /// The entry is bound to this device, whose key cannot be used.
     case deviceKey(DeviceKeyProblem)
@@ -133,7 +133,7 @@ public enum VaultError: SystemCallError, Hashable, Sendable {
     case otherKind
     /// The counter has reached its maximum; the service must issue a new key.
     case counterExhausted
-    /// There is no such slot.
+    /// The vault has no such slot, or the slot has been changed.
     case noSuchSlot
     /// The slot is the last one that opens the vault on every device.
     case lastSlot
@@ -162,11 +162,12 @@ public enum VaultError: SystemCallError, Hashable, Sendable {
     }
 }
 
-/// Why there is nothing to undo.
+/// The reason why there is nothing to undo.
 public enum NothingToUndo: CaseIterable, Hashable, Sendable {
-    /// There is no previous generation: there never was one, or it was purged.
+    /// There is no previous generation: the vault was saved only once, or the generation was
+    /// purged.
     case noPrevious
-    /// The vault was rekeyed since then.
+    /// The vault was rekeyed since the previous generation was saved.
     case rekeyed
     /// The previous generation is not the one that the last change replaced.
     case notPredecessor
@@ -174,7 +175,7 @@ public enum NothingToUndo: CaseIterable, Hashable, Sendable {
     case onlyAdvanced
     /// The last change only enrolled this device.
     case enrolment
-    /// The last change did not change an entry.
+    /// The last change did not affect any entry.
     case noEntry
     /// Entries have vanished, and the previous generation does not have their secrets.
     case vanished
@@ -183,36 +184,36 @@ public enum NothingToUndo: CaseIterable, Hashable, Sendable {
     case closed
 }
 
-/// Which part of a vault file is damaged.
+/// The part of a vault file that is damaged.
 public enum VaultPart: Hashable, Sendable {
     /// The bytes do not match the digest in the last line.
     case checksum
-    /// This line (counted from 1) does not follow the format.
+    /// This line, counted from 1, does not follow the format.
     case line(Int)
     /// The header does not match its MAC.
     case header
-    /// This slot opens but contains no vault key: somebody has tampered with it.
+    /// The slot with this number opens but contains no vault key: the file was tampered with.
     case slot(Int)
     /// The manifest does not open, or does not match the header.
     case manifest
-    /// The number of records that were wiped without the vault key does not match the file's count:
-    /// somebody has tampered with it.
+    /// The number of records that were wiped without the vault key does not match the count in the
+    /// file: the file was tampered with.
     case changes
     /// The secret or tombstone of this record does not match the manifest.
     case record(RecordID)
     /// This record opens, but its content is not a valid entry.
     case content(RecordID)
-    /// This record was removed from the file without a tombstone: somebody has tampered with it.
+    /// This record was removed from the file without a tombstone: the file was tampered with.
     case recordRemoved(RecordID)
-    /// This record was wiped, but its old secret is in the file again: somebody restored it.
+    /// This record was wiped, but its old secret was put back into the file.
     case recordRestored(RecordID)
 }
 
-// Every error of another module becomes a vault's error here.
+// Converts the errors of other modules to ``VaultError``.
 extension VaultError {
     /// Converts an error about a file.
     ///
-    /// - Parameter path: the path of a file with this name, relative to the vault's folder.
+    /// - Parameter path: returns the path of a file with this name, relative to the vault's folder.
     static func file<Result: ~Copyable>(
         in call: @autoclosure () throws(FileError) -> Result,
         at path: (String) -> String = { $0 }
@@ -233,7 +234,7 @@ extension VaultError {
             case .notConfirmed(let failure): throw .notConfirmed(failure)
             case .system(let failure): throw .system(failure)
             case .notAFile: throw .notAFile
-            // The other reasons concern files that the user named.
+            // The other reasons concern files that the user specified.
             case .noFolder, .forbidden, .exists, .namesFolder, .notReplaceable, .pipe,
                 .protected, .empty, .utf16, .nameNotUTF8, .tooDeep:
                 throw .notAFile
@@ -241,14 +242,14 @@ extension VaultError {
         }
     }
 
-    /// Converts the failure of a call into OpenSSL.
+    /// Converts the failure of a call into OpenSSL to ``VaultError/cryptography(_:)``.
     static func cryptography<Result>(
         in call: @autoclosure () throws(CryptographyFailure) -> Result
     ) throws(VaultError) -> Result {
         do { return try call() } catch { throw .cryptography(error) }
     }
 
-    /// Throws `refusal`, unless a call into OpenSSL failed.
+    /// Throws `refusal` for all errors except the failure of a call into OpenSSL.
     static func cryptography<Result>(
         in call: @autoclosure () throws(CryptographyError) -> Result, or refusal: VaultError
     ) throws(VaultError) -> Result {
@@ -261,7 +262,7 @@ extension VaultError {
     }
 }
 
-// What an error means depends on when it occurs.
+// The meaning of an error depends on the step in which it occurs.
 extension VaultError {
     /// Converts the errors of counting an attempt before it is made.
     static func counting<Result: ~Copyable>(
@@ -300,7 +301,7 @@ extension VaultError {
         }
     }
 
-    /// Returns `nil` if there is no such file.
+    /// Returns `nil` if the file does not exist.
     static func ifFound<Result: ~Copyable>(
         _ step: @autoclosure () throws(VaultError) -> Result
     ) throws(VaultError) -> Result? {

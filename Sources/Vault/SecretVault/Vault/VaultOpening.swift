@@ -16,8 +16,8 @@ struct VaultOpening: ~Copyable {
     init(_ path: String, at reading: @escaping () -> ClockReading) throws(VaultError) {
         let location = try VaultLocation(path)
         let folder = try location.openFolder()
-        // A writer writes the generation record after the vault. Reading the record first therefore
-        // never yields one that is newer than the file.
+        // A writer saves the vault before the generation record. A record that is read before the
+        // vault is therefore never newer than the file.
         let own = try GenerationRecord.read(of: location)
         let file = try location.hold(in: folder)
         let document = try VaultDocument(parsing: file.bytes)
@@ -38,7 +38,7 @@ struct VaultOpening: ~Copyable {
     /// Counts the attempt, makes it, and records the outcome.
     ///
     /// The counter stays locked, so attempts run one after another. Concurrent attempts then cannot
-    /// exceed the limit, and none is refused because of another one that succeeds.
+    /// exceed the limit, and no attempt is refused because of another one that succeeds.
     mutating func slot(passphrase: SecretBytes, ceiling: Int) throws(VaultError) -> OpenedSlot {
         let opener = VaultOpener.passphrase(passphrase)
         guard document.hasSlot(for: opener, ceiling: ceiling) else {
@@ -60,7 +60,7 @@ struct VaultOpening: ~Copyable {
                 let refused = begun.deciding(.vault, .refused(by: refuser()), at: reading())
                 try VaultError.recording(counter.save(refused))
                 _ = try VaultError.recording(wipeDueRecords(counter))
-            case .undecided: break  // It stays undecided, and costs a wait.
+            case .undecided: break  // The attempt stays undecided, and costs a wait.
             case .notTried: _ = counter.settle(attempts)
             }
             return try outcome.get()
@@ -69,7 +69,8 @@ struct VaultOpening: ~Copyable {
         }
     }
 
-    /// Tries `opener` where attempts cannot be counted; a wait that is not over still applies.
+    /// Tries `opener` on a vault for which attempts cannot be counted; a wait that is not over
+    /// still applies.
     func slotWithoutCounting(with opener: VaultOpener, ceiling: Int) throws(VaultError)
         -> OpenedSlot
     {
@@ -93,7 +94,7 @@ struct VaultOpening: ~Copyable {
         }
     }
 
-    /// Tries a recovery key or a device's secret, even if counting fails.
+    /// Tries a recovery key or a device's secret; works even if attempts cannot be counted.
     mutating func slot(uncounted opener: VaultOpener, ceiling: Int) throws(VaultError)
         -> OpenedSlot
     {
@@ -108,11 +109,12 @@ struct VaultOpening: ~Copyable {
         }
         let slot = try document.opened(with: opener, ceiling: ceiling)
         do throws(VaultError) {
-            // Whoever guesses may use a device that needs no person.
+            // A device that needs no person is available to an attacker, too, so it does not clear
+            // the count.
             if opener.provesPresence, try attempts().vault != nil {
                 let counter = try AttemptCounter(location, of: document.vaultID)
                 let attempts = try counter.read()
-                // A wipe that failed is still due.
+                // A wipe that failed must still be made.
                 clearsLater = awaitsListing(attempts)
                 if !clearsLater { try counter.save(try afterSuccess(attempts, counter)) }
             }
@@ -143,15 +145,17 @@ struct VaultOpening: ~Copyable {
         return vault
     }
 
-    /// What a refusal is counted by: it counts towards a wipe only if the file has the slots with
-    /// which it was last opened or saved here.
+    /// The digest under which a refusal is counted.
+    ///
+    /// A refusal counts towards a wipe only if the file has the slots with which it was last opened
+    /// or saved here.
     private func refuser() -> SlotsDigest {
         let slots = document.slotsDigest
         let known = SlotsRecord.read(of: location, vaultID: document.vaultID) ?? slots
         return known == slots ? slots : slots.elsewhere()
     }
 
-    /// Records the file, which its key has opened, and its slots, if they have changed.
+    /// Records the file that was opened with its key, and also its slots if they have changed.
     private func recordOpened(_ state: VaultState, with key: VaultKey) {
         let known = SlotsRecord.read(of: location, vaultID: document.vaultID)
         location.record(
@@ -164,7 +168,7 @@ struct VaultOpening: ~Copyable {
     {
         switch attempts.admission(of: .vault, at: reading()) {
         case .wait(let seconds, let moved):
-            // If this write fails, the next attempt only waits longer.
+            // If this write fails, the only effect is that the next attempt waits longer.
             if moved != attempts { _ = counter.settle(moved) }
             throw .lockedOut(seconds: Int64(seconds))
         case .full: throw .overLimit(.countedEntries)
@@ -174,9 +178,9 @@ struct VaultOpening: ~Copyable {
         }
     }
 
-    /// Completes a wipe that was interrupted.
+    /// Completes an interrupted wipe, if there is one.
     mutating func completeInterruptedWipe() throws(VaultError) {
-        // Take the lock, which running attempts hold, only if there is something to wipe.
+        // Running attempts hold the lock, so take it only if a wipe is due.
         guard try document.hasSecret(ofAny: due(attempts())) else { return }
         let counter = try AttemptCounter(location, of: document.vaultID)
         try reload()
@@ -185,7 +189,7 @@ struct VaultOpening: ~Copyable {
 
     /// Wipes the records that have reached their limit, including those of an interrupted wipe.
     ///
-    /// - Returns: the attempts that are counted now.
+    /// - Returns: the attempts that are counted at present.
     private mutating func wipeDueRecords(_ counter: borrowing AttemptCounter) throws(VaultError)
         -> Attempts
     {
@@ -205,16 +209,17 @@ struct VaultOpening: ~Copyable {
 
     /// Whether the failures must stay until the wipes that they require are complete.
     ///
-    /// Those in an older file that somebody put back are never listed.
+    /// Wipes in an older file that was restored are never listed.
     private func awaitsListing(_ attempts: Attempts) -> Bool {
         let due = due(attempts)
         guard !due.isEmpty, !document.hasSecret(ofAny: due) else { return !due.isEmpty }
         return seen.newest?.isNewer(than: document.generation, of: document.vaultID) != true
     }
 
-    /// The counts after the file was authenticated.
+    /// The counts after an attempt succeeded and the file was authenticated.
     ///
-    /// Before that, its records do not show which counts are obsolete: anybody can remove them.
+    /// Before authentication, the file's records do not show which counts are obsolete: anyone who
+    /// can write the file can remove records.
     private func afterSuccess(_ attempts: Attempts, _ counter: borrowing AttemptCounter)
         throws(VaultError) -> Attempts
     {

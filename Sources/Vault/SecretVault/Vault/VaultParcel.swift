@@ -1,8 +1,8 @@
 internal import WatchwordCryptography
 package import WatchwordSystem
 
-/// A vault's file, and what the program keeps about the vault on this machine: to move it to
-/// another folder.
+/// A vault's file with the data that the program keeps about the vault on this machine, used to
+/// move the vault to another folder.
 ///
 /// The previous generation is not part of it.
 package struct VaultParcel: Sendable {
@@ -13,12 +13,12 @@ package struct VaultParcel: Sendable {
     let presented: PresentedSecrets
     /// The newest generation seen; `nil` if none was recorded.
     let newest: GenerationRecord?
-    /// The keys of this device to which its entries are bound.
+    /// The keys of this device to which the vault's entries are bound.
     package let deviceKeys: [DeviceKey]
 
     /// The maximum number of ``deviceKeys``.
     fileprivate static let mostKeys = 16
-    /// The largest file that fits in a request with everything else.
+    /// The size of the largest file that fits in a request with the other parts.
     static let largestFile = VaultLimits.fileSize - (6 << 20)
 
     /// The state of the file.
@@ -31,7 +31,7 @@ extension VaultParcel: Transferable {
         output.append(string: uses.span)
         let record = newest?.text ?? []
         output.append(string: record.span)
-        // What was read from a file within the limits can be written again.
+        // Values that were read from a file within the limits can be written again.
         let counts = AttemptsFile.holding(attempts)
         output.append(string: counts.span)
         let secrets = presented.text()
@@ -72,7 +72,7 @@ package struct OpenedParcel: Sendable {
         self.slot = slot
     }
 
-    /// Whether the vault at `path` has the same key, and this one contains its last save.
+    /// Whether the vault at `path` has the same key, and this vault contains its last save.
     package func includes(_ path: String) throws(VaultError) -> Bool {
         let document = try VaultDocument(parsing: VaultLocation(path).read())
         do throws(VaultError) {
@@ -83,26 +83,27 @@ package struct OpenedParcel: Sendable {
         }
     }
 
-    /// Whether `vault` contains the last save of this one.
+    /// Whether `vault` contains the last save of this vault.
     package func isIncluded(in vault: UnlockedVault) -> Bool {
         !vault.state.history.lacks(slot.state.history.newest)
     }
 }
 
 extension VaultParcel {
-    /// Opens the vault, and verifies it.
+    /// Opens the vault in this parcel, and verifies it.
     ///
-    /// Failures are not counted: whoever has the parcel can copy it.
+    /// Failures are not counted: anyone who has the parcel can copy it.
     package func opened(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> OpenedParcel {
         OpenedParcel(self, try document.opened(with: opener, ceiling: ceiling))
     }
 }
 
 extension Vault {
-    /// Reads the vault at `path` with what the program keeps about it, while nothing can change it.
+    /// Reads the vault at `path` with the data that the program keeps about it, while no process
+    /// can change them.
     ///
-    /// - Parameter deviceKeys: the keys of this device to which its entries are bound.
-    /// - Throws: ``VaultError/busy`` while a presence check or a login has not ended, because its
+    /// - Parameter deviceKeys: the keys of this device to which the vault's entries are bound.
+    /// - Throws: ``VaultError/busy`` while a presence check or a login has not ended, because the
     ///   outcome would be missing.
     package static func pack(
         _ path: String, with deviceKeys: [DeviceKey] = []
@@ -128,7 +129,7 @@ extension Vault {
         return parcel
     }
 
-    /// Creates the vault in `parcel` at `path`, where no file may be.
+    /// Creates the vault in `parcel` at `path`, where no file may exist.
     ///
     /// The file appears last, when everything else is on disk.
     package static func unpack(_ parcel: VaultParcel, at path: String) throws(VaultError) {
@@ -151,7 +152,8 @@ extension Vault {
     ///
     /// At every moment, the file is complete.
     ///
-    /// - Parameter identity: the state of the file; nothing is replaced if it has another.
+    /// - Parameter identity: the state of the file; nothing is replaced if the file has a different
+    ///   one.
     package static func replace(
         _ path: String, in identity: VaultIdentity, with opened: OpenedParcel
     ) throws(VaultError) {
@@ -174,14 +176,16 @@ extension Vault {
         try writer.eraseAllButCurrent(of: vaultID)
     }
 
-    /// Erases all generations of the vault at `path`, and what the program keeps about it.
+    /// Erases all generations of the vault at `path`, and the data that the program keeps about it.
     ///
-    /// The record of the newest generation remains: it detects a copy that somebody puts back. So
-    /// do lock files, and the record of the enrolled secrets that were presented, which belongs to
-    /// all vaults in the folder. If an earlier call was interrupted, this completes it.
+    /// The record of the newest generation remains: it detects a copy that is restored later. Lock
+    /// files remain, too, and so does the record of the enrolled secrets that were presented, which
+    /// belongs to all vaults in the folder. If an earlier call was interrupted, this call completes
+    /// it.
     ///
-    /// - Parameter identity: the state of the file; nothing is erased if it has another.
-    /// - Returns: what to report to the owner.
+    /// - Parameter identity: the state of the file; nothing is erased if the file has a different
+    ///   one.
+    /// - Returns: the warnings to show to the owner.
     @discardableResult package static func purge(
         _ path: String, in identity: VaultIdentity
     ) throws(VaultError) -> [VaultReport] {
@@ -202,9 +206,9 @@ extension Vault {
 }
 
 extension VaultParcel {
-    /// Stores the device keys with the others of this device, for the vault in this parcel.
+    /// Stores the device keys for the vault in this parcel with the other keys of this device.
     package func keepDeviceKeys(in store: DeviceKeyStore) throws(VaultError) {
-        // Somebody may send parcels with ever more keys.
+        // Otherwise, a client could send parcels with more and more keys.
         let all = Set(deviceKeys.map(\.id)).union(store.ids(of: document.vaultID) ?? [])
         guard all.count <= VaultParcel.mostKeys else { throw .overLimit(.parcel) }
         for key in deviceKeys { try store.keep(key, of: document.vaultID) }
@@ -215,7 +219,7 @@ extension DeviceKeyStore {
     /// Reads an open vault with the keys that its entries need.
     ///
     /// - Throws: ``VaultError/changedMeanwhile`` if another program may have bound an entry to a
-    ///   further key; also what ``Vault/pack(_:with:)`` throws.
+    ///   further key; also the errors of ``Vault/pack(_:with:)``.
     package func pack(
         _ vault: UnlockedVault, with keys: [DeviceKey], at path: String
     ) throws(VaultError) -> VaultParcel {
@@ -228,33 +232,33 @@ extension DeviceKeyStore {
         return parcel
     }
 
-    /// Erases all keys for a vault that has moved away.
+    /// Erases all device keys for a vault that has been moved away.
     package func eraseAll(of vault: VaultIdentity) throws(VaultError) {
         try erase(nil, of: vault.vaultID)
     }
 
-    /// Erases keys for a vault.
+    /// Erases these device keys for a vault.
     package func erase(_ ids: Set<DeviceID>, for vault: UnlockedVault) throws(VaultError) {
         try erase(ids, of: vault.key.vaultID)
     }
 }
 
 extension UnlockedVault {
-    /// The keys of this device that were loaded.
+    /// The keys of this device that are loaded.
     package func deviceKeys() throws(VaultError) -> [DeviceKey] {
         Array(try key.devices.keys().values)
     }
 }
 
 extension VaultParcel {
-    /// The newest generation seen, or this one.
+    /// The newest generation seen; this one if none was recorded.
     fileprivate var record: GenerationRecord {
         newest?.of(document.vaultID) ?? GenerationRecord(of: document)
     }
 }
 
 extension VaultLocation {
-    /// Writes the uses and the enrolled secrets that were presented.
+    /// Writes the record of last uses and the record of enrolled secrets that were presented.
     fileprivate func write(besidesFileOf parcel: VaultParcel) throws(VaultError) {
         write(uses: parcel.uses, of: parcel.document.vaultID)
         guard !parcel.presented.all.isEmpty else { return }
@@ -266,7 +270,7 @@ extension VaultLocation {
 package struct VaultMoveLock: ~Copyable, Sendable {
     private let lock: FileLock
 
-    /// Takes the lock, and creates the vault's folder if there is none.
+    /// Takes the lock; creates the vault's folder if it does not exist.
     ///
     /// - Throws: ``VaultError/busy`` if another process moves the vault.
     package init(_ path: String) throws(VaultError) {
@@ -281,7 +285,7 @@ package struct VaultMoveLock: ~Copyable, Sendable {
     package consuming func end() {}
 }
 
-/// Identifies one state of a vault file.
+/// The identity of one state of a vault file.
 package struct VaultIdentity: Hashable, Sendable {
     private let record: GenerationRecord
 
@@ -296,7 +300,7 @@ package struct VaultIdentity: Hashable, Sendable {
         record.vaultID == other.record.vaultID
     }
 
-    /// Whether this is an earlier state of the same vault than `other`.
+    /// Whether this is a state of the same vault, and earlier than `other`.
     package func isOlder(than other: VaultIdentity) -> Bool {
         isSameVault(as: other)
             && (record.generation, record.changes)
@@ -317,7 +321,7 @@ extension VaultIdentity: Transferable {
 extension Vault {
     /// The state of the vault in `file`.
     ///
-    /// - Throws: the errors of a file that is not a complete vault.
+    /// - Throws: the errors for a file that is not a complete vault.
     package static func identity(of file: [UInt8]) throws(VaultError) -> VaultIdentity {
         VaultIdentity(try VaultDocument(parsing: file))
     }

@@ -5,18 +5,18 @@ public enum VaultReport: Hashable, Sendable {
     /// The file is older than one seen here before: an old copy was restored, and later changes are
     /// missing. HOTP counters may repeat.
     case olderFile(generation: UInt64, newest: UInt64)
-    /// The file differs from the one that was saved here last, or lacks this save, but is not
-    /// older: a copy that was changed elsewhere has replaced it. HOTP counters may repeat.
+    /// The file differs from the file that was last saved here, or lacks that save, but is not
+    /// older: a copy that was changed elsewhere has replaced the vault. HOTP counters may repeat.
     case otherFile(generation: UInt64)
-    /// The file was not saved since the newest rekey that was seen here: what opened the vault
-    /// before opens what is saved in it.
+    /// The file was not saved since the newest rekey that was seen here: a passphrase or key that
+    /// opened the vault before the rekey opens everything saved in this file.
     case formerKey
     /// The file at this path, beside the vault, is a copy of it that another program kept because
     /// both were edited. If the name is not UTF-8, the path contains U+FFFD instead.
     case conflictingCopy(path: String)
-    /// The same, but the copy has another key, which may be newer.
+    /// The file at this path is such a copy with a different key, which may be newer.
     case rekeyedCopy(path: String)
-    /// There are so many more such files.
+    /// This number of further copies exist beside the vault.
     case moreConflictingCopies(count: Int)
     /// The previous generation, at this path, has changes that the vault lacks, because an older or
     /// a diverged file has replaced the vault. No save replaces it until it is merged.
@@ -24,7 +24,7 @@ public enum VaultReport: Hashable, Sendable {
     /// The entry's secret was wiped.
     case wiped(RecordID, Tombstone)
     /// The entry's secret was wiped without the vault key, and not because of failures that were
-    /// counted here: somebody changed the file, or another device wiped it.
+    /// counted here: the file was changed, or another device wiped the entry.
     case vanished(RecordID)
     /// An older file of the vault should have been erased, but it has a second name (a hard link),
     /// under which its content stays. This is its inode number.
@@ -42,7 +42,7 @@ public enum VaultReport: Hashable, Sendable {
     case wipesNotListed(VaultError)
     /// The vault is open, but the counted failures could not be cleared, for this reason.
     case failuresNotCleared(VaultError)
-    /// The vault is open read-only, and failures are not counted.
+    /// The vault is open read-only; failed attempts are not counted.
     case failuresNotCounted
     /// The vault is saved, but the system did not confirm that it is on disk.
     case notConfirmed(SystemCallFailure)
@@ -52,7 +52,7 @@ public enum VaultReport: Hashable, Sendable {
     /// restore an older vault.
     case folderOpenToOthers(mode: UInt32)
 
-    /// Whether the vault was replaced, so that codes may repeat or former passphrases open it.
+    /// Whether the vault was replaced, so that codes may repeat, or former passphrases may open it.
     package var isAlarm: Bool {
         switch self {
         case .olderFile, .otherFile, .formerKey: true
@@ -60,7 +60,7 @@ public enum VaultReport: Hashable, Sendable {
         }
     }
 
-    /// The entry that the report is about, if it is about one.
+    /// The entry that the report concerns; `nil` if it concerns no single entry.
     package var entry: RecordID? {
         switch self {
         case .wiped(let id, _), .vanished(let id), .deviceKeyUnusable(let id, _): id
@@ -88,35 +88,35 @@ public enum VaultReport: Hashable, Sendable {
     }
 }
 
-/// What opening a vault found.
+/// The warnings found while opening a vault.
 struct FoundReports {
-    /// What to report about the file: that it is not the newest one.
+    /// The warning that the file is not the newest one; `nil` if it is.
     let generation: VaultReport?
     let others: [VaultReport]
 }
 
 /// The result of checking the whole vault.
 public struct VaultCheck: Hashable, Sendable {
-    /// How many records opened.
+    /// The number of records that opened.
     public let opened: Int
-    /// How many records are bound to other devices.
+    /// The number of records that are bound to other devices, and were not opened.
     public let closed: Int
-    /// What did not open, or is not a valid entry.
+    /// The parts that did not open or are not valid.
     public let damages: [VaultPart]
-    /// What to report to the owner.
+    /// The warnings to show to the owner.
     public let reports: [VaultReport]
-    /// Whether there is a recovery key.
+    /// Whether a recovery key opens the vault.
     public let hasRecoveryKey: Bool
-    /// Whether the previous generation beside the file opens with the same key.
+    /// The state of the previous generation, and whether it opens with the same key.
     public let previous: PreviousGeneration
 }
 
 /// The state of the previous generation beside the vault.
 public enum PreviousGeneration: Hashable, Sendable {
-    /// There is none.
+    /// There is no previous generation.
     case none
     /// A complete vault of this generation.
     case whole(generation: UInt64)
-    /// A file that cannot be used, for this reason.
+    /// A file that cannot be used, because of this error.
     case unusable(VaultError)
 }

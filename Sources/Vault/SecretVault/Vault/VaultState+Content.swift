@@ -39,15 +39,15 @@ extension VaultState.Record {
         return content
     }
 
-    /// The counter for the next code; `nil` if it has none, or was wiped.
+    /// The counter for the next code; `nil` if the record has no counter, or was wiped.
     func counter(with key: VaultKey) throws(VaultError) -> UInt64? {
         guard case .hotp = listed.properties.traits, case .sealed = body else { return nil }
         if let binding = listed.binding { return binding.state }
         return try opened(with: key).state(of: .hotp)
     }
 
-    /// The address at the start of an enrolled entry's content; `nil` if it has none, was wiped, or
-    /// is bound to a device whose key is not known.
+    /// The address at the start of an enrolled entry's content; `nil` if the record has no address,
+    /// was wiped, or is bound to a device whose key is not known.
     func server(with key: VaultKey) throws(VaultError) -> String? {
         guard case .enrolled = listed.properties.traits, case .sealed = body,
             case .bytes(let value) = try opened(with: key)
@@ -65,8 +65,8 @@ extension VaultState.Record {
 }
 
 extension EntryContent {
-    /// Combines an entry's properties with its secret content; `nil` if they do not belong together
-    /// or are not valid.
+    /// Combines an entry's properties with its secret content; `nil` if the two do not match or are
+    /// not valid.
     init?(issuer: String, account: String, _ traits: EntryTraits, _ payload: RecordPayload) {
         func credential(
             _ key: SecretBytes, _ algorithm: HashAlgorithm, _ style: CodeStyle,
@@ -127,19 +127,21 @@ extension VaultState.Record {
         }
     }
 
-    /// Whether it has its secret.
+    /// Whether the record still has its secret.
     var isSealed: Bool { if case .sealed = body { true } else { false } }
 
-    /// Whether it was wiped without the vault key, and is not listed as wiped.
+    /// Whether the record was wiped without the vault key and is not listed as wiped in the
+    /// manifest.
     var isWipedWithoutKey: Bool {
         if case (.tombstone, .sealed) = (body, listed.secret) { true } else { false }
     }
 
-    /// How much it adds to the number of records that were wiped without the vault key.
+    /// The contribution of this record, 0 or 1, to the number of records that were wiped without
+    /// the vault key.
     var changes: UInt64 { isWipedWithoutKey ? 1 : 0 }
 
     /// This record with its secret from `other`, if it was wiped without the vault key and `other`
-    /// has exactly the secret that it had; otherwise `nil`.
+    /// has exactly the lost secret; otherwise `nil`.
     func restored(from other: VaultState.Record?) -> VaultState.Record? {
         guard isWipedWithoutKey, let other, case .sealed(let box) = other.body,
             case .sealed(let expected, _, _) = listed.secret, line == other.line,
@@ -156,13 +158,13 @@ extension VaultState.Record {
         return settled
     }
 
-    /// The device that it is bound to; also if it was wiped without the vault key.
+    /// The device to which the record is bound, even if the record was wiped without the vault key.
     var device: DeviceID? { listed.binding?.device }
 
     /// Seals a secret as the record of `line`.
     ///
     /// - Parameter device: the device to bind it to, whose key must be known; `nil` for none. A
-    ///   secret that is closed keeps its binding, and can only be sealed as what it was.
+    ///   closed secret keeps its binding, and can be sealed only for the same entry and settings.
     static func sealing(
         _ payload: RecordPayload, as line: RecordLine, _ properties: EntryProperties,
         to device: DeviceID?, under key: VaultKey
@@ -194,8 +196,8 @@ extension VaultState.Record {
         return VaultState.Record(line: line, listed: listed, body: .sealed(text[...]))
     }
 
-    /// Opens the record's outer box; a bound record's content is ``RecordPayload/closed(_:)``, on
-    /// its own device, too.
+    /// Opens the record's outer box; a bound record's content is ``RecordPayload/closed(_:)``, even
+    /// on its own device.
     func carried(with key: VaultKey) throws(VaultError) -> RecordPayload {
         guard case .sealed(let text) = body else { throw isWipedWithoutKey ? .vanished : .wiped }
         let box = try replacingErrors(
@@ -219,8 +221,8 @@ extension VaultState.Record {
         return .closed(closed)
     }
 
-    /// Opens the record, unless it is bound to a device whose key is not known: then its content is
-    /// ``RecordPayload/closed(_:)``.
+    /// Opens the record, unless it is bound to a device whose key is not known: in that case, its
+    /// content is ``RecordPayload/closed(_:)``.
     func opened(with key: VaultKey) throws(VaultError) -> RecordPayload {
         let payload = try carried(with: key)
         guard case .closed(let closed) = payload,
@@ -232,7 +234,7 @@ extension VaultState.Record {
 
     /// Opens the record.
     ///
-    /// - Throws: what ``content(with:)`` throws.
+    /// - Throws: the errors of ``content(with:)``.
     func payload(with key: VaultKey) throws(VaultError) -> RecordPayload {
         let payload = try opened(with: key)
         guard case .closed(let closed) = payload else { return payload }

@@ -5,11 +5,11 @@ internal import WatchwordSystem
 struct VaultState {
     let vaultID: [UInt8]
     let generation: UInt64
-    /// The size of the file in bytes; that of the former one until this state is saved.
+    /// The size of the file in bytes; until this state is saved, the size of the former file.
     let fileSize: Int
-    /// How many records were wiped without the vault key, and are not listed as wiped.
+    /// The number of records that were wiped without the vault key and are not listed as wiped.
     private(set) var changes: UInt64
-    /// The saves of the file; the newest is that of this state.
+    /// The saves of the file; the newest is the save of this state.
     private(set) var history: VaultHistory
     var slots: [TrustedSlot]
     private(set) var records: [Record]
@@ -68,25 +68,26 @@ struct VaultState {
         }
     }
 
-    /// Whether a record was wiped without the vault key since the last save with it.
+    /// Whether any record was wiped without the vault key since the last save with that key.
     var hasUnlistedTombstones: Bool { changes > 0 }
 
-    /// Whether other records than `wiped` were wiped without the vault key.
+    /// Whether records other than `wiped` were wiped without the vault key.
     func hasVanished(besides wiped: Set<RecordID>) -> Bool {
         hasUnlistedTombstones
             && records.contains { $0.isWipedWithoutKey && !wiped.contains($0.line.id) }
     }
 
-    /// The records that have a secret.
+    /// The records that still have their secret.
     var sealedLines: [RecordLine] { records.filter(\.isSealed).map(\.line) }
 
-    /// The records whose failures count: those with a secret, and those whose wipe is not listed.
+    /// The records whose failures count: records with a secret, and records whose wipe is not
+    /// listed.
     var countedLines: [RecordLine] {
         records.filter { $0.isSealed || $0.isWipedWithoutKey }.map(\.line)
     }
 
-    /// Whether this state follows `older`; taken for granted if that has another key or cannot be
-    /// read.
+    /// Whether this state follows `older`; assumed to be true if that has a different key or cannot
+    /// be read.
     func isLater(than older: VaultDocument?, with key: VaultKey) -> Bool {
         guard let older, let state = ifPossible(try VaultState(verifying: older, with: key)) else {
             return true
@@ -94,7 +95,7 @@ struct VaultState {
         return history.includes(state.history)
     }
 
-    /// Verifies another file of this vault; `nil` if it has another key.
+    /// Verifies another file of this vault; `nil` if its key is different.
     func verified(_ document: VaultDocument, with key: VaultKey) throws(VaultError) -> VaultState? {
         do throws(VaultError) {
             return try VaultState(verifying: document, with: key)
@@ -103,8 +104,8 @@ struct VaultState {
         }
     }
 
-    // The manifest belongs to the original header. If it still opens, it shows which record was
-    // removed.
+    // The manifest belongs to the original header. If the manifest still opens, it shows which
+    // record was removed.
     private static func findFault(with document: VaultDocument, _ key: VaultKey)
         throws(VaultError) -> VaultError
     {
@@ -116,13 +117,13 @@ struct VaultState {
         }
     }
 
-    /// The index of a record.
+    /// The index of a record in `records`; throws ``VaultError/noSuchEntry``.
     func index(of id: RecordID) throws(VaultError) -> Int {
         guard let index = places[id] else { throw .noSuchEntry }
         return index
     }
 
-    /// The record with this ID, if there is one.
+    /// The record with this ID; `nil` if there is none.
     func record(_ id: RecordID) -> Record? { places[id].map { records[$0] } }
 
     /// Keeps only the records with these IDs, in this order.
@@ -139,7 +140,7 @@ struct VaultState {
         history = history.undoing(to: previous, marking: isMerge)
     }
 
-    /// Makes the save of this state one that merges no other file into that with history `former`.
+    /// Makes the save of this state an ordinary save after the history `former`, not a merge.
     mutating func leaveOutMerge(into former: VaultHistory) {
         history = former.followed(by: history.newest)
     }
@@ -205,7 +206,7 @@ extension VaultState {
         return rekeyed
     }
 
-    /// Whether every slot of `document` has a resealed vault key, as after a rekey.
+    /// Whether the vault key was resealed in all slots of `document`, as after a rekey.
     func isRekeyed(in document: VaultDocument) -> Bool {
         let known = Set(slots.map(\.slot.vaultKey))
         return document.slots.allSatisfy { !known.contains($0.vaultKey) }
@@ -221,7 +222,7 @@ extension VaultState {
         return (document, try VaultState(verifying: document, with: key))
     }
 
-    /// The bytes of the vault file.
+    /// The bytes of the vault file for this state.
     func written(with key: VaultKey) throws(VaultError) -> [UInt8] {
         var text = VaultText()
         text.write(VaultEnvelope.firstLine(VaultEnvelope.version(for: records)))
@@ -246,8 +247,8 @@ extension VaultState {
     /// in the manifest.
     ///
     /// If an older file was restored, the next generation is newer than any that was seen here. The
-    /// generation record is not authenticated, so an implausibly high number in it is ignored, and
-    /// cannot exhaust the numbers.
+    /// generation record is not authenticated, so an implausibly high generation in it is ignored:
+    /// otherwise, it could use up all generation numbers.
     ///
     /// - Parameter other: the history of another file that this save merges.
     func next(

@@ -2,7 +2,7 @@ package import OneTimePassword
 package import SecretVault
 package import WatchwordCryptography
 
-/// Changes to an entry; whatever they do not mention stays the same.
+/// Changes to an entry; parts that are not mentioned stay the same.
 package struct EntryRevision: Sendable {
     package let id: RecordID
     /// The entry's kind when the changes were requested; changes to its content depend on it.
@@ -13,37 +13,36 @@ package struct EntryRevision: Sendable {
     package var codes = CodeChange()
     package var access = AccessControlChange()
     package var binding: BindingChange?
-    /// Whether the fingers that are enrolled now are required from then on; `nil` changes
-    /// nothing.
+    /// Whether the currently enrolled fingers are required from now on; `nil` changes nothing.
     package var fingers: Bool?
 
     /// Whether the changes require the same presence check as using the entry: they replace its
-    /// content, may weaken its access control, or change the name that the next check shows.
+    /// content, may weaken its access control, or change the name that the next check will show.
     package var requiresCheck: Bool {
         needsSecret || issuer != nil || account != nil || fingers != nil
     }
 
-    /// Whether the changes alter which codes the entry's key gives: with another period or counter,
-    /// it gives those of the future now.
+    /// Whether the changes alter the codes that the entry's key produces: a different period or
+    /// counter would reveal future codes now.
     package var changesCodesOfKey: Bool { !codes.isEmpty && codes.secret == nil }
 
     /// Whether the changes are impossible after the secret was wiped.
     var needsSecret: Bool { !codes.isEmpty || !access.isEmpty || binding != nil }
 }
 
-/// A change of the device that an entry is bound to.
+/// A change of the device to which an entry is bound.
 package enum BindingChange: Sendable {
-    /// It opens only on this device.
+    /// Binds the entry: it opens only on this device.
     case bind(BindingChoice)
-    /// It opens on every device.
+    /// Ends the binding: the entry opens on every device.
     case unbind
 
     var choice: BindingChoice? { if case .bind(let choice) = self { choice } else { nil } }
 }
 
-/// What to warn the user about after a revision.
+/// The warnings for the user after a revision.
 package struct RevisionWarnings: Hashable, Sendable {
-    /// Whether the counter is lower than before, so that codes will repeat.
+    /// Whether the new counter is lower, so that codes will repeat.
     package let movesBack: Bool
     /// The properties of the new credential that the standards do not allow.
     package let credential: [CredentialWarning]
@@ -55,7 +54,7 @@ package struct RevisionWarnings: Hashable, Sendable {
 }
 
 extension EntryRevision {
-    /// No changes yet.
+    /// A revision without changes.
     ///
     /// - Parameter entry: the entry as it is when the changes are requested.
     package init(of entry: EntrySummary) { self.init(id: entry.id, kind: entry.kind) }
@@ -85,7 +84,8 @@ extension EntryRevision {
             do throws(OneTimePasswordError) { new = try codes.applied(to: old) } catch {
                 return .refused(EditRefusal(error))
             }
-            // Only an explicit counter may be lower; entering the same key again keeps the counter.
+            // Only an explicitly set counter may be lower; entering the same key again keeps the
+            // counter.
             let kept = codes.counter == nil ? try changes.content(new, notBehind: id) : new
             try changes.replace(id, with: kept, now: now)
             contents = (old, kept)
@@ -98,7 +98,8 @@ extension EntryRevision {
         if control != entry.accessControl {
             try changes.setAccessControl(of: id, to: control, now: now)
         }
-        // Also if it is bound to it: this erases the previous generation.
+        // Bind the entry even if it is already bound to the device, because this erases the
+        // previous generation.
         if let device { try changes.bind(id, to: device, now: now) }
         if case .unbind? = binding, entry.binding != nil { try changes.unbind(id, now: now) }
         let warnings = contents.map { codes.warnings(of: $0.old, $0.new) }
@@ -130,7 +131,7 @@ package struct DetailsChange: Hashable, Sendable {
         self.isFavourite = isFavourite
     }
 
-    /// `details` with the changes, and the tags to remove that are not in them.
+    /// `details` with the changes, and those tags to remove that it does not contain.
     ///
     /// A tag to remove may differ in case.
     package func applied(
@@ -175,7 +176,6 @@ package struct CodeChange: Sendable {
         algorithm == nil && length == nil && period == nil && counter == nil && secret == nil
     }
 
-    /// Returns `content` with the changes applied.
     func applied(to content: EntryContent) throws(OneTimePasswordError) -> EntryContent {
         switch content {
         case .oneTimePassword(let old): return .oneTimePassword(try applied(to: old))
@@ -203,7 +203,7 @@ package struct CodeChange: Sendable {
             otherParameters: old.otherParameters)
     }
 
-    /// Returns warnings about deviations from the standards and about codes that will repeat.
+    /// The warnings about deviations from the standards and about codes that will repeat.
     func warnings(of old: EntryContent, _ new: EntryContent) -> RevisionWarnings {
         guard case .oneTimePassword(let old) = old, case .oneTimePassword(let new) = new else {
             return RevisionWarnings()

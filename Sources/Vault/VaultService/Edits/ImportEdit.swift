@@ -1,13 +1,13 @@
 package import SecretVault
 package import WatchwordSystem
 
-/// Entries to import, and what to do with those that the vault already has.
+/// Entries to import, and the treatment of entries that the vault already has.
 ///
 /// Two entries are the same if they have the same codes, that is, the same key and parameters;
-/// names do not matter. If only the names are the same, the item may be a newer enrolment or
-/// another account. It is refused unless the user chose otherwise, so that no key is lost
+/// names do not matter. If only the names are the same, the item may be a newer enrolment or a
+/// different account. The item is refused unless the user chose otherwise, so that no key is lost
 /// silently. The key of an entry that requires a check at each use is compared only after its
-/// check: otherwise, an import would tell whether a guess is right.
+/// check: otherwise, an import would reveal whether a guess is right.
 package struct ImportEdit: Sendable {
     package let items: [ImportItem]
     package let choices: DuplicateChoices
@@ -18,14 +18,14 @@ package struct ImportEdit: Sendable {
     }
 }
 
-/// An entry to import.
+/// An entry to import, with its details.
 package struct ImportItem: Sendable {
     package let content: EntryContent
     package let details: EntryDetails
-    /// What a backup states about the entry besides its content; `nil` for other files.
+    /// The properties that a backup contains besides the content; `nil` for other files.
     package let origin: Origin?
 
-    /// When the entry of a backup requires a presence check, and when it was added.
+    /// The access control of an entry in a backup, and when the entry was added.
     package struct Origin: Hashable, Sendable {
         package let accessControl: AccessControl
         package let created: Int64
@@ -49,20 +49,20 @@ package enum ItemOutcome: Hashable, Sendable {
     case replaced(EntryName)
     /// An entry with the same codes exists.
     case present(EntryName, as: EntryName, missing: [MissingDetail])
-    /// An entry with the same codes exists, and the item has a greater counter, a new PIN or more
-    /// details.
+    /// An entry with the same codes exists, and was updated with the item's greater counter, new
+    /// PIN or further details.
     case updated(EntryName, as: EntryName, [ImportUpdate], missing: [MissingDetail])
-    /// The user chose to skip the item, because an entry with its name has another key.
+    /// The user chose to skip the item, because an entry with its name has a different key.
     case declined(EntryName)
     case refused(ItemRefusal)
 }
 
-/// What an item adds to an entry that is already in the vault.
+/// A part of an item that is added to an entry that is already in the vault.
 package enum ImportUpdate: Hashable, Sendable {
     case counter(from: UInt64, to: UInt64)
-    /// The PIN of a code that is not computed.
+    /// The PIN of an entry whose codes are not computed.
     case pin
-    /// Tags, the favourite mark, or a note or an icon where there was none.
+    /// Tags, the favourite mark, or a note or an icon if the entry had none.
     case details
 }
 
@@ -74,24 +74,24 @@ package enum MissingDetail: UInt8, CaseIterable, Hashable, Sendable {
     case tag
 }
 
-/// Why an item was not imported.
+/// The reason why an item was not imported.
 package enum ItemRefusal: Hashable, Sendable {
     /// The vault already has the maximum number of entries with this key.
     case keyRepeatedTooOften
-    /// An entry with the same name has another key.
+    /// An entry with the same name has a different key.
     case nameTaken(EntryName)
     /// An entry with the same name requires a check at each use, so the keys were not compared.
     case notCompared(EntryName)
-    /// The entry to replace requires confirmation at each use, and nobody confirmed it.
+    /// The entry to replace requires a check at each use, and no check was made.
     case requiresCheckPerUse(EntryName)
     /// The name or the key is too long for the vault.
     case tooLong
-    /// The entry to replace opens only on another device.
+    /// The entry to replace opens only on a different device.
     case boundElsewhere(EntryName)
 }
 
 extension EntryDetails {
-    /// Returns these details, completed with those of an imported entry with the same key.
+    /// These details, completed with the details of an imported entry with the same key.
     ///
     /// Existing details are kept, and nothing is added beyond the maximum number of tags.
     package func completed(by imported: EntryDetails) -> EntryDetails {
@@ -106,8 +106,9 @@ extension EntryDetails {
         return all
     }
 
-    /// Returns these details, completed with those of an imported entry that replaces this one; a
-    /// different note is appended if both notes fit.
+    /// These details, completed with the details of an imported entry that replaces this one.
+    ///
+    /// A different note is appended if both notes fit.
     package func adding(_ imported: EntryDetails) -> EntryDetails {
         var all = completed(by: imported)
         if hasOtherNote(than: imported),
@@ -118,7 +119,7 @@ extension EntryDetails {
         return all
     }
 
-    /// Whether both have notes, and this note does not contain the imported note's lines.
+    /// Whether both have a note, and this note does not contain the lines of the imported one.
     package func hasOtherNote(than imported: EntryDetails) -> Bool {
         func lines(_ text: String) -> [Substring] {
             text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -133,9 +134,9 @@ package struct NewEntry: Sendable {
     package let content: EntryContent
     package let details: EntryDetails
     package let accessControl: AccessControl
-    /// How it is bound to this device; `nil` if it is not.
+    /// How the entry is bound to this device; `nil` leaves it unbound.
     package let binding: BindingChoice?
-    /// Whether the fingers that are enrolled now are required from then on.
+    /// Whether the currently enrolled fingers are required from now on.
     package let fingers: Bool
 
     package init(
@@ -163,12 +164,12 @@ package struct NewEntry: Sendable {
     }
 }
 
-/// What to do with an item whose entry already exists.
+/// The treatment of an item whose entry already exists.
 package enum DuplicatePolicy: String, CaseIterable, Sendable { case skip, replace, keep }
 
-/// What to do with the items of an import whose entries already exist.
+/// The treatment of the items of an import whose entries already exist.
 package struct DuplicateChoices: Hashable, Sendable {
-    /// The policy for names about which the user was not asked.
+    /// The policy for all names about which the user was not asked.
     package let policy: DuplicatePolicy
     package private(set) var answers: [EntryName: DuplicatePolicy] = [:]
 
@@ -179,7 +180,7 @@ package struct DuplicateChoices: Hashable, Sendable {
         answers[name] = policy
     }
 
-    /// Whether an item may replace an entry.
+    /// Whether any item may replace an entry.
     package var mayReplace: Bool { policy == .replace || answers.values.contains(.replace) }
 
     func policy(for name: EntryName) -> DuplicatePolicy { answers[name] ?? policy }

@@ -11,10 +11,10 @@ struct ImportPlan {
     /// The first entry with each name.
     private var names: [EntryName: RecordID]
     private var addedHere: Set<RecordID> = []
-    /// The per-use entries that were replaced, in order.
+    /// The replaced entries that require a check at each use, in order.
     private var asking: [RecordID] = []
 
-    /// The maximum number of entries with one key.
+    /// The maximum number of entries with the same key.
     private static let maximumEntriesPerKey = 100
 
     init(
@@ -40,7 +40,7 @@ struct ImportPlan {
             do {
                 outcomes.append(try take(item, in: &changes))
             } catch .overLimit(.name), .overLimit(.secret) {
-                // Refuse an entry whose name or key is too long, but import the rest.
+                // An entry whose name or key is too long is refused, and the rest is imported.
                 outcomes.append(.refused(.tooLong))
             }
         }
@@ -60,7 +60,7 @@ struct ImportPlan {
         let same = try equivalents(of: content, in: &changes)
         let policy = choices.policy(for: name)
         // An item that occurs twice in one import becomes one entry, whatever the policy. If the
-        // user keeps duplicates, an item with another name is another item.
+        // user keeps duplicates, items with different names stay separate entries.
         let added = same.filter(addedHere.contains)
         let twin =
             policy == .keep ? try entry(among: added, named: name, in: changes) : added.first
@@ -70,7 +70,7 @@ struct ImportPlan {
             if let twin = try entry(among: same, named: name, in: changes) ?? same.first {
                 return try update(twin, from: item, name, in: &changes)
             }
-            // Entries of one import may have the same name, as in the other app.
+            // Entries of one import may share a name, as in the other app.
             if let id = names[name], !addedHere.contains(id) {
                 guard !choices.isDeclined(name) else { return .declined(name) }
                 let entry = try changes.entry(id)
@@ -118,7 +118,7 @@ struct ImportPlan {
         let new: RecordID
         let all = entry.details.adding(item.details)
         if entry.tombstone == nil {
-            // A rehearsal must not tell whether the keys are the same.
+            // A rehearsal must not reveal whether the keys are the same.
             let content =
                 confirmations.cover(entry)
                 ? try changes.content(item.content, notBehind: id) : item.content
@@ -128,7 +128,7 @@ struct ImportPlan {
             }
             new = id
         } else {
-            // A wiped record can never be opened again, so add a new one.
+            // A wiped record never gets a secret again, so add a new record.
             try changes.remove(id, purge: false)
             new = try changes.add(
                 item.content, details: all, accessControl: entry.accessControl, now: now)
@@ -146,7 +146,7 @@ struct ImportPlan {
         return nil
     }
 
-    /// The entries with the same codes; an unknown PIN matches any PIN.
+    /// The entries with the same codes; an entry without a PIN matches any PIN.
     private func equivalents(
         of content: EntryContent, in changes: inout VaultChanges
     ) throws(VaultError) -> [RecordID] {
@@ -160,7 +160,7 @@ struct ImportPlan {
         return alike
     }
 
-    /// Opens an entry; `nil` if it is damaged, which must not stop the import.
+    /// Opens an entry; `nil` if it is damaged, because that must not stop the import.
     private func opened(
         _ id: RecordID, in changes: VaultChanges
     ) throws(VaultError) -> EntryContent? {

@@ -4,7 +4,7 @@ internal import WatchwordCoding
 internal import WatchwordCryptography
 package import WatchwordSystem
 
-/// A change to a vault, as a value that this process applies or sends to the agent.
+/// A change to a vault: a value that this process applies or sends to the agent.
 package enum VaultEdit: Sendable {
     case add(NewEntry)
     case rename(RecordID, to: EntryName)
@@ -18,22 +18,22 @@ package enum VaultEdit: Sendable {
 package enum EditOutcome: Hashable, Sendable {
     /// - Parameter twin: another entry with the same secret, unless it requires a check at each
     ///   use.
-    /// - Parameter bound: how it was bound to this device, if it was.
+    /// - Parameter bound: how the entry was bound to this device; `nil` if it was not.
     case added(twin: EntryName?, bound: DeviceBinding?)
     case renamed
     case removed
-    /// - Parameter bound: how it was bound to this device, if that was requested.
+    /// - Parameter bound: how the entry was bound to this device; `nil` if that was not requested.
     case revised(EntryName, RevisionWarnings, bound: DeviceBinding?)
-    /// The outcome of each item, and the per-use entries that were replaced.
+    /// The outcome of each item, and the replaced entries that require a check at each use.
     case imported([ItemOutcome], replacedPerUse: [RecordID])
     /// The edit was refused, and nothing was changed.
     case refused(EditRefusal)
 }
 
-/// Why an edit was refused.
+/// The reason why an edit was refused.
 package enum EditRefusal: Hashable, Sendable {
     case emptyName
-    /// Another entry has the name.
+    /// Another entry already has the name.
     case nameTaken(EntryName)
     /// The entry has no such tag.
     case noSuchTag(EntryName, tag: String)
@@ -41,10 +41,12 @@ package enum EditRefusal: Hashable, Sendable {
     case period
     /// The new key is empty.
     case emptyKey
-    /// The entry would not fit into a key URI.
+    /// The entry is too large for a key URI.
     case tooLong
 
-    /// Why changed codes are not valid; their names and parameters are those of a valid credential.
+    /// Converts the error about changed codes.
+    ///
+    /// The names and parameters come from a valid credential, so other errors cannot occur.
     init(_ error: OneTimePasswordError) {
         self =
             switch error {
@@ -59,14 +61,14 @@ package enum EditRefusal: Hashable, Sendable {
 }
 
 extension VaultEdit {
-    /// Applies the edit in a save, so that no other program can take a name after it was checked.
+    /// Applies the edit within a save, so that no other program can take a name after the check.
     ///
     /// An edit is refused before its first change, because any change would be saved.
     ///
     /// - Parameters:
     ///   - confirmations: the presence checks that were made for the edit.
     ///   - now: Unix seconds.
-    ///   - device: the key for ``binding``, which was loaded.
+    ///   - device: the key for ``binding``, which must be loaded.
     package func apply(
         to changes: inout VaultChanges, confirmedBy confirmations: Confirmations, now: Int64,
         bindingTo device: DeviceID? = nil
@@ -80,7 +82,7 @@ extension VaultEdit {
             return .renamed
         case .remove(let id, let purge):
             if try !confirmations.cover(changes.entry(id)) {
-                // No check protects an entry that cannot be opened anywhere.
+                // An entry that cannot be opened anywhere needs no check.
                 guard case .damaged? = changes.refusal(of: id) else { throw .presenceNeeded }
             }
             try changes.remove(id, purge: purge)
@@ -96,10 +98,10 @@ extension VaultEdit {
     }
 
     /// The entry that the edit changes in a way that requires the same presence check as using it;
-    /// a rehearsal of an import tells which entries it replaces.
+    /// for an import, a rehearsal reports the entries that it replaces.
     ///
-    /// Removing an entry destroys its secret. Another name would mislead the person who is asked
-    /// for the next check.
+    /// Removing an entry destroys its secret. A different name would mislead the person at the next
+    /// check.
     package var confirmedEntry: RecordID? {
         switch self {
         case .add, .importing: nil
@@ -108,7 +110,7 @@ extension VaultEdit {
         }
     }
 
-    /// How it binds an entry to this device; `nil` if it does not.
+    /// How the edit binds an entry to this device; `nil` if it does not.
     var binding: BindingChoice? {
         switch self {
         case .add(let entry): entry.binding
@@ -117,7 +119,7 @@ extension VaultEdit {
         }
     }
 
-    /// Whether the fingers that are enrolled now are required from then on; `nil` changes nothing.
+    /// Whether the currently enrolled fingers are required from now on; `nil` changes nothing.
     var fingers: Bool? {
         switch self {
         case .add(let entry): entry.fingers ? true : nil
@@ -143,7 +145,7 @@ extension VaultChanges {
         entries.contains { $0.name == name && $0.id != id }
     }
 
-    /// Why an entry does not open; `nil` if it does.
+    /// The error if an entry does not open; `nil` if it opens.
     func refusal(of id: RecordID) -> VaultError? {
         do {
             _ = try content(of: id)
@@ -156,13 +158,13 @@ extension VaultChanges {
 
 /// The presence checks that were made for an edit.
 package struct Confirmations: Sendable {
-    /// The entries whose checks were passed.
+    /// The entries whose checks succeeded.
     var entries: Set<RecordID> { Set(presences.keys) }
 
     private let presences: [RecordID: AccessControl.Presence]
     private let isAssumed: Bool
 
-    /// Entries, and the check that each required when presence was checked.
+    /// Entries, each with the check that it required when presence was checked.
     package init(of entries: [(RecordID, AccessControl.Presence)]) {
         presences = Dictionary(entries, uniquingKeysWith: { $1 })
         isAssumed = false
@@ -177,7 +179,7 @@ package struct Confirmations: Sendable {
     /// reveal nothing about these entries.
     package static let assumed = Confirmations(isAssumed: true)
 
-    /// Whether the checks permit changing the entry, given its current access control.
+    /// Whether the checks permit a change of the entry, given its current access control.
     package func cover(_ entry: EntrySummary) -> Bool {
         !entry.requiresCheckPerUse || presences[entry.id] == entry.accessControl.presence
     }

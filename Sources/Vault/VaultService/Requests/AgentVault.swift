@@ -4,19 +4,20 @@ package import WatchwordSystem
 /// A vault that the agent holds.
 package final class AgentVault: OpenVault {
     package let place: VaultPlace
-    /// The path that messages name: the place's, or the one that the command was given.
+    /// The path to show in messages: that of the place, or the one given to the command.
     package var path: String
     package let generation: UInt64
     package let entries: [EntrySummary]
     package let slots: [SlotSummary]
     package let lastUses: [RecordID: Int64]
-    /// What opened the vault for this command; `nil` if it was unlocked already.
+    /// The passphrase, key or device that opened the vault for this command; `nil` if the vault was
+    /// already unlocked.
     package var opener: VaultOpener?
     package private(set) var code: FoundCode?
 
     private let client: AgentClient
     private let counters: [RecordID: UInt64]
-    /// The state of a file that this process cannot read: the system agent's; otherwise `nil`.
+    /// The state of the system agent's file, which this process cannot read; otherwise `nil`.
     private let identity: VaultIdentity?
 
     package init(
@@ -50,7 +51,7 @@ package final class AgentVault: OpenVault {
 
     package var isHeldByAgent: Bool { true }
     package var isKeptBySystem: Bool { client.isSystem }
-    // Unlocking may have been hours ago.
+    // The vault may have been unlocked hours ago.
     package var unlockingProvesPresence: Bool { false }
     package var openedSlot: Int? { nil }
 
@@ -74,7 +75,8 @@ package final class AgentVault: OpenVault {
 }
 
 extension AgentRequest {
-    /// Whether the agent reads it: it refuses an edit that adds more entries than a vault can have.
+    /// Whether the agent accepts the edit: it refuses one that adds more entries than a vault can
+    /// have.
     fileprivate var hasRoom: Bool {
         switch self {
         case .edit(_, .importing(let edit), _), .rehearse(_, .importing(let edit)):

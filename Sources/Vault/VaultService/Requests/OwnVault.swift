@@ -11,16 +11,16 @@ package final class OwnVault: OpenVault {
     package let vault: UnlockedVault
     package let path: String
     fileprivate let deviceKeys: DeviceKeyStore
-    // Unlocking proves presence without it.
+    // Not used here: unlocking has already proved presence.
     package var opener: VaultOpener?
-    /// What the next merge uses.
+    /// The files that the next merge uses.
     package var mergeFiles = MergeFiles()
     /// How presence was checked for a new key with this access control, after the vault was
     /// unlocked by a person or a check of the entries that the key replaces.
     fileprivate let checkForNewKey: (AccessControl) -> DeviceKeyTranscript.Presence
     /// The entries for which presence was checked for the next edit.
     fileprivate var confirmed: [ConfirmedEntry] = []
-    /// The credentials of the entries whose codes are shown since a check.
+    /// The credentials of the entries whose codes have been shown since a check.
     fileprivate var shown: [RecordID: Credential] = [:]
 
     package init(
@@ -33,7 +33,7 @@ package final class OwnVault: OpenVault {
         self.checkForNewKey = checkForNewKey
     }
 
-    // The requests are for this vault, whatever place they name.
+    // Requests apply to this vault, regardless of their place.
     package var place: VaultPlace { .ofSystem }
     package var entries: [EntrySummary] { vault.entries }
     package var slots: [SlotSummary] { vault.slots }
@@ -73,10 +73,10 @@ private struct OwnRequest: RequestContext {
     var vault: UnlockedVault { own.vault }
     var now: Int64 { SystemClock.unixTime() }
 
-    // Nobody else can lock the vault, which ends with the command.
+    // The vault cannot be locked by others, and is closed when the command ends.
     var isHeld: Bool { true }
     func countUse() {}
-    // The command records it when it has printed the result.
+    // The command records the use when it has printed the result.
     func noteUse(of id: RecordID) {}
 
     var countsUnlocking: Bool { true }
@@ -86,7 +86,7 @@ private struct OwnRequest: RequestContext {
             return slot.number == vault.openedSlot
         }
     }
-    // Only the agent outlives the command, for which no entry is checked twice.
+    // Only the agent lives longer than a command, and a command does not check an entry twice.
     func reusableCheck(for entry: EntrySummary) -> DeviceKeyTranscript.Presence? { nil }
     func recordCheck(of entry: EntrySummary, _ presence: DeviceKeyTranscript.Presence) {}
 
@@ -124,7 +124,7 @@ private struct OwnRequest: RequestContext {
 
     var deviceKeys: DeviceKeyStore { own.deviceKeys }
     func tokens(at address: TPMAddress) -> any TokenRequestHandler { StartedTokenHelper() }
-    // Only the system agent records fingers; the command has already refused the option.
+    // Only the system agent records fingers, so the command has already refused the option.
     func fingersToRequire(_ isCurrent: Bool) throws -> EnrolledFingers? {
         throw RequestRefusal(.misunderstood)
     }
@@ -146,8 +146,8 @@ private struct OwnRequest: RequestContext {
     func checkForNewKey(
         _ name: EntryName, under access: AccessControl, after earlier: [ConfirmedEntry]
     ) -> DeviceKeyTranscript.Presence {
-        // Nobody was asked if a device without a PIN opened the vault, and no check preceded the
-        // replacement of an earlier enrolment.
+        // No person was asked if a device without a PIN opened the vault and no check was made
+        // before the replacement of an earlier enrolment.
         let wasChecked = vault.unlockingProvesPresence || !earlier.isEmpty
         return wasChecked ? own.checkForNewKey(access) : .none
     }
@@ -163,6 +163,6 @@ private struct AskedPIN: TokenHelper.Person {
         return pin
     }
 
-    // A TPM is not touched.
+    // A TPM needs no touch.
     func touch(number: Int, of count: Int) {}
 }

@@ -1,9 +1,9 @@
 internal import OneTimePassword
 package import SecretVault
 
-// Codes of one entry.
+// Computes and compares the codes of one entry.
 extension RequestContext {
-    /// Computes a code.
+    /// Computes the code of the entry at `time`, after the check that the entry requires.
     package func code(of id: RecordID, at time: CodeTime) throws -> IssuedCode {
         let entry = try vault.entry(id)
         switch (time, entry.kind) {
@@ -15,7 +15,7 @@ extension RequestContext {
                 credential = shown
             } else {
                 credential = try self.credential(of: entry, reusing: isCurrent)
-                // A reused check does not extend to further codes.
+                // A reused check does not give access to further codes.
                 let wasChecked = countsUnlocking || !presence.isNone
                 if entry.accessControl.presence.isPerUse, wasChecked {
                     try keepShown(credential, of: entry)
@@ -29,7 +29,8 @@ extension RequestContext {
             let code = credential.generator().code(at: first &+ offset)
             return IssuedCode(text: code.text, counter: nil)
         case (.counter, .hotp):
-            // A reused check gives no codes of a counter: they do not expire.
+            // A reused check does not give access to counter-based codes, because they do not
+            // expire.
             guard
                 case .oneTimePassword(let credential) = try opened(entry, takingCounter: true)
                     .content,
@@ -43,12 +44,12 @@ extension RequestContext {
         }
     }
 
-    /// Compares a code.
+    /// Compares a code with those of an entry, after the check that the entry requires.
     ///
-    /// - Returns: the offset of the step that it matches; `nil` if it matches none.
+    /// - Returns: the offset of the step that the code matches; `nil` if it matches none.
     func match(_ comparison: CodeComparison, of id: RecordID) throws -> Int? {
         let entry = try vault.entry(id)
-        // A wider window would tell other codes to somebody who tries them all.
+        // A wider window would reveal further codes to a client that tries all codes.
         let ahead = UInt64(comparison.ahead)
         if let moment = comparison.moment {
             try expectCheck(forCodesUpTo: ahead, after: moment, of: entry)
@@ -73,11 +74,11 @@ extension RequestContext {
             ahead: comparison.ahead)
     }
 
-    /// Requires a check for codes of the future: a check of the entry, or else a further proof of
-    /// what opens the vault.
+    /// Requires a check for codes of the future: a check of the entry, or a further proof that the
+    /// client can open the vault.
     ///
-    /// Without one, a client gets the next code and those of the next 5 minutes, which a person
-    /// needs whose clock is wrong; not codes for a time when the vault may be locked.
+    /// Without such a check, a client gets the next code and those of the next 5 minutes, which a
+    /// person with a wrong clock needs, but no codes for a time when the vault may be locked.
     private func expectCheck(
         forCodesUpTo offset: UInt64, after moment: Int64, of entry: EntrySummary
     ) throws {
@@ -90,8 +91,8 @@ extension RequestContext {
         }
     }
 
-    /// Whether the code `behind` steps before `moment` is at least the previous one by this
-    /// process's clock, and that `offset` steps after it at most the next one.
+    /// Whether all codes from `behind` steps before `moment` to `offset` steps after it lie between
+    /// the previous and the next code by this process's clock.
     ///
     /// Without another check, a client gets only the codes that a person needs at that time.
     private func isCurrent(
@@ -101,7 +102,7 @@ extension RequestContext {
         return distance >= Int64(clamping: behind) - 1 && distance <= 1 - Int64(clamping: offset)
     }
 
-    /// How many time steps `moment` is after now; `nil` if there is no code at `moment`.
+    /// The number of time steps from now to `moment`; `nil` if there is no code at `moment`.
     private func distance(to moment: Int64, of entry: EntrySummary) -> Int64? {
         guard let step = entry.timeStep, let asked = step.step(at: moment) else { return nil }
         // Before the entry's first code, all codes are codes of the future.

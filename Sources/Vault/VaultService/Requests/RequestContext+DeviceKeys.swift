@@ -2,11 +2,11 @@ package import Devices
 package import SecretVault
 internal import WatchwordSystem
 
-// The keys of this device, to which entries are bound. Whatever may ask a TPM does so before other
-// processes must wait for the vault.
+// The keys of this device, to which entries are bound. Operations that may use a TPM run before
+// other processes have to wait for the vault.
 extension RequestContext {
-    /// Loads the key of an entry, so that one that cannot be opened is refused before anybody is
-    /// asked.
+    /// Loads the device key of an entry, so that an entry that cannot be opened is refused before a
+    /// person is asked.
     func loadKey(of entry: EntrySummary) throws {
         guard let binding = entry.binding else { return }
         guard binding.isHere else { throw VaultError.boundElsewhere }
@@ -19,13 +19,14 @@ extension RequestContext {
         }
     }
 
-    /// Loads the keys of these entries, or of all; the entries of a key that does not load stay closed.
+    /// Loads the keys of these entries, or of all entries; entries whose key does not load stay
+    /// closed.
     func loadKeys(of entries: [EntrySummary]? = nil) throws {
         deviceKeys.loadKeys(of: vault, for: entries, through: tokens(at:))
         try expectHeld()
     }
 
-    /// The key to which an entry is to be bound; it is made if there is none.
+    /// The key to which an entry is to be bound; it is created if there is none.
     func deviceKey(for choice: BindingChoice) throws -> DeviceID {
         let key = try deviceKeys.key(for: choice, in: vault, through: tokens(at:))
         try expectHeld()
@@ -34,20 +35,20 @@ extension RequestContext {
 }
 
 extension DeviceKeyStore {
-    /// Loads the keys of these entries, or of all, that are here.
+    /// Loads the keys of this device for these entries, or for all entries.
     package func loadKeys(
         of vault: UnlockedVault, for entries: [EntrySummary]? = nil, through tokens: TokenAccess
     ) {
         for device in (entries ?? vault.entries).devicesHere {
-            // The vault records the reason.
+            // The vault records the reason for a failure.
             _ = ifPossible(try load(device, for: vault, through: tokens))
         }
     }
 
-    /// The key to which an entry is to be bound; if no binding was named, with the strongest that
-    /// works here.
+    /// The key to which an entry is to be bound; if no binding was chosen, a key with the strongest
+    /// binding that works here.
     ///
-    /// - Parameter others: keys that are not used.
+    /// - Parameter others: keys that must not be used.
     func key(
         for choice: BindingChoice, in vault: UnlockedVault, besides others: Set<DeviceID> = [],
         through tokens: TokenAccess
@@ -64,7 +65,7 @@ extension DeviceKeyStore {
                 try load(known, for: vault, through: tokens)
                 return known
             } catch .deviceKey(.token(.otherDevice)) {
-                // Its TPM was cleared.
+                // The TPM of the known key was cleared.
                 return try key(binding, besides: others.union([known]))
             }
         }
@@ -80,10 +81,10 @@ extension DeviceKeyStore {
     }
 }
 
-// Moving a vault together with its device keys. When it has arrived, they are replaced: they were
-// less protected elsewhere.
+// Moving a vault together with its device keys. After the move, the keys are replaced, because they
+// were less protected at the former place.
 extension DeviceKeyStore {
-    /// The keys that open the entries of a vault that moves.
+    /// The keys that open the entries of a vault that is to be moved.
     ///
     /// - Throws: ``VaultError/deviceKey(_:)`` if one of them cannot be loaded.
     package func keysToMove(
@@ -96,23 +97,23 @@ extension DeviceKeyStore {
         return try vault.deviceKeys()
     }
 
-    /// Binds the entries of a vault that has arrived here to a new key, and erases those that came
-    /// along.
+    /// Binds the entries of a vault that has arrived here to a new key, and erases the keys that
+    /// came with it.
     ///
-    /// If it was done before, it changes only entries whose key is in `carried`.
+    /// If this was done before, only entries whose key is in `carried` change.
     ///
     /// - Parameters:
     ///   - carried: the keys to replace and to erase, unless an entry that has vanished may need
     ///     them.
-    ///   - tpm: where to make a key.
+    ///   - tpm: the TPM in which to create a key.
     /// - Returns: the binding of the entries; `nil` if none is bound to this device.
     package func replaceKeys(
         of vault: UnlockedVault, carried: Set<DeviceID>, in tpm: TPMAddress = .standard,
         through tokens: TokenAccess
     ) throws(VaultError) -> DeviceBinding? {
         let keys = try keysToMove(of: vault, through: tokens)
-        // Copies of them may be elsewhere, even if an earlier move was turned back and they are kept
-        // here as before.
+        // Copies of the carried keys may exist elsewhere, even if an earlier move was reversed and
+        // the keys are kept here as before.
         let old = carried.intersection(vault.entries.devicesHere)
         if let first = keys.first(where: { old.contains($0.id) }) {
             let choice = BindingChoice(nil, deviceName: first.name, tpm: tpm)
@@ -129,12 +130,12 @@ extension DeviceKeyStore {
 }
 
 extension EntrySummary {
-    /// Whether it opens with a key of this device.
+    /// Whether the entry is bound to a key of this device.
     package var isBoundHere: Bool { binding?.isHere == true }
 }
 
 extension [EntrySummary] {
-    /// The keys of this device that open entries.
+    /// The keys of this device to which these entries are bound.
     fileprivate var devicesHere: Set<DeviceID> {
         Set(filter(\.isBoundHere).compactMap(\.binding?.device))
     }

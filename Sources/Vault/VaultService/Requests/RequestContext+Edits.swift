@@ -1,22 +1,23 @@
 internal import SecretVault
 internal import WatchwordCryptography
 
-// Changes of a vault.
+// Checks, rehearses and makes changes to a vault.
 extension RequestContext {
     /// Checks presence for an entry that the next edit changes.
     func confirm(_ id: RecordID) throws -> AgentResponse {
         let entry = try vault.entry(id)
         let checked = try checked(entry)
         countUse()
-        // Others change without a check.
+        // Other entries can be changed without a check.
         confirm(id, with: entry.requiresCheckPerUse ? ConfirmedEntry(entry, checked) : nil)
         return .done
     }
 
     /// Checks presence for a change of an entry.
     ///
-    /// One that has vanished cannot be opened after its check. Without a check, it is refused here.
-    /// An entry that is bound to a device whose key is not here keeps its secret, whatever changes.
+    /// An entry that has vanished cannot be opened after its check; if it requires no check, it is
+    /// refused here. An entry that is bound to a device whose key is not here keeps its secret,
+    /// whatever changes.
     private func checked(_ entry: EntrySummary) throws -> DeviceKeyTranscript.Presence {
         try loadKeys(of: [entry])
         do {
@@ -30,13 +31,13 @@ extension RequestContext {
 
     /// The outcome of an edit that is not saved, as if an import could replace every entry.
     ///
-    /// It reveals nothing about an entry that requires a check at each use.
+    /// The outcome reveals nothing about entries that require a check at each use.
     func rehearse(_ edit: VaultEdit) throws -> AgentResponse {
         try loadKeys(for: edit)
         let outcome = try vault.rehearse { changes throws(VaultError) in
             try edit.apply(to: &changes, confirmedBy: .assumed, now: now)
         }
-        // Nothing was saved, so a vault that was locked meanwhile tells nothing.
+        // Nothing was saved, so the outcome is not returned if the vault was locked meanwhile.
         try expectHeld()
         return .edited(outcome, [])
     }
@@ -59,13 +60,13 @@ extension RequestContext {
             let isCovered = confirmations.cover(try vault.entry(revision.id))
             guard isCovered else { throw VaultError.presenceNeeded }
         }
-        // Without an answer from the system, nothing changes.
+        // If the system does not report the fingers, nothing is changed.
         let fingers = try edit.fingers.flatMap(fingersToRequire)
         let device = try edit.binding.map(deviceKey)
         let saved = try vault.update { changes throws(VaultError) -> EditOutcome? in
             // The save may have waited for another writer.
             guard isHeld else { return nil }
-            // Codes of the future require this proof, too.
+            // The change would reveal future codes, which require this proof, too.
             if case .revise(let revision) = edit, revision.changesCodesOfKey {
                 let entry = try changes.entry(revision.id)
                 guard entry.requiresCheckPerUse || entry.tombstone != nil || isProved else {
@@ -75,7 +76,7 @@ extension RequestContext {
             let outcome = try edit.apply(
                 to: &changes, confirmedBy: confirmations, now: now, bindingTo: device)
             if case .refused = outcome { return outcome }
-            // Nothing is saved without the protection that it is to have.
+            // The entry must not be saved without its requested protection.
             if let fingers, let id = edit.confirmedEntry ?? changes.entries.last?.id {
                 try setFingers(fingers, of: id, among: changes.entries)
             }
@@ -83,17 +84,17 @@ extension RequestContext {
         }
         guard let outcome = saved else { throw RequestRefusal(.notHeld) }
         countUse()
-        // An edit that failed or was refused removes no protection.
+        // Remove the protection only after a successful edit.
         if case .revised = outcome, edit.fingers == false, let id = edit.confirmedEntry {
             try setFingers(nil, of: id, among: nil)
         }
         return .edited(outcome, vault.saveReports)
     }
 
-    /// Loads the keys that a change needs; one of a secret that does not open is refused.
+    /// Loads the keys that a change needs; a change to a secret that does not open is refused.
     private func loadKeys(for edit: VaultEdit) throws {
         switch edit {
-        // They are compared with all others.
+        // New entries are compared with all existing ones.
         case .add, .importing: try loadKeys()
         case .revise(let revision) where revision.needsSecret:
             try loadKey(of: try vault.entry(revision.id))

@@ -3,11 +3,11 @@ package import SecretVault
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// What a merge in this process uses besides its request.
+/// The files that a merge in this process uses in addition to its request.
 package struct MergeFiles: Sendable {
-    /// The other file, if it was opened here; the vault's key may not open it.
+    /// The other file, if it was opened here; the vault's key may be unable to open it.
     package let copy: VaultCopy?
-    /// The copy of the vault that the result is written to; `nil` changes the vault.
+    /// The path of a copy of the vault to which the result is written; `nil` changes the vault.
     package let target: String?
 
     package init(copy: VaultCopy? = nil, target: String? = nil) {
@@ -16,19 +16,20 @@ package struct MergeFiles: Sendable {
     }
 }
 
-// Undoing and merging take entries from another generation of the vault. The client sees what that
-// does, passes the checks, and sends the same request with what it has seen: if it would do anything
-// else meanwhile, nothing is changed.
+// Undoing and merging take entries from another generation of the vault. The client receives the
+// plan, makes the required checks, and sends the same request with the plan. If the effect has
+// changed meanwhile, nothing is changed.
 extension RequestContext {
     /// Undoes the last change.
     ///
-    /// - Parameter seen: the plan; `nil` changes nothing.
+    /// - Parameter seen: the plan as shown to the owner; `nil` asks for the plan, and changes
+    ///   nothing.
     func undo(_ seen: [UndoneChange]?) throws -> AgentResponse {
         let checked = takeChecked(changes: seen != nil)
         try loadAllKeys()
         let restores = vault.reports.contains { if case .vanished = $0 { true } else { false } }
         let plan = try vault.planOfUndo(now: now)
-        // What was found out is told only while the vault is held.
+        // The plan is returned only while the vault is held.
         try expectHeld()
         guard let seen else { return .undone(plan, onlyRestores: restores, []) }
         guard seen == plan else { throw VaultError.busy }
@@ -53,7 +54,7 @@ extension RequestContext {
         try expectHeld()
         guard let seen = request.seen else { return .merged(plan.outline, []) }
         guard seen == plan.changes else { throw VaultError.busy }
-        // An old file may bring back what was removed long ago.
+        // An old file may restore data that was removed long ago.
         try expectProof(
             if: request.takesOldEdits || plan.changes.contains(where: \.changesCodesOfKey))
         guard plan.changes.allSatisfy({ !$0.requiresCheck || checked.contains($0.id) }) else {
@@ -74,10 +75,11 @@ extension RequestContext {
         return .merged(plan.outline, vault.saveReports)
     }
 
-    /// The entries whose checks were passed on this connection, and whose access control is still
-    /// the same.
+    /// The entries whose checks succeeded on this connection, and whose access control is still the
+    /// same.
     ///
-    /// - Parameter changes: whether the checks are for this request; each counts for one.
+    /// - Parameter changes: whether this request uses up the checks; each check counts for one
+    ///   request.
     private func takeChecked(changes: Bool) -> Set<RecordID> {
         let confirmations = Confirmations(confirmed)
         if changes { forgetConfirmed() }
@@ -87,16 +89,16 @@ extension RequestContext {
             }.map(\.id))
     }
 
-    /// Requires the proof that codes of the future require: also if a key gives other codes.
+    /// Requires the same proof as codes of the future if a key will produce different codes.
     private func expectProof(if isNeeded: Bool) throws {
         guard !isNeeded || isProved else { throw VaultError.presenceNeeded }
     }
 
-    /// Loads all keys of this device for the vault: in the other generation, other entries may be
-    /// bound.
+    /// Loads all keys of this device for the vault, because different entries may be bound in the
+    /// other generation.
     private func loadAllKeys() throws {
         for device in deviceKeys.homes(of: vault) {
-            // The vault records the reason.
+            // The vault records the reason for a failure.
             _ = ifPossible(try deviceKeys.load(device, for: vault, through: tokens(at:)))
         }
         try expectHeld()
@@ -119,9 +121,9 @@ extension RequestContext {
 }
 
 extension UnlockedVault {
-    /// Another file of this vault, from a client; `nil` if it has another key.
+    /// Another file of this vault, from a client; `nil` if its key is different.
     ///
-    /// - Throws: ``VaultError/copyDamaged(_:)`` for a file that is not whole.
+    /// - Throws: ``VaultError/copyDamaged(_:)`` for a damaged file.
     fileprivate func copy(ofUntrusted file: [UInt8]) throws(VaultError) -> VaultCopy? {
         do throws(VaultError) { return try copy(of: file) } catch .damaged(let part) {
             throw .copyDamaged(part)

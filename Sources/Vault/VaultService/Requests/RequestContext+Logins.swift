@@ -5,7 +5,8 @@ internal import SecretVault
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-// Signing in with enrolled secrets and device keys, which never leave the process with the vault.
+// Signs in with enrolled secrets and device keys, which never leave the process that holds the
+// vault.
 extension RequestContext {
     /// Performs a request in the encoding of `DeviceLogin`, after the check that the entry
     /// requires.
@@ -49,7 +50,7 @@ extension RequestContext {
         var sender = try sender()
         var login = try EnrolledLogin(content, of: id, in: vault)
         let ticket = try login.signIn(turn: turn, over: &sender, now: now)
-        // The new secret is saved in any case.
+        // At this point, the new secret is saved in any case.
         try expectHeld()
         return .ticket(ticket)
     }
@@ -61,7 +62,7 @@ extension RequestContext {
         let earlier = vault.entries.filter(enrolment.replaces)
         guard earlier.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
         let confirmed = Set(earlier.filter(confirmations.cover).map(\.id))
-        // A ticket is redeemed when the key is on disk.
+        // The key is stored on disk before the ticket is redeemed.
         try loadKeys(of: vault.entries.filter { $0.kind == .enrolled })
         var enrolment = enrolment
         enrolment.device = try enrolment.binding.map(deviceKey)
@@ -77,7 +78,7 @@ extension RequestContext {
     }
 
     private func wipe(_ id: RecordID) throws -> LoginResponse {
-        // Wait for a login in progress.
+        // The turn is taken first, to wait for a login in progress.
         let turn = try loginTurn()
         guard try vault.entry(id).kind == .enrolled else { throw VaultError.otherKind }
         let isWiped = try vault.update { changes throws(VaultError) -> Bool in
@@ -101,8 +102,8 @@ extension RequestContext {
     }
 }
 
-// Device keys. Neither a private key nor what a TPM needs to use one leaves the process with the
-// vault.
+// Signs with device keys. Neither a private key nor the object that a TPM needs to use it leaves
+// the process that holds the vault.
 extension RequestContext {
     /// Performs a request, after the check that the entry requires.
     func response(to request: KeyRequest) throws -> LoginResponse {
@@ -128,15 +129,15 @@ extension RequestContext {
         return server
     }
 
-    /// Signs a text, or else in.
+    /// Signs `text` to confirm it; without a text, signs in.
     private func sign(
         _ id: RecordID, _ text: KeyConfirmation?, _ order: SigningOrder
     ) throws -> LoginResponse {
         let turn = try loginTurn()
-        // The person was told this server; another process may have replaced the key since then.
+        // This server was shown to the person; another process may have replaced the key since.
         guard try server(of: id) == order.server else { throw VaultError.changedMeanwhile }
         let tpm = try tpm(at: order.tpm, asks: true)
-        // Each text needs a check of its own.
+        // Each text requires its own check.
         let opened = try enrolledContent(id, reusing: text == nil)
         var sender = try sender()
         var person = pinEntry()
@@ -153,17 +154,16 @@ extension RequestContext {
     }
 }
 
-// Making device keys and registering them.
 extension RequestContext {
-    /// Makes a key and registers it, or continues an interrupted enrolment.
+    /// Creates a key and registers it, or continues an interrupted enrolment.
     ///
-    /// A new key that requires a check at each use also requires one for its registration, which it
-    /// signs; a confirmation of the replacement counts.
+    /// A new key that requires a check at each use also requires a check for its registration,
+    /// because the key signs it; a check for the replacement counts.
     private func enrol(_ order: KeyOrder) throws -> LoginResponse {
         let turn = try loginTurn()
         let entries = vault.entries.filter(order.enrolment.replaces)
         guard entries.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
-        // A check for another entry counts for nothing here.
+        // Checks for other entries do not count here.
         let checks = confirmed.filter { check in entries.contains { $0.id == check.id } }
         try loadKeys(of: entries)
         let earlier = try contents(of: entries, confirmedBy: checks)
@@ -171,7 +171,7 @@ extension RequestContext {
         try vault.rehearse { changes throws(VaultError) in
             for entry in entries { try changes.requireHome(of: entry.id) }
         }
-        // A key that replaces another one stays on the same device.
+        // A replacement for a key stays on the same device.
         let order = order.bound(
             to: entries.last?.binding?.device, securing: keepingFingers(of: entries))
         if let left = entries.first(where: { $0.requiresCheckPerUse && earlier[$0.id] == nil }) {
@@ -180,7 +180,7 @@ extension RequestContext {
         let tpm = try order.tpm.map { try self.tpm(at: $0, asks: false) }
         let isMade = try order.made(in: earlier) != nil
         if !isMade, order.needsPIN { return .pinNeeded }
-        // A key that an earlier run has made has signed its registration.
+        // A key from an earlier run has already signed its registration.
         var checked = DeviceKeyTranscript.Presence.none
         if !isMade {
             let enrolment = KeyEnrolment(order, tpm: tpm) { _ in .none }
@@ -199,7 +199,7 @@ extension RequestContext {
         }
     }
 
-    /// The content of earlier enrolments: one of them may be a key whose registration was
+    /// The contents of earlier enrolments; one of them may be a key whose registration was
     /// interrupted.
     private func contents(
         of entries: [EntrySummary], confirmedBy checks: [ConfirmedEntry]

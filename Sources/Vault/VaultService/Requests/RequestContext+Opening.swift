@@ -9,9 +9,9 @@ package struct CheckedContent {
     package let presence: DeviceKeyTranscript.Presence
 }
 
-// Entries are opened only here, after the check that each requires.
+// Entries are opened only here, each after the check that it requires.
 extension RequestContext {
-    /// Ends the request if the vault has been locked.
+    /// Throws, which ends the request, if the vault has been locked.
     package func expectHeld() throws {
         guard isHeld else { throw RequestRefusal(.notHeld) }
     }
@@ -26,7 +26,8 @@ extension RequestContext {
         return try checkedAndOpened(entry, takingCounter: takingCounter, reusing: reusing)
     }
 
-    /// The same for an entry whose key was loaded; without it, the check is made, too.
+    /// Opens an entry whose device key was loaded, after the check that it requires; the check is
+    /// made even if the key is missing.
     func checkedAndOpened(
         _ entry: EntrySummary, takingCounter: Bool = false, reusing: Bool = false
     ) throws -> CheckedContent {
@@ -52,7 +53,7 @@ extension RequestContext {
         }
     }
 
-    /// Opens an entry for which unlocking the vault was the check, or that requires none.
+    /// Opens an entry that requires no check, or for which unlocking the vault was the check.
     private func openedAfterUnlocking(
         _ entry: EntrySummary, _ takingCounter: Bool
     ) throws -> CheckedContent {
@@ -84,21 +85,22 @@ extension RequestContext {
     }
 }
 
-// Secrets, for the verbs whose purpose is to show one.
+// Opens secrets for the commands whose purpose is to show them.
 extension RequestContext {
-    /// Checks again what opens the vault; failures count as those of unlocking do.
+    /// Checks again that the client can open the vault; failures count like failed attempts to
+    /// unlock.
     func prove(_ opener: VaultOpener, ceiling: Int) throws -> AgentResponse {
         try deriving(upTo: ceiling) { try vault.confirm(opener, ceiling: ceiling) }
         recordProof()
         return .done
     }
 
-    /// Opens entries for a client that shows their secrets, after the check that each requires.
+    /// Opens entries for a client that shows their secrets, each after the check that it requires.
     ///
-    /// - Parameter isUse: whether it is a use of the entry.
+    /// - Parameter isUse: whether this counts as a use of the entry.
     func contents(of ids: [RecordID], isUse: Bool) throws -> [EntryContent] {
         guard isProved else { throw VaultError.presenceNeeded }
-        // Each check is for one entry.
+        // A check applies to one entry only.
         guard ids.count == 1 || presence.isNone else { throw VaultError.presenceNeeded }
         var contents: [EntryContent] = []
         for id in ids {
@@ -115,7 +117,7 @@ extension RequestContext {
 }
 
 extension UnlockedVault {
-    /// Proves presence for an entry of a vault that may be locked meanwhile, which ends the check.
+    /// Proves presence for an entry; the check ends if the vault is locked meanwhile.
     package func proof<Check: PresenceCheck>(
         of check: inout Check, for id: RecordID, words: String, whileHeld isHeld: () -> Bool
     ) throws -> PresenceProof<Check.Grade> {
@@ -131,7 +133,7 @@ extension UnlockedVault {
         return proof
     }
 
-    /// Opens an entry, or takes its next counter.
+    /// Opens an entry; if `takingCounter` is set, also takes its next counter.
     fileprivate func opened<Grade: PresenceGrade>(
         _ id: RecordID, _ proof: consuming PresenceProof<Grade>, _ takingCounter: Bool,
         _ presence: DeviceKeyTranscript.Presence
@@ -143,7 +145,7 @@ extension UnlockedVault {
 }
 
 extension DeviceKeyTranscript.Presence {
-    /// What a device key says about a check of this grade.
+    /// The presence that a device key states after a check of this grade.
     init(of grade: any PresenceGrade.Type) {
         self =
             if grade == Enforced.self {

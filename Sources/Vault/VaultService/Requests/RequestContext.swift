@@ -6,85 +6,87 @@ package import SecretVault
 package import WatchwordCryptography
 internal import WatchwordSystem
 
-/// One request on an open vault, and what performing it needs.
+/// A request on an open vault, with the dependencies needed to perform it.
 ///
-/// The extensions of this protocol are the only code that performs such a request, in the process
-/// of a command (``OwnVault``) and in the agent, where the vault may be locked at any moment, and
-/// where the client is not trusted: it may be any program of its user.
+/// The extensions of this protocol are the only code that performs such a request. They run in the
+/// process of a command (``OwnVault``) and in the agent. In the agent, the vault may be locked at
+/// any moment, and the client is not trusted: it may be any program of its user.
 package protocol RequestContext {
-    /// Sends requests to servers.
+    /// The type that sends requests to servers.
     associatedtype Sender: RequestSender
     /// Enters the PIN of a key in a TPM.
     associatedtype PINEntry: TokenHelper.Person
 
     var vault: UnlockedVault { get }
-    /// How presence is proved for this request.
+    /// How the client proves presence for this request.
     var presence: AgentPresence { get }
-    /// The time in Unix seconds.
+    /// The current time in Unix seconds.
     var now: Int64 { get }
 
     /// Whether the vault has not been locked since the request began.
     ///
-    /// What was found out is told only if this is still true.
+    /// Results are returned only if this is still true.
     var isHeld: Bool { get }
     /// Records a use of a secret, which restarts the time after which the vault is locked.
     func countUse()
     /// Records that an entry was used, once the result has been delivered.
     func noteUse(of id: RecordID)
 
-    /// Whether having unlocked the vault is a check of an entry, once for each entry.
+    /// Whether unlocking the vault counts as a check, once for each entry.
     var countsUnlocking: Bool { get }
-    /// Whether a wait of the vault, too, prevents the check for which the lock-out is asked.
+    /// Whether a lock-out of the vault also prevents the check for which the lock-out is requested.
     var asksForGuess: Bool { get }
     /// How presence was checked earlier, if that check may be reused for `entry`.
     func reusableCheck(for entry: EntrySummary) -> DeviceKeyTranscript.Presence?
     /// Records that a check for `entry` has just succeeded.
     func recordCheck(of entry: EntrySummary, _ presence: DeviceKeyTranscript.Presence)
-    /// Runs `body`, which derives keys, when its turn has come.
+    /// Waits for its turn, and then runs `body`, which derives keys.
     ///
     /// - Parameter ceiling: the maximum cost; `nil` for the default.
     func deriving<Result>(upTo ceiling: Int?, _ body: () throws -> Result) throws -> Result
-    /// Opens an entry after a check by the system's modules, which show these words.
+    /// Opens an entry after a check by the system's PAM modules, which show `words`.
     func openedByModules(
         _ entry: EntrySummary, words: String, takingCounter: Bool
     ) throws -> CheckedContent
 
-    /// Whether what opens the vault was proved again, so that the client may see secrets.
+    /// Whether the client has proved again that it can open the vault, so that it may see secrets.
     var isProved: Bool { get }
-    /// Records such a proof.
+    /// Records that the client has proved again that it can open the vault.
     func recordProof()
 
     /// The entries for which presence was checked for the next edit.
     var confirmed: [ConfirmedEntry] { get }
-    /// Adds one to them, in place of an earlier check for it; `nil` only removes the earlier one.
+    /// Adds a check to ``confirmed``, in place of an earlier one for the same entry; `nil` only
+    /// removes the earlier check.
     func confirm(_ id: RecordID, with check: ConfirmedEntry?)
-    /// Forgets them: each check counts for one edit only.
+    /// Empties ``confirmed``: each check counts for one edit only.
     func forgetConfirmed()
 
-    /// The credential of an entry whose codes the client shows since a check.
+    /// The credential of an entry whose codes the client has been showing since a check.
     func shownCredential(of entry: EntrySummary) -> Credential?
     /// Keeps the credential of an entry whose codes the client will show.
     func keepShown(_ credential: Credential, of entry: EntrySummary) throws
 
-    /// What a merge uses besides its request.
+    /// The files that a merge uses in addition to its request.
     var mergeFiles: MergeFiles { get }
 
-    /// The keys of this device.
+    /// The store with the keys of this device.
     var deviceKeys: DeviceKeyStore { get }
     /// The handler of requests to the TPM at this address, for a key of this device.
     func tokens(at address: TPMAddress) throws(VaultError) -> any TokenRequestHandler
-    /// The fingers that are enrolled now, if an entry can require them.
+    /// The currently enrolled fingers, if an entry can require them.
     ///
-    /// - Parameter isCurrent: whether it is to require them; if not, the result is `nil`.
+    /// - Parameter isCurrent: whether the entry is to require them; if not, the result is `nil`.
     func fingersToRequire(_ isCurrent: Bool) throws -> EnrolledFingers?
-    /// Makes each use of an entry require these fingers, or any.
+    /// Makes each use of an entry require these fingers; `nil` accepts any finger.
     ///
-    /// - Parameter entries: all entries of the vault, if they are known; fingers for others are
-    ///   forgotten.
+    /// - Parameter entries: all entries of the vault, if known; fingers recorded for other entries
+    ///   are deleted.
     func setFingers(
         _ fingers: EnrolledFingers?, of id: RecordID, among entries: [EntrySummary]?
     ) throws(VaultError)
-    /// Makes another entry require the fingers that one of those that it replaces requires.
+    /// A function that makes a new entry require the same fingers as the earlier entries that it
+    /// replaces.
     func keepingFingers(
         of earlier: [EntrySummary]
     ) -> @Sendable (RecordID) throws(VaultError) -> Void
@@ -92,7 +94,7 @@ package protocol RequestContext {
     /// Waits until no other process or client is signing in.
     func loginTurn() throws -> LoginLock
     func sender() throws -> Sender
-    /// The TPM at this address.
+    /// Access to the TPM at this address.
     ///
     /// - Parameter asks: whether the person is asked for the PIN of a key that has one.
     func tpm(at address: TPMAddress, asks: Bool) throws -> TPMAccess
@@ -110,7 +112,6 @@ package struct ConfirmedEntry: Sendable {
     package let id: RecordID
     /// The check that the entry required at that time.
     package let required: AccessControl.Presence
-    /// How presence was checked.
     package let presence: DeviceKeyTranscript.Presence
 
     package init(_ entry: EntrySummary, _ presence: DeviceKeyTranscript.Presence) {
@@ -127,7 +128,7 @@ extension Confirmations {
 }
 
 extension RequestContext {
-    /// Performs a request about the entries or the content of the vault.
+    /// Performs a request that concerns the entries or the content of the vault.
     package func response(to request: AgentRequest) -> AgentResponse {
         do {
             switch request {
@@ -148,7 +149,7 @@ extension RequestContext {
             case .undo(_, let seen): return try undo(seen)
             case .merge(_, let request): return try merge(request)
             case .login(_, let encoded, _): return try response(toLogin: encoded)
-            // These are about the vault as a whole, or about no vault.
+            // These requests concern the vault as a whole, or no vault.
             case .unlock, .open, .standing, .lock, .lockAll, .status, .stop, .list, .find, .move,
                 .answer, .cancel:
                 return .misunderstood
@@ -159,10 +160,10 @@ extension RequestContext {
     }
 }
 
-/// Ends a request with a response that is not its result.
+/// Ends a request with a response other than its result.
 ///
 /// The functions that perform a request throw this or the error of the module that failed;
-/// ``AgentResponse/init(failure:)`` turns either into the response.
+/// ``AgentResponse/init(failure:)`` converts either to the response.
 package struct RequestRefusal: Error {
     package let response: AgentResponse
 
@@ -182,7 +183,7 @@ extension AgentResponse {
         case is OneTimePasswordError: self = .noCode
         case is FieldReader.Unreadable: self = .misunderstood
         default:
-            // A bug in a request of one client must not end the agent of all.
+            // A bug in one client's request must not end the agent for all clients.
             assertionFailure("there is no response for \(type(of: failure))")
             self = .misunderstood
         }

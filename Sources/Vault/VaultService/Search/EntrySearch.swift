@@ -3,7 +3,8 @@ package import SecretVault
 /// The words that a user typed to find entries, in any order.
 package struct EntrySearch {
     private let words: [FoldedWord]
-    /// More words find nothing: each takes time.
+    /// The maximum number of words; a search with more words finds nothing, because each word takes
+    /// time.
     private static let mostWords = 32
 
     package init(_ typed: String) {
@@ -29,16 +30,16 @@ package struct EntrySearch {
 }
 
 extension EntrySummary {
-    /// Whether `typed` is the whole name, issuer, account or id of this entry.
+    /// Whether `typed` is the full name, issuer, account or ID of this entry.
     ///
-    /// Case and accents are ignored, and at least eight characters of the id are enough.
+    /// Case and accents are ignored, and the first eight characters of the ID are enough.
     package func isNamed(_ typed: String) -> Bool {
         let folded = FoldedText(typed)
         return [name.text, issuer, account].contains(where: folded.isEqual)
             || hasID(beginning: typed)
     }
 
-    // Eight or more characters are unlikely to match an id by chance.
+    // Eight or more characters are unlikely to match an ID by chance.
     fileprivate func hasID(beginning typed: String) -> Bool {
         typed.utf8.count >= 8 && id.text.hasPrefix(typed.lowercased())
     }
@@ -48,11 +49,11 @@ extension [EntrySummary] {
     /// The entries that match `typed` best.
     ///
     /// These rules are tried in order; the first one that finds an entry decides. `typed` is the
-    /// full name or the id; the account; the name or the account, ignoring case and accents; words
-    /// of the name; words of the name, the tags and the note; the beginning of the id, at least
+    /// full name or the ID; the account; the name or the account, ignoring case and accents; words
+    /// of the name; words of the name, the tags and the note; the beginning of the ID, at least
     /// eight characters.
     ///
-    /// - Parameter isWanted: whether to go on.
+    /// - Parameter isWanted: whether to continue the search.
     package func matches(
         of typed: String, while isWanted: () -> Bool = { true }
     ) -> [EntrySummary] {
@@ -73,7 +74,7 @@ extension [EntrySummary] {
         ]
         for rule in rules {
             var found: [EntrySummary] = []
-            // Asking before each entry would take longer than the search.
+            // A call before each entry would take longer than the search.
             for start in stride(from: 0, to: count, by: 16) where isWanted() {
                 found += self[start..<Swift.min(start + 16, count)].filter(rule)
             }

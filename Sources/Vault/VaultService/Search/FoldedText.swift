@@ -4,7 +4,7 @@
 
 /// A text without case and accents, for searching and sorting.
 ///
-/// Composed and decomposed letters are equal.
+/// Composed and decomposed forms of a letter are equal.
 package struct FoldedText: Hashable, Comparable {
     fileprivate let bytes: [UInt8]
 
@@ -17,7 +17,8 @@ package struct FoldedText: Hashable, Comparable {
         }
         let scalars = Array(text._nfd)
         let letters = scalars.filter { $0.properties.generalCategory != .nonspacingMark }
-        // Otherwise, a text that consists only of accents would match every text.
+        // Keep the accents of a text that consists only of accents: otherwise, it would match every
+        // text.
         var folded = ""
         for scalar in letters.isEmpty ? scalars : letters {
             if let plain = Self.plainLetters[scalar] {
@@ -48,7 +49,7 @@ package struct FoldedText: Hashable, Comparable {
             }
         }
         if rest.isEmpty != other.isEmpty { return rest.isEmpty }
-        // Only the leading zeros of numbers differ.
+        // The texts differ at most in the leading zeros of numbers.
         return left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 
@@ -83,10 +84,11 @@ extension UInt8 {
     fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
 
-/// A word that is searched for in many texts, each in linear time (Knuth, Morris and Pratt).
+/// A word to search for in many texts; each search takes linear time (Knuth, Morris and Pratt).
 package struct FoldedWord {
     private let bytes: [UInt8]
-    /// How many bytes of the word each of its beginnings ends with, besides itself.
+    /// For each prefix of the word, the length of its longest proper suffix that is also a prefix
+    /// of the word.
     private var borders = [0]
 
     package init(_ word: String) {
@@ -105,7 +107,8 @@ package struct FoldedWord {
         }
     }
 
-    /// How many bytes of the word are matched after `byte`, if `count` were before it.
+    /// The number of bytes of the word that are matched after `byte`, if `count` bytes were matched
+    /// before.
     private func matched(_ count: Int, _ byte: UInt8) -> Int {
         var count = count
         while count > 0, bytes[count] != byte { count = borders[count - 1] }
