@@ -169,7 +169,7 @@ struct AgentKeyEnrolTests {
     }
 
     @Test(
-        "K-80 after the agent was killed, the same command succeeds: one key is active, and signs")
+        "K-80 after the agent is killed, the same command succeeds: one key is active, and signs")
     func killed() throws {
         let harness = try Harness()
         let agent = harness.agent

@@ -31,7 +31,7 @@ struct AgentLockTests {
         }
     }
 
-    @Test("a lock during a presence check takes no counter")
+    @Test("a lock during a presence check uses up no counter")
     func lockDuringCounter() throws {
         let agent = try AgentFixture([
             "Count:a --type hotp --presence per-use:pam --secret-file key.txt"

@@ -181,7 +181,7 @@ struct AgentTests {
         try terminal.waitFor("To show the code of A:a")
         try terminal.waitFor("assword: ")
         #expect(try terminal.settings().echoes == false)
-        // Ctrl-C: the check is cancelled, which is no attempt, and the program ends.
+        // Ctrl-C: the check is cancelled, which does not count as an attempt, and the program ends.
         try terminal.type("\u{3}")
         #expect(try terminal.end() != 0)
         let asked = try agent.terminal("code A --at 59", program: "bin/watchword")
@@ -274,7 +274,7 @@ struct AgentTests {
         #expect(try agent.run("list").text == "Site:me  totp\n")
     }
 
-    @Test("a killed key holder or supervisor loses only the unlocked state")
+    @Test("killing the key holder or the supervisor loses only the unlocked state")
     func killed() throws {
         let agent = try AgentFixture()
         for isSupervisor in [false, true] {

@@ -64,7 +64,7 @@ struct ClientProofsTests {
             proofs: ClientProofs())
     }
 
-    @Test("a check counts for one edit, for five minutes, and not after the vault was locked")
+    @Test("a check counts for one edit, for five minutes, and not after the vault is locked")
     func edits() throws {
         let use = try service.vaults.use(place)
         let entry = try #require(use.vault.entries.first)
@@ -89,7 +89,7 @@ struct ClientProofsTests {
         #expect(try use.vault.entry(entry.id).accessControl.presence == .perUnlock)
     }
 
-    @Test("a check counts for one enrolment, and not after the vault was locked")
+    @Test("a check counts for one enrolment, and not after the vault is locked")
     func enrolments() throws {
         let use = try service.vaults.use(place)
         let order = Enrolment(
@@ -113,7 +113,7 @@ struct ClientProofsTests {
         #expect(current.proofs.confirmed.isEmpty)
     }
 
-    @Test("the effects of an edit are not revealed after the vault was locked")
+    @Test("the effects of an edit are not revealed after the vault is locked")
     func rehearsed() throws {
         let use = try service.vaults.use(place)
         let edit = VaultEdit.importing(ImportEdit([], DuplicateChoices(.skip)))

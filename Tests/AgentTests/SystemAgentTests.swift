@@ -155,7 +155,7 @@ struct SystemAgentTests {
         #expect(!denied.screen.contains("287082"))
     }
 
-    @Test("if the service does not respond or is stopped, the message tells how to find the reason")
+    @Test("if the service does not respond or is stopped, the message says how to find the reason")
     func noService() throws {
         let agent = try SystemAgentFixture()
         try agent.keep()

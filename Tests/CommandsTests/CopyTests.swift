@@ -151,7 +151,7 @@ struct CopyTests {
             isInstalled: { programs.contains($0) })
     }
 
-    @Test("a digest matches only its content, and two digests of a content differ")
+    @Test("a digest matches only its content, and two digests of the same content differ")
     func digest() {
         let code = Array("123456".utf8)
         let digest = ContentDigest.of(code.span)

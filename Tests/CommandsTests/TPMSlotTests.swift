@@ -57,7 +57,7 @@ struct TPMSlotTests {
             let refused = try fixture.run(
                 "watchword slot add tpm2 --passphrase-file pass.txt --pin-file new.txt \(options)",
                 status: 4)
-            #expect(errors(refused).contains("the PIN of a TPM has 4 to 32 bytes"))
+            #expect(errors(refused).contains("the PIN of a TPM must have 4 to 32 bytes"))
         }
         #expect(try fixture.vault().components(separatedBy: "\nslot ").count == 4)
     }

@@ -248,7 +248,7 @@ import WatchwordCryptography
         #expect(try device.signIn(&server) == "wwl_1")
     }
 
-    @Test("a ticket that is sent again gives neither a second entry nor an older secret")
+    @Test("a ticket that is sent again yields neither a second entry nor an older secret")
     func ticketAgain() throws {
         let device = try Device()
         var server = TestServer()

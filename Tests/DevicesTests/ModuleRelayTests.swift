@@ -96,7 +96,7 @@ struct ModuleRelayTests {
         }
     }
 
-    @Test("the first answer, too, leaves the modules time for their verdict")
+    @Test("the first answer, too, leaves the modules time to decide")
     func lastAnswer() throws {
         let frames: [ModuleFrame] = [
             .ready(version: ModuleFrame.version), .asks("Password: ", isEchoed: false),

@@ -117,7 +117,7 @@ struct HostileDatabaseTests {
         var looped = 0
         for page in 0..<pageCount {
             let header = page * 512 + (page == 0 ? 100 : 0)
-            // An interior page of a table: all its children become one page, its own or the root.
+            // In an interior page of a table, make every child the root, or the page itself.
             guard file[header] == 5 else { continue }
             looped += 1
             for target in [UInt8(1), UInt8(truncatingIfNeeded: page + 1)] {

@@ -80,7 +80,7 @@ struct HostileXMLTests {
         #expect(try Self.read("<a>\(long)</a>").text.count == 12 << 20)
     }
 
-    @Test("texts in another encoding are refused or read as UTF-8")
+    @Test("text in another encoding is refused or read as UTF-8")
     func encodings() throws {
         let wide = Array("<a>x</a>".utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
         #expect(throws: ContainerError.notUTF8) { try readXML(SecretBytes(copying: wide.span)) }

@@ -36,7 +36,7 @@ struct LastUseTests {
     }
 
     @Test(
-        "the last used step is that of the last code, in whatever zone its time is written",
+        "the last used step is that of the last code, whatever the time zone of its timestamp",
         arguments: [
             "2026-11-22T22:22:16L", "2026-11-22T23:22:16L", "2026-11-23T12:22:16L",
             "2026-11-22T10:22:16L", "2026-11-22T22:13:00L",

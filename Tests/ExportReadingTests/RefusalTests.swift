@@ -14,7 +14,7 @@ struct RefusalTests {
 
     private func error(_ text: String) -> ExportError? { error(Array(text.utf8)) }
 
-    @Test("a refused row has the names that were read before")
+    @Test("a refused row keeps the names that were read before the refusal")
     func refusedNames() throws {
         let text = """
             [{"secret":"%%","label":"Acme - ann","type":"TOTP","algorithm":"SHA1"}]
@@ -153,7 +153,7 @@ struct RefusalTests {
         #expect(export.entries.count == 1)
     }
 
-    @Test("a row of another shape does not hide the format")
+    @Test("a row of the wrong type does not hide the format")
     func mixedLists() throws {
         for (text, format) in [
             (#"{"accounts":[7,{"issuerName":"a","secret":"AAAA"}]}"#, ExportFormat.lastPass),

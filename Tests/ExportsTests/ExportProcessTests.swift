@@ -15,7 +15,7 @@ internal import WatchwordSystem
         try ReadOutcome.read(Array(content.utf8), program: program, timeout: timeout)
     }
 
-    @Test("an export's entries arrive")
+    @Test("the reader returns the entries of an export")
     func entries() throws {
         #expect(try read("an export") == .entries([":an export"]))
     }

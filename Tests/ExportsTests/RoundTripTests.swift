@@ -99,7 +99,7 @@ struct RoundTripTests {
         #expect(read.entries.map(Facts.init) == [Facts(entry)])
     }
 
-    @Test("no text of an entry becomes markup in a sheet")
+    @Test("no text in an entry becomes markup in a sheet")
     func markup() throws {
         let credential = try Credential(
             issuer: "<script>\"&amp;", account: "</h2>",

@@ -35,7 +35,7 @@ struct ChunkTests {
         chunked("a size with a sign", "+3\r\nabc\r\n0\r\n\r\n", 0),
         chunked("a space after the size", "3 \r\nabc\r\n0\r\n\r\n", 0),
         chunked("no size", "\r\nabc\r\n0\r\n\r\n", 0),
-        chunked("a size that is no number", "zz\r\nabc\r\n0\r\n\r\n", 0),
+        chunked("a size that is not a number", "zz\r\nabc\r\n0\r\n\r\n", 0),
         chunked("more data than the size", "3\r\nabcd\r\n0\r\n\r\n", 0),
         chunked("a size beyond all", "ffffffffffffffffff\r\nabc\r\n0\r\n\r\n", 0),
         chunked("a trailer without a colon", "3\r\nabc\r\n0\r\nX\r\n\r\n", 0),

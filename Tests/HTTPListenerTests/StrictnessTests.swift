@@ -70,7 +70,7 @@ struct StrictnessTests {
         RawCase("the first line of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 0),
         RawCase("one word", "GET\r\n\r\n", 0),
         RawCase("half a version", "GET /a HTTP/1.1x\r\nHost: x\r\n\r\n", 0),
-        RawCase("a method that is no token", "G(T /a HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+        RawCase("a method that is not a token", "G(T /a HTTP/1.1\r\nHost: x\r\n\r\n", 400),
         RawCase("a target without a slash", "GET a HTTP/1.1\r\nHost: x\r\n\r\n", 400),
         RawCase("a fragment", "GET /a#b HTTP/1.1\r\nHost: x\r\n\r\n", 400),
         RawCase("bytes in the target", "GET /ä HTTP/1.1\r\nHost: x\r\n\r\n", 400),

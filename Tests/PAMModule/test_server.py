@@ -176,7 +176,7 @@ class LoginTests(ServerTestCase):
             status, screen = self.on_terminal(command, *3 * [("recovery code: ", seen)])
             self.assertEqual(status, 4, screen)
             self.assertNotIn("otpauth:", screen)
-            # The password is no code, and nothing asks for it.
+            # The password is not a code, and nothing asks for it.
             status, screen = self.on_terminal(command, *3 * [("recovery code: ", PASSWORD)])
             self.assertEqual(status, 4, screen)
             self.assertNotIn("Password:", screen)

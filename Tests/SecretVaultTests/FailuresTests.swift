@@ -204,7 +204,7 @@ struct FailuresTests {
     }
 
     @Test(
-        "a wait recorded with a shifted clock does not end sooner by the real clock"
+        "a wait recorded with a shifted clock does not end sooner on the real clock"
     )
     func shiftedBack() throws {
         let clock = TestClock()

@@ -137,7 +137,7 @@ struct ForgedLineTests {
         #expect(try vault.holders(of: box) == [])
     }
 
-    @Test("a file with different slots than the file that was only opened here wipes nothing")
+    @Test("if a vault was only opened here, a file with different slots wipes nothing")
     func otherSlots() throws {
         let source = try TestVault()
         let id = try source.fill()[3]

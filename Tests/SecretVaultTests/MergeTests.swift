@@ -301,7 +301,7 @@ struct MergeTests {
         #expect(try copies.plan().2.isMerged)
     }
 
-    @Test("undoing a merge, and undoing that, brings the merge back")
+    @Test("undoing a merge, and then undoing the undo, restores the merge")
     func undoneTwice() throws {
         let copies = try Copies()
         try copies.there(rename(copies.ids[0], "there", 20))

@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 // Merges that must not lose a secret.
 extension MergeTests {
-    @Test("a key that one side changed is never dropped for a later edit on the other side")
+    @Test("a key changed on one side is never dropped in favour of a later edit on the other")
     func changedKey() throws {
         let copies = try Copies()
         let id = copies.ids[2]

@@ -196,7 +196,7 @@ struct WipedRecordTests {
         spliced[tombstone] = try #require(lines(before).first { $0.hasPrefix("sealed \(id)") })
         try sample.vault.put(file(spliced))
         #expect(throws: VaultError.damaged(.changes)) { try sample.vault.unlock() }
-        // With the count reset, this is the file from before the wipe, and is wiped again.
+        // With the count reset, the file is as before the wipe, and the entry is wiped again.
         let count = try #require(spliced.firstIndex { $0.hasPrefix("changes ") })
         spliced[count] = "changes 0"
         #expect(file(spliced) == before)

@@ -143,7 +143,7 @@ struct LoginSocketTests {
         }
     }
 
-    @Test("V-01 the documentation states how many connections the sockets for logins serve")
+    @Test("V-01 the documentation states how many connections the login sockets serve")
     func documentation() throws {
         let page = try String(
             contentsOf: PackageFolder.root.appending(

@@ -177,7 +177,7 @@ struct StatusTests {
         #expect(try await server.ending() == 0)
     }
 
-    @Test("a server that cannot reach its service manager logs it once, and works")
+    @Test("a server that cannot reach its service manager logs this once, and keeps running")
     func unreachableManager() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("bytes that are no certificate, or only part of one, yield none")
+    @Test("bytes that are not a certificate, or only part of one, yield none")
     func none() {
         let a = certificate(1, 300)
         #expect(storedCertificates(in: []) == [])

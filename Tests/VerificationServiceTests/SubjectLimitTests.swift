@@ -99,7 +99,7 @@ struct SubjectLimitTests {
         #expect(states?.filter { $0 == "active" }.count == 2)
     }
 
-    @Test("a foreign subject is refused on every route with a subject, and an own subject is not")
+    @Test("a foreign subject is refused on every route with a subject, and the client's own is not")
     func subjects() async throws {
         let fixture = try await ServiceFixture()
         _ = try await fixture.enrolled()
@@ -129,7 +129,7 @@ struct SubjectLimitTests {
         }
     }
 
-    @Test("the credential of another subject cannot be tried or replaced through an own subject")
+    @Test("a foreign credential cannot be tried or replaced through the client's own subject")
     func mixed() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled()
@@ -180,7 +180,7 @@ struct SubjectLimitTests {
         // unknown.
         #expect(try await fixture.driver.signIn(foreign, as: nil).result == "accepted")
         #expect(try await fixture.driver.signIn(stranger, as: nil).json?["signal"] != nil)
-        // A passkey of an own subject is accepted.
+        // A passkey of the client's own subject is accepted.
         var own = try TestPasskey()
         own.id = [UInt8](repeating: 9, count: 16)
         own.userHandle = try await limited.register(own, for: "shop%2Fbob").userHandle

@@ -62,7 +62,8 @@ struct SubjectLimitTests {
         #expect(
             try await verifier.resynchronize(foreign, first: code, second: code).denial == .unknown)
         #expect(try await fixture.verifier.credential(foreign)?.state == .active)
-        // The nearest accepted cases are an own credential and a verifier without a limit.
+        // The nearest accepted cases: a credential of a permitted subject, and a verifier without a
+        // limit.
         #expect(try await verifier.rename(known, to: "x") == .done)
         #expect(try await verifier.revoke(known) == .done)
         #expect(try await fixture.verifier.confirm(pending.credential, code: code).denial == nil)

@@ -178,7 +178,7 @@ extension String {
         unicodeScalars.first?.isSpace ?? false || unicodeScalars.last?.isSpace ?? false
     }
 
-    /// The text without spaces of any kind at its ends.
+    /// The text without leading or trailing spaces of any kind.
     package var trimmed: String {
         let inner = unicodeScalars.drop(while: \.isSpace)
         guard let last = inner.lastIndex(where: { !$0.isSpace }) else { return "" }

@@ -8,7 +8,7 @@ internal import COpenSSL
 /// A state is at the start of OpenSSL's context. The fields after it are for `Update` and `Final`;
 /// the compression neither reads nor writes them.
 protocol CompressionFunction {
-    /// A word of the state, and of the block, which has sixteen words.
+    /// A word of the state, or of the block, which has sixteen words.
     associatedtype Word: FixedWidthInteger & SIMDScalar & UnsignedInteger
     associatedtype Context
 

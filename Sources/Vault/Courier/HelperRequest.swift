@@ -76,7 +76,7 @@ public enum SecretCustody: String, CaseIterable, Sendable {
     case tpm
     /// The system agent.
     case agent
-    /// A file of the user.
+    /// A file that belongs to the user.
     case file
 }
 

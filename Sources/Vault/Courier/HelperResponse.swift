@@ -50,7 +50,7 @@ public enum HelperResponse: Sendable {
         /// The secret to present at the next login.
         public let next: NextSecret
 
-        /// Combines the content of a response.
+        /// Combines the parts of a response.
         public init(
             verification: Token, login: SecretBytes, expiresAt: PlainText, next: NextSecret
         ) {
@@ -97,7 +97,7 @@ public enum HelperResponse: Sendable {
         /// The time when the ticket expires, as the server wrote it (RFC 3339).
         public let expiresAt: PlainText
 
-        /// Combines the content of a response.
+        /// Combines the parts of a response.
         public init(verification: Token, login: SecretBytes, expiresAt: PlainText) {
             self.verification = verification
             self.login = login

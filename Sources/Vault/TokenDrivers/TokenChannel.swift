@@ -92,7 +92,7 @@ extension TokenFailure {
         }
     }
 
-    /// Converts the failure of a step of the confinement.
+    /// Converts the failure of a confinement step.
     fileprivate static func notConfined(
         in step: @autoclosure () throws(SystemCallFailure) -> Void
     ) throws(TokenFailure) {

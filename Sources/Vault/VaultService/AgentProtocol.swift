@@ -6,8 +6,8 @@ package import WatchwordSystem
 // agent → watchword, each: a response
 //
 // The agent answers each request with one response. Before that, the agent may send messages and
-// questions of the system's PAM modules, and a TPM's question for a PIN; the client answers each
-// question.
+// questions of the system's PAM modules, and a TPM's request for a PIN; the client answers each
+// of these.
 
 /// The limits of the protocol.
 package enum AgentProtocol {

@@ -65,7 +65,7 @@ package enum AgentResponse: Sendable {
     case says(String)
     /// A PAM module's question; answered with ``AgentRequest/answer(_:)``.
     case asks(String, isEchoed: Bool)
-    /// A TPM's question for the PIN of a device key, again after a wrong one; answered with
+    /// A TPM's request for the PIN of a device key, again after a wrong one; answered with
     /// ``AgentRequest/answer(_:)``.
     ///
     /// - Parameter left: how many more attempts the TPM allows; `nil` if unknown.

@@ -8,7 +8,7 @@ public final class VerificationKey: Sendable {
     public let publicKey: PublicKey
     private let handle: KeyHandle
 
-    /// Checks a key, whose type and curve must be the algorithm's.
+    /// Checks a key, whose type and curve must match the algorithm.
     public init(
         _ publicKey: PublicKey, algorithm: SignatureAlgorithm
     ) throws(CryptographyError) {

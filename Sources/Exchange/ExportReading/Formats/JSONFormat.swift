@@ -58,7 +58,7 @@ struct JSONFormat: Sendable {
     init?(_ document: JSONValue) {
         var format: JSONFormat?
         if let elements = document.elements {
-            // A row of another shape must not hide the format.
+            // A row of the wrong type must not hide the format.
             for element in elements where format == nil {
                 format = Self.all.first { $0.isElement(element) }
             }

@@ -99,9 +99,9 @@ package struct CourierMessages: Sendable {
     }
 }
 
-// Responses that are problems.
+// Responses that report problems.
 extension CourierMessages {
-    /// The sentence for a response that is a problem.
+    /// The sentence for a response that reports a problem.
     package func sentence(for problem: HelperResponse.Problem) -> String {
         switch (problem.kind, problem.field?.text) {
         case ("refused-ticket", _):

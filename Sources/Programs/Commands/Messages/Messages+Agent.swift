@@ -14,7 +14,7 @@ extension Messages {
                 + "safe there; run chmod 700 on it"
         case .folder(.notOwned(let path)):
             "\(VisibleText.of(path)): this folder belongs to another user; set XDG_RUNTIME_DIR to a "
-                + "folder of your own, which only you can open"
+                + "folder of your own that only you can open"
         case .folder(.system(let failure)): "the agent's folder: " + sentence(for: failure)
         case .notOurs:
             "another program or file occupies the path of the agent's socket, "

@@ -34,7 +34,7 @@ enum Messages {
         case .declined: "cancelled; nothing was changed"
         case .passphrasesDiffer: "the passphrases do not match; nothing was changed"
         case .pinsDiffer: "the PINs do not match; nothing was changed"
-        case .badPIN(.tpm): "the PIN of a TPM has 4 to 32 bytes"
+        case .badPIN(.tpm): "the PIN of a TPM must have 4 to 32 bytes"
         case .badPIN(.authenticator): "the PIN of an authenticator has at most 63 bytes"
         case .token(let failure, let token): sentence(for: failure, of: token)
         case .emptyPassphrase: "the passphrase is empty; choose one that is hard to guess"

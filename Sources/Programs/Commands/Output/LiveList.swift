@@ -53,7 +53,7 @@ struct LiveList {
         top = max(min(top, shown.count - self.room), 0)
     }
 
-    /// Changes the list as `key` asks.
+    /// Changes the list as `key` requests.
     mutating func press(_ key: TerminalKey) -> Action {
         switch key {
         case .up: move(by: -1)

@@ -87,7 +87,7 @@ struct HelpDesk: Sendable {
     }
 
     /// The valid form of a subject or of a subject's beginning.
-    static let expectedSubject = "a text of 1 to \(Subject.maximumCount) bytes"
+    static let expectedSubject = "text of 1 to \(Subject.maximumCount) bytes"
 
     static func json(_ content: SecretBytes) throws -> JSONValue {
         try replacingErrors(

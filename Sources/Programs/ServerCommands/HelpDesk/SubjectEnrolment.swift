@@ -71,7 +71,7 @@ enum SubjectEnrolment {
         let parts = session.operand.split { "/:".contains($0) }.map(String.init)
         let most = OneTimePasswordEnrolment.maximumTextCount
         let issuer = try session.arguments.value(
-            .issuer, expected: "a text of 1 to \(most) bytes"
+            .issuer, expected: "text of 1 to \(most) bytes"
         ) { text in (1...most).contains(text.utf8.count) ? text : nil }
         return [
             ("issuer", .text(issuer ?? parts.dropLast().last ?? "Watchword")),

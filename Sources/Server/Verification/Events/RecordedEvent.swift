@@ -30,7 +30,7 @@ public struct RowMark: Hashable, Sendable {
     /// The version of the row.
     public let version: UInt64
     /// Whether the row may be pruned without an event: its credential is unconfirmed, or has ended
-    /// without leaving a proof.
+    /// and proves nothing.
     public let isPending: Bool
     /// The first bytes of the row's authentication code.
     public let code: UInt64

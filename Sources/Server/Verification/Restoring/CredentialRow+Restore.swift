@@ -15,8 +15,8 @@ extension CredentialRow {
     ///
     /// The codes spent between the backup and `now` are unknown, so all of them are refused. TOTP
     /// credentials stay active: every step that could have been accepted by now counts as spent,
-    /// however far the clock has drifted since the backup. These are up to 21 steps ahead of the
-    /// clock, usually ten and a half minutes. Passkeys and device keys also stay active, because
+    /// however far the clock has drifted since the backup. This includes up to 21 steps ahead of
+    /// the clock, usually ten and a half minutes. Passkeys and device keys also stay active, because
     /// their use spends nothing in the row: a challenge is good for one decision, and the restore
     /// deletes all challenges. A passkey's open step-up, and the open logins of both, are closed.
     ///

@@ -59,7 +59,7 @@ public struct Subject: Hashable, Sendable {
         self.utf8 = utf8
     }
 
-    /// Accepts a text of 1 to 255 bytes without NUL.
+    /// Accepts text of 1 to 255 bytes without NUL.
     public init?(_ text: String) { self.init(utf8: Array(text.utf8)) }
 
     /// The subject as a string, which may contain line breaks.

@@ -114,7 +114,7 @@ final class Metrics: Sendable {
                     "Client addresses tracked by the rate limiter.", "\(addresses)"),
                 Family(
                     "watchword_denied_subjects", .gauge,
-                    "Subjects for whom codes were denied in the current ten minutes.",
+                    "Subjects for whom codes were denied in the current ten-minute window.",
                     "\(deniedSubjects)"),
                 // A kind without events has the value 0, so that its first event is an increase.
                 Family(

@@ -221,7 +221,7 @@ extension Service {
 extension FieldFault {
     /// The form of a label excludes U+0020 at both ends; the standard excludes every kind of space.
     fileprivate static func untrimmed(_ field: String) -> FieldFault {
-        FieldFault(field, expected: "a text without a space of any kind at its ends")
+        FieldFault(field, expected: "text without leading or trailing spaces of any kind")
     }
 }
 

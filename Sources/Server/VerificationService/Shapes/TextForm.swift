@@ -125,9 +125,9 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     var expectation: String {
         switch self {
         case .label:
-            "a text of 1 to 255 bytes, without control characters, and without spaces at its ends"
-        case .subject: "a text of 1 to 255 bytes, without NUL"
-        case .userAgent: "a text of at most 255 bytes, without control characters"
+            "text of 1 to 255 bytes, without control characters or leading or trailing spaces"
+        case .subject: "text of 1 to 255 bytes, without NUL"
+        case .userAgent: "text of at most 255 bytes, without control characters"
         case .code:
             "6 to 8 digits, or a recovery code of 16 letters and digits from 2 to 7; "
                 + "between them, spaces and hyphens are permitted"
@@ -145,7 +145,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         case .deviceChallenge: "wwx_ and 43 characters of base64url"
         case .audience: "1 to 1024 visible ASCII characters"
         case .shownText:
-            "a text of 1 to 1024 bytes and at most \(DeviceKeyTranscript.maximumLines) lines, "
+            "text of 1 to 1024 bytes and at most \(DeviceKeyTranscript.maximumLines) lines, "
                 + "without other control characters than line feeds"
         case .base64URL: "2 to 128 characters of base64url, without padding"
         case .certificate: "2 to 5462 characters of base64url, without padding"
@@ -154,7 +154,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         case .keyURI: "a key URI"
         case .base64: "Base64"
         case .time: "a time in RFC 3339 format, in UTC"
-        case .any: "a text"
+        case .any: "a string"
         }
     }
 

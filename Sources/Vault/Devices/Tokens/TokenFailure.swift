@@ -41,7 +41,7 @@ public enum TokenFailure: SystemCallError, Hashable, Sendable {
     case noPCR7
     /// The storage hierarchy has a password.
     case ownerPassword
-    /// The TPM has no certificate from its maker for an endorsement key that is RSA or on P-256.
+    /// The TPM has no certificate from its maker for an RSA or P-256 endorsement key.
     case noCertificate
 
     // An authenticator.

@@ -85,8 +85,8 @@ extension VaultLocation {
         return sets
     }
 
-    /// The records that these failures have wiped in other files of the vault in the folder, and
-    /// whose wipe no save lists yet.
+    /// The records that these failures have wiped in other files of the vault in the folder, but
+    /// that no save lists as wiped yet.
     ///
     /// This file may be the previous generation of one of those files.
     func wipesElsewhere(by attempts: Attempts) throws(VaultError) -> Set<RecordID> {

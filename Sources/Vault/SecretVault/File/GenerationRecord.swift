@@ -67,7 +67,7 @@ struct GenerationRecord: Hashable {
         return text.bytes
     }
 
-    /// The beginning of every generation record of this vault, and of no other vault's.
+    /// The beginning of every generation record of this vault, and of no other vault.
     var beginning: [UInt8] {
         var text = VaultText()
         text.write(GenerationRecord.firstLine)

@@ -53,8 +53,8 @@ extension Vault {
             || FileKind.isReadableByOthers(at: path)
     }
 
-    /// Removes other users' permissions for the vault at `path` and for the program's own files
-    /// about it, and their permission to write to its folder, unless the folder is sticky.
+    /// Removes other users' access to the vault at `path` and to the program's own files about it,
+    /// and their permission to write to its folder, unless the folder is sticky.
     ///
     /// Only regular files and folders of this user are changed; links are not followed.
     public static func closeToOthers(at path: String) throws(VaultError) {
