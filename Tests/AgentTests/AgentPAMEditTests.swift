@@ -5,7 +5,7 @@ import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
-/// Changes of an entry that PAM protects, through the agent and without it.
+/// Changes to an entry that PAM protects, through the agent and without it.
 struct AgentPAMEditTests {
     private static let other = "NBSWY3DPO5XXE3DENBSWY3DPO5XXE3DE"
 
@@ -172,7 +172,7 @@ struct AgentPAMEditTests {
         #expect(try entry().tombstone != nil)
     }
 
-    @Test("a guess at modules that fail, instead of refusing it, wipes the entry")
+    @Test("a guess wipes the entry even if the modules fail instead of refusing it")
     func wipedByFailure() throws {
         let agent = try fixture("pam_permit.so", "--on-failure wipe:1")
         try agent.configure("required pam_exec.so expose_authtok quiet /bin/false")

@@ -105,7 +105,7 @@ struct AgentTPMKeyTests {
         #expect(try server.redeem(ticket)["custody"] == "tpm")
     }
 
-    @Test("a lock cancels the PIN prompt, and nothing is signed")
+    @Test("locking the vault ends the PIN prompt, and nothing is signed")
     func lock() throws {
         try enrolWithPIN()
         let terminal = try agent.terminal(present)

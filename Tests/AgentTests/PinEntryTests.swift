@@ -26,7 +26,7 @@ struct PinEntryTests {
             .components(separatedBy: "\n").dropLast()
     }
 
-    @Test("the passphrase may be percent-encoded and in parts")
+    @Test("the passphrase may arrive percent-encoded and in parts")
     func answer() throws {
         let agent = try fixture(["D correct%2Dhors\\nD e-bat%74ery\\nOK"])
         #expect(try unlock(agent).contains("Unlocked the vault."))

@@ -23,7 +23,7 @@ struct SystemAgentKeyTests {
         return terminal.screen
     }
 
-    @Test("a check by PAM in the system agent is enforced, and reported so to the server")
+    @Test("a check by PAM in the system agent is enforced, and reported as such to the server")
     func enforced() throws {
         let agent = try SystemAgentFixture()
         let server = try KeyServer()

@@ -137,7 +137,7 @@ struct SystemAgentMoveRaceTests {
     }
 
     @Test(
-        "a bound entry opens at the destination only, although the agent was killed during the move",
+        "a bound entry opens at the destination only, even if the agent was killed during the move",
         arguments: [toSystem, toUser])
     func bound(verb: String) throws {
         let agent = try SystemAgentFixture()

@@ -179,7 +179,7 @@ struct CompletionScriptTests {
             ("watchword totp --algorithm=SHA2\t", ["totp", "--algorithm=SHA256"]),
             ("watchword qr read pic\t", ["qr", "read", "picture.png"]),
             ("watchword add --qr=pic\t", ["add", "--qr=picture.png"]),
-            // The name of an entry is not completed with file names.
+            // Entry names are not completed with file names.
             ("watchword code pic\t", ["code", "pic"]),
             ("watchword code GitHub:a\t", ["code", "GitHub:ann"]),
             ("watchword code My\t", ["code", "My bank"]),

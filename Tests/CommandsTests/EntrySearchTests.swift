@@ -142,7 +142,7 @@ struct EntrySearchTests {
         #expect(entries.tagged(["wor"]).isEmpty && entries.tagged([]).count == 2)
     }
 
-    @Test("the lines of a list fit on the terminal, and a truncated name has its id")
+    @Test("the lines of a list fit on the terminal, and a truncated name is followed by its id")
     func table() throws {
         let entries = [
             try entry(String(repeating: "long ", count: 20) + "one", "a", id: [1]),

@@ -141,7 +141,7 @@ struct ImportTerminalTests {
         #expect(terminal.screen.contains("new.txt: 3 added"))
     }
 
-    @Test("Ctrl-D at the choice imports nothing")
+    @Test("Ctrl-D at the choice prompt imports nothing")
     func choiceEnded() throws {
         let terminal = try startWithTakenNames()
         try terminal.answer([("A:a (1 of 3): " + Self.choice, "r")])

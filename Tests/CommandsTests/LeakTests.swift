@@ -129,7 +129,7 @@ struct LeakTests {
     private static let ticket =
         "--server https://localhost:1 --ticket-file plain.txt --passphrase-file pass.txt"
 
-    @Test("every command is searched for leaked secrets")
+    @Test("every command is tested for leaked secrets")
     func everyCommand() {
         let run = Self.commands.map { $0.replacing("--json ", with: "") + " " }
         for verb in Verb.allCases {

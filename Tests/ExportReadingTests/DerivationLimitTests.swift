@@ -70,7 +70,7 @@ struct DerivationLimitTests {
         }
     }
 
-    @Test("an error tells whether the raised limits would accept the cost")
+    @Test("an error states whether the raised limits would accept the cost")
     func raised() throws {
         func error(
             _ limits: ExportLimits, _ body: () throws(ExportError) -> Void

@@ -59,7 +59,7 @@ struct FormatTests {
         #expect(export.entries.count + export.refusals.count == made.lines.count)
     }
 
-    @Test("an export that is cut off anywhere is refused or gives fewer rows", arguments: exports)
+    @Test("an export that is cut off anywhere is refused or yields fewer rows", arguments: exports)
     func truncated(made: MadeExport) {
         let bytes = Array(made.text.utf8)
         for count in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 40)) {

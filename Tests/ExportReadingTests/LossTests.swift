@@ -119,7 +119,7 @@ struct LossTests {
         }
     }
 
-    @Test("a name that is not UTF-8 refuses the row")
+    @Test("a row whose name is not UTF-8 is refused")
     func encodings() throws {
         let secret = Array("AAISEM2EKVTHPCEZ".utf8)
         let name = Array("Caf".utf8) + [0xE9]
@@ -156,7 +156,7 @@ struct LossTests {
         #expect(try counts("A:   \(secret)\nB:abcd efgh ijkl mnop\n") == [2, 0])
     }
 
-    @Test("NUL in a JSON text refuses the row, not the file")
+    @Test("a row with NUL in its JSON text is refused, but not the file")
     func nul() throws {
         let text = #"""
             [{"issuer":"A\u0000","account":"a","secret":"AAAA","algorithm":"SHA1","digits":"6",

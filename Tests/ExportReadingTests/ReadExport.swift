@@ -24,12 +24,12 @@ extension Export {
 }
 
 extension ExportedEntry {
-    /// The content, unless its codes are not computed.
+    /// The credential; `nil` if its codes are not computed.
     var credential: Credential? {
         if case .oneTimePassword(let credential) = content { credential } else { nil }
     }
 
-    /// The content, if its codes are not computed.
+    /// The content if its codes are not computed; otherwise `nil`.
     var uncomputed: UncomputedCode? {
         if case .notComputed(let code) = content { code } else { nil }
     }

@@ -82,7 +82,7 @@ struct RefusalTests {
         #expect(error(text) == reason)
     }
 
-    @Test("an archive or a table that is not an export is named")
+    @Test("an archive or a table that is not an export is reported as such")
     func unknownContent() throws {
         typealias Member = MadeArchive.Member
         // The remainder of an archive without members: its end, without a comment.

@@ -37,7 +37,7 @@ struct CBORReadingTests {
         }
     }
 
-    @Test("K-43 a head that is not in its shortest form is refused, and the next value is accepted")
+    @Test("K-43 a head longer than necessary is refused, and the next larger value is accepted")
     func shortestForm() throws {
         // The largest value that a shorter head can hold, and the width of the longer head.
         for (largest, width) in [(UInt64(23), 1), (0xff, 2), (0xffff, 4), (0xffff_ffff, 8)] {

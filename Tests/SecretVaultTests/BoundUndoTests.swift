@@ -13,7 +13,9 @@ struct BoundUndoTests {
         case undo, rekey, passphrase, purge, wipe, check
     }
 
-    @Test("each change works at home and elsewhere", arguments: Change.allCases, Place.allCases)
+    @Test(
+        "each change works on the bound device and elsewhere",
+        arguments: Change.allCases, Place.allCases)
     func change(change: Change, place: Place) throws {
         let copies = try BoundCopies()
         switch change {

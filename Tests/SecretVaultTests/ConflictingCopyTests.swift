@@ -62,7 +62,7 @@ struct ConflictingCopyTests {
         let copy = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
         #expect(copy.reports.isEmpty)
         // A vault that stays open no longer reports a copy that was removed.
-        #expect(unlink(path) == 0)
+        #expect(unsafe unlink(path) == 0)
         #expect(opened.reports.isEmpty)
     }
 

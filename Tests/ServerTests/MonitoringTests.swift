@@ -64,7 +64,7 @@ struct MonitoringTests {
         #expect(tested.status == 0, "\(tested.text)")
     }
 
-    @Test("the dashboard's panels do not overlap, and have ids of their own")
+    @Test("the dashboard's panels do not overlap, and have unique ids")
     func dashboard() throws {
         let parsed = try JSONSerialization.jsonObject(
             with: Data(text(of: "Monitoring/dashboard.json").utf8))

@@ -177,7 +177,7 @@ struct PAMImportTests {
         #expect(try await system.run(adding: folder.path).1.contains("another user (ID 4000)"))
     }
 
-    @Test("N-33 a file in a home folder adds nothing to a second factor; see the transcript")
+    @Test("N-33 a user with a second factor gets no key from a home folder; see the transcript")
     func transcript() async throws {
         let system = try await System(["alice", "bob"])
         try await ServerTranscriptTests.run(

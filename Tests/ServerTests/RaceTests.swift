@@ -180,7 +180,7 @@ struct RaceTests {
     }
 
     @Test(
-        "K-15 of a hundred concurrent responses to one challenge, on several servers, one decides",
+        "K-15 of a hundred concurrent responses to a challenge, on several servers, one is accepted",
         arguments: Deployment.possible)
     func oneChallenge(deployment: Deployment) async throws {
         let (state, servers) = try await deployment.start(

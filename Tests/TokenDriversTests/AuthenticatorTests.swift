@@ -141,7 +141,7 @@ struct AuthenticatorTests {
     }
 
     @Test(
-        "of several authenticators the one with the credential is used, and none is chosen to make one"
+        "with several authenticators, the one with the credential is used; creation is refused"
     )
     func several() throws {
         let place = try Place("seed one\npin 1234\n")

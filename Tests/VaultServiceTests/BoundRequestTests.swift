@@ -152,7 +152,7 @@ struct BoundRequestTests {
             }
             #expect(lockOut.failures == 0)
         }
-        // A change of the name or note needs no secret, but the check of the entry.
+        // A change to the name or note requires the entry's check, but no secret.
         for (id, presence) in zip(ids, [AgentPresence.none, .opener(BoundVault.opener)]) {
             var revision = EntryRevision(of: try other.vault.entry(id))
             revision.issuer = "New"

@@ -50,7 +50,7 @@ struct MemoryScan {
                 memory, buffer.baseAddress, min(buffer.count, end - position), off_t(position))
             guard size > 0 else { return found }
             found += unsafe count(in: UnsafeBufferPointer(rebasing: buffer[..<size]))
-            // A text across the end of a chunk is found in the next one.
+            // A text that spans two chunks is found in the second one.
             guard position + size < end else { return found }
             position += max(size - turned.count + 1, 1)
         }

@@ -22,7 +22,7 @@ struct PasskeyPolicyTests {
             isKnownDevice: isKnown)
     }
 
-    @Test("W-20 K-21 the policy on backups decides as in its table")
+    @Test("W-20 K-21 decisions on backups follow the policy's table")
     func backup() {
         typealias Verdict = AssertionPolicy.Verdict
         let accepted = Verdict.accepted(stepUp: [])
@@ -99,7 +99,7 @@ struct PasskeyPolicyTests {
         #expect(try await bench.signIn(passkey, policy: careful, device: device).isAccepted)
     }
 
-    @Test("K-18 K-19 the policy on user verification decides as in its table")
+    @Test("K-18 K-19 decisions on user verification follow the policy's table")
     func userVerification() {
         for choice in PasskeyPolicy.UserVerification.allCases {
             let policy = PasskeyPolicy(userVerification: choice)
@@ -113,7 +113,7 @@ struct PasskeyPolicyTests {
         }
     }
 
-    @Test("W-20 K-56 the policy on the counter decides as in its table")
+    @Test("W-20 K-56 decisions on the counter follow the policy's table")
     func counter() {
         let counts: [((UInt32, UInt32), CounterFinding)] = [
             ((0, 0), .none), ((0, 1), .ok), ((5, 6), .ok), ((UInt32.max - 1, .max), .ok),

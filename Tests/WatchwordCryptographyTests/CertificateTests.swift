@@ -64,7 +64,7 @@ struct CertificateTests {
         #expect(throws: CryptographyError.notACertificate) { try Certificate(encoded + encoded) }
     }
 
-    @Test("a length in a longer form is refused, which OpenSSL accepts")
+    @Test("a length that is not in its shortest form is refused, although OpenSSL accepts it")
     func longForm() throws {
         let encoded = try der(made(["-subj", "/CN=a"]))
         // SEQUENCE with a length of two bytes; a leading zero makes it three.

@@ -85,7 +85,7 @@ struct DerivationTests {
         #expect(key.hex == vector.output)
     }
 
-    @Test("scrypt accepts Aegis' cost, which OpenSSL's default limit of memory refuses")
+    @Test("scrypt accepts Aegis' cost, which OpenSSL's default memory limit refuses")
     func scryptMemory() throws {
         let cost = ScryptCost(checkedLogN: 15, blockSize: 8, parallelism: 1)
         let key = try scrypt(

@@ -40,7 +40,7 @@ struct SecretBytesTests {
         #expect(keys.count == 200_000)
     }
 
-    @Test("when other secrets have filled the locked heap, keys of vaults are still locked")
+    @Test("when other secrets have filled the locked heap, vault keys still get locked memory")
     func reserved() {
         var others: [SecretBytes] = []
         // Blocks of all sizes, so that rounding up does not take what is reserved.

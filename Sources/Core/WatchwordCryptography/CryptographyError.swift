@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Why a key, a ciphertext, a text or a certificate was refused.
+/// Why a key, a ciphertext, an encoded text or a certificate was refused.
 ///
 /// It states what is wrong and where, never the content.
 public enum CryptographyError: Error, Hashable, Sendable {

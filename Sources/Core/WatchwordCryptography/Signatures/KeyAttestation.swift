@@ -19,7 +19,7 @@ public struct KeyAttestation: Hashable, Sendable {
     public static let mostCertificates = TrustAnchors.longestChain
     /// The maximum size of a certificate in bytes.
     public static let largestCertificate = Certificate.longest
-    /// The maximum size of another structure in bytes.
+    /// The maximum size of any other structure in bytes.
     public static let largestStructure = 1 << 10
     /// The maximum size of a signature in bytes, slightly more than a signature on P-256 needs.
     public static let longestSignature = 96

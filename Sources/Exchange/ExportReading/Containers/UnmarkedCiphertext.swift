@@ -2,7 +2,7 @@ internal import Exports
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
-/// Encrypted exports without fixed bytes, which only the password tells apart: andOTP,
+/// Encrypted exports without fixed bytes, which can be told apart only with the password: andOTP,
 /// Authenticator Plus' database, OTPClient 1.
 enum UnmarkedCiphertext {
     /// The shortest file: andOTP's nonce and tag.

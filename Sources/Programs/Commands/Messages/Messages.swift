@@ -88,7 +88,7 @@ enum Messages {
                 + "watchword passphrase --scrypt-log-n \(limit)"
         case .deviceKey(let name, let error): "\(name): " + sentence(forKey: error)
         case .notAConfirmation(let file):
-            "\(file): not a text to confirm; the first line is the challenge (wwx_…), the second "
+            "\(file): not a challenge file; the first line is the challenge (wwx_…), the second "
                 + "expires_ms, and the rest is the text, in at most 20 lines"
         case .textTooTall(let needed, let available):
             "the text and the question take \(needed) lines of the terminal, which shows \(available), so "

@@ -5,7 +5,7 @@ import WatchwordSystem
 
 /// A list of entries from which the user selects one with the keyboard, after filtering it.
 struct LiveList {
-    /// The effect of a key.
+    /// The effect of a key press.
     enum Action: Hashable {
         /// The list has changed, or the key has no effect.
         case none

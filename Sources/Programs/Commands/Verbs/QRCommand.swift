@@ -105,7 +105,7 @@ enum QRReadCommand {
     }
 }
 
-/// `qr write`: creates a QR code from a text.
+/// `qr write`: creates a QR code from text.
 enum QRWriteCommand {
     /// More than the capacity of the largest QR code, so that the encoder reports the exact limit.
     private static let textLimit = 1 << 14

@@ -63,8 +63,8 @@ enum ServerMessages {
         case .otherFormat(let path, let format):
             "\(path): \(ExportMessages.noun(for: format)), which is not expected there"
         case .slowFile(let path):
-            "\(path): the file system does not answer; nothing was imported; repeat the command when the "
-                + "file system answers"
+            "\(path): the file system does not respond; nothing was imported; run the command again "
+                + "when the file system responds"
         case .needsRoot:
             "only root can read the files of all users; run the command with sudo"
         case .needsSubject(let path): "\(path): the file does not name its user; use --subject NAME"
@@ -355,12 +355,12 @@ extension ServerMessages {
             "stop the server, put the database file back or restore a copy, and start the server"
         case (.unavailable, "clock-differs"):
             "the clock of this machine and the database's differ by more than 10 s: synchronise both, for "
-                + "example with chrony; the server continues by itself"
+                + "example with chrony; the server recovers by itself"
         case (.unavailable, _):
             "check that the database runs and can be reached; the server reconnects by itself"
         case (.busy, _):
-            "end the program or transaction that locks the database; the server continues by itself"
-        case (.full, _): "free space on the disk of the database; the server continues by itself"
+            "end the program or transaction that locks the database; the server recovers by itself"
+        case (.full, _): "free space on the disk of the database; the server recovers by itself"
         case (.readOnly, _): "allow the server to write to the database"
         case (.damaged, "behind"):
             "the database lacks acknowledged events: stop all servers and run watchword-server restore "

@@ -27,7 +27,7 @@ enum InitCommand {
         return .done
     }
 
-    /// Writes the options of `serve` to the file of settings.
+    /// Writes the options of `serve` to the settings file.
     ///
     /// - Returns: the path of the file; `nil` if there is none.
     private static func writeSettings(_ arguments: ServerArguments) throws -> String? {

@@ -118,7 +118,7 @@ public struct Event: Hashable, Sendable {
         case wrong
         /// The code or ticket was already spent.
         case spent
-        /// The wait was not over.
+        /// The wait had not ended.
         case throttled
         /// The credential is disabled.
         case disabled

@@ -141,7 +141,7 @@ extension GrayImage {
         }
     }
 
-    /// The image with a margin of one brightness.
+    /// The image inside a margin of uniform brightness.
     func framed(by margin: Int, brightness: UInt8) -> GrayImage {
         let wide = width + 2 * margin
         return unsafe drawn(width: wide, height: height + 2 * margin) { source, target in

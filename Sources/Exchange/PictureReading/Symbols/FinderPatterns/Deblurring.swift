@@ -9,7 +9,7 @@ import QRDrawing
 struct Deblurring {
     private let patterns: FunctionPatterns
     private let seen: ModulePlane
-    /// 1 for the modules that are not known.
+    /// 1 for each unknown module.
     private let unknown: ModulePlane
     private let inside: ModulePlane
     /// The widths of blur that are tried, in modules.
