@@ -64,7 +64,7 @@ struct ReplacedCopyTests {
     }
 
     @Test(
-        "a purge during a check keeps the folder; a process waiting for the purge counts no attempt")
+        "a purge during a check keeps the folder; a process waiting for it counts no attempt")
     func purgedMeanwhile() throws {
         let vault = try TestVault()
         let location = try VaultLocation(vault.path)
