@@ -36,7 +36,7 @@ struct AgentAttackTests {
     }
 
     @Test(
-        "socket: another user who can open its folder, such as root, is not served",
+        "socket: another user who can open the socket's folder, such as root, is not served",
         .enabled(if: geteuid() == 0, "needs root"))
     func otherUser() throws {
         let agent = try AgentFixture(asOrdinaryUser: true)
@@ -177,7 +177,7 @@ struct AgentAttackTests {
         }
     }
 
-    @Test("guesses: wrong passphrases at new entries lock the vault out")
+    @Test("guesses: wrong passphrases for new entries lock the vault out")
     func guesses() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -208,7 +208,7 @@ struct AgentAttackTests {
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
-    @Test("guesses: the highest counts of failures that the file can hold crash nothing")
+    @Test("guesses: the highest failure counts that the file can hold cause no crash")
     func greatestCounts() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -261,7 +261,7 @@ struct AgentAttackTests {
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
-    @Test("crowd: silent, slow and unreading clients do not keep others from being served")
+    @Test("crowd: clients that are silent, slow or never read do not keep others from being served")
     func crowd() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)

@@ -176,7 +176,7 @@ struct AgentBindingTests {
         #expect(try own.code() == Self.code)
     }
 
-    @Test("a key that another process made since the unlock is found")
+    @Test("a key that another process has made since the unlock is found")
     func later() throws {
         let harness = try Harness()
         let vault = try Vault.unlock(
@@ -285,7 +285,8 @@ struct MovedBindingTests {
     private static let toSystem = "vault move --to-system --passphrase-file pass.txt"
     private static let toUser = "vault move --to-user --passphrase-file pass.txt"
 
-    @Test("entries of this device move with the vault and get a new key; others do not change")
+    @Test(
+        "entries bound to this device move with the vault and get a new key; others do not change")
     func bound() throws {
         let agent = try SystemAgentFixture()
         try agent.make(["Site:me --this-device=file", "Count:me --type hotp --this-device=file"])

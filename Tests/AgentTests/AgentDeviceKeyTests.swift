@@ -215,7 +215,7 @@ struct AgentDeviceKeyTests {
     }
 
     @Test(
-        "a client gets no signature without the check, and neither the key nor another's signature")
+        "a client gets no signature without the check or for a different server, and never the key")
     func hostile() throws {
         let harness = try Harness()
         let (client, place) = (try harness.agent.client(), try harness.agent.place())

@@ -37,7 +37,7 @@ struct AgentEndTests {
         for (agent, holder) in agents { try waitForEnd(of: holder, in: agent) }
     }
 
-    @Test("if the supervisor is suspended, the vaults are locked, but not before")
+    @Test("the vaults are locked when the supervisor is suspended, but not before")
     func stoppedSupervisor() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -57,7 +57,7 @@ struct AgentEndTests {
         Issue.record("not locked")
     }
 
-    @Test("an agent that ends leaves the socket of its successor")
+    @Test("an agent that ends does not remove its successor's socket")
     func successor() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -69,7 +69,7 @@ struct AgentEndTests {
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
-    @Test("stopping the agent answers the requests that have begun")
+    @Test("an agent that is stopped still answers the requests that have begun")
     func stopDuringSave() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)

@@ -85,7 +85,7 @@ struct AgentKeyEnrolTests {
         #expect(try harness.server.redeem(own)["credential"] == next)
     }
 
-    @Test("a key without a check at each use is registered without a question, and states this")
+    @Test("a key without a check at each use is registered without a prompt; the server is told so")
     func unchecked() throws {
         let harness = try Harness()
         try harness.prepareTicket(#","presence":"advisory""#)
@@ -255,7 +255,8 @@ struct AgentKeyEnrolTests {
         #expect(status.contains(#""state":"unregistered""#))
     }
 
-    @Test("an enrolment over an entry with a forged wipe is refused with the step to take first")
+    @Test(
+        "an enrolment over an entry with a forged wipe is refused with advice on what to do first")
     func vanished() throws {
         let harness = try Harness()
         try harness.prepareTicket()
@@ -266,7 +267,8 @@ struct AgentKeyEnrolTests {
         #expect(screen.contains("first follow the warnings of watchword list"))
     }
 
-    @Test("an entry of another kind keeps its name, and no ticket is sent")
+    @Test(
+        "if an entry of a different kind has the name, enrolment is refused and no ticket is sent")
     func nameTaken() throws {
         let harness = try Harness(["Mill:ann --secret-file key.txt"])
         try harness.prepareTicket()

@@ -82,7 +82,7 @@ struct AgentKeyTests {
     }
 
     @Test(
-        "a lock ends the check of a move out of the system agent, which keeps the vault",
+        "a lock ends the check for a move out of the system agent, which keeps the vault",
         .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
     func move() throws {
         let agent = try SystemAgentFixture()

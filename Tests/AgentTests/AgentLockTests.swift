@@ -97,7 +97,7 @@ struct AgentLockTests {
         #expect(AgentFixture.errors(refused).contains("because an older file replaced it"))
     }
 
-    @Test("a file with more edits elsewhere does not repeat a counter that was issued")
+    @Test("a file that was edited more often elsewhere does not repeat a counter that was issued")
     func diverged() throws {
         let agent = try AgentFixture(["Count:me --type hotp --secret-file key.txt"])
         try agent.shell("mkdir -m 700 other; cp -p \(AgentFixture.vault) other/vault")
@@ -304,7 +304,7 @@ struct AgentLockTests {
         #expect(try VaultPlace(at: "/x").folderPath == "/")
     }
 
-    @Test("a command reports a wiped entry or a folder that is out of reach before it prompts")
+    @Test("before a command prompts, it reports a wiped entry or a folder the agent cannot reach")
     func beforePrompts() throws {
         let agent = try AgentFixture([
             "A:a --presence per-use:passphrase --on-failure wipe:1 --secret-file key.txt"

@@ -226,7 +226,7 @@ struct AgentLoginTests {
         try harness.present()
     }
 
-    @Test("the enrolled secret reaches neither a client that asks for it nor an answer")
+    @Test("the enrolled secret is in no response, not even to a client that asks for it")
     func secrecy() throws {
         let harness = try Harness()
         try harness.enrol()
@@ -292,7 +292,7 @@ struct AgentLoginTests {
         #expect(try harness.server.requests().count == sent + 1)
     }
 
-    @Test("an entry of another kind keeps its name, and a taken ticket is not sent")
+    @Test("requests about an entry of a different kind are refused, and no ticket is sent")
     func takenName() throws {
         let harness = try Harness(entries: ["Mill:ivan --secret-file key.txt"])
         let refused = try harness.enrol(status: 1)

@@ -103,7 +103,7 @@ struct AgentPAMEditTests {
         #expect(held.list == "A:a  wiped\n")
     }
 
-    @Test("a question of the modules reaches the terminal, and without an answer nothing changes")
+    @Test("a question from the modules reaches the terminal, and without an answer nothing changes")
     func questions() throws {
         let agent = try fixture("pam_unix.so")
         try agent.shell("bin/watchword unlock --passphrase-file pass.txt")
@@ -147,7 +147,7 @@ struct AgentPAMEditTests {
         }
     }
 
-    @Test("the guess of a client that leaves before the refusal wipes the entry")
+    @Test("a guess wipes the entry even if its client leaves before the refusal")
     func wipedAfterLeaving() throws {
         let agent = try fixture("pam_permit.so", "--on-failure wipe:1")
         let path = agent.folder.path

@@ -14,7 +14,7 @@ struct AgentSearchTests {
     ]
     private static let all = ["Site:me", "Site:you", "Bank:ann", "Count:me"]
 
-    @Test("a search takes linear time, has a limit for words, and ends when it is cancelled")
+    @Test("a search takes linear time, limits the number of words, and ends when it is cancelled")
     func linear() throws {
         let letters = ["a", "b"]
         var texts = [""]
@@ -41,7 +41,8 @@ struct AgentSearchTests {
         }
     }
 
-    @Test("the agent sends the requested entries, or all if a name does not find exactly one")
+    @Test(
+        "the agent sends the requested entries, or all if a name does not match exactly one entry")
     func found() throws {
         let agent = try AgentFixture(Self.entries)
         try agent.run(AgentFixture.unlock)
@@ -107,7 +108,7 @@ struct AgentSearchTests {
         }
     }
 
-    @Test("a request of another program with a repeated name or entry is refused")
+    @Test("a request that repeats a name or an entry, as no command does, is refused")
     func repeated() throws {
         let agent = try AgentFixture(Self.entries)
         try agent.run(AgentFixture.unlock)
@@ -126,7 +127,7 @@ struct AgentSearchTests {
         #expect(try agent.run("code Bank Bank --at 59").text == "287082  Bank:ann\n")
     }
 
-    @Test("the agent does not search for many names")
+    @Test("the agent does not search for more than sixteen names, or for very long ones")
     func manyNames() throws {
         let place = try VaultPlace(at: "/vault")
         func isSearch(_ names: [String]) -> Bool {

@@ -84,7 +84,7 @@ struct AgentSecretsTests {
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
-    @Test("a code of the far future is printed after the passphrase, each time")
+    @Test("a code for a time in the far future is printed only after the passphrase, each time")
     func future() throws {
         let agent = try unlocked()
         for command in ["code Site --at 20000000000", "verify 353130 Site --at 20000000000 --json"]

@@ -17,7 +17,7 @@ struct AgentTests {
         #expect(try agent.run(Self.code + " --read-only", status: 4).text == "")
     }
 
-    @Test("after one unlocking, commands need no passphrase until the vault is locked")
+    @Test("once the vault is unlocked, commands need no passphrase until it is locked")
     func unlockAndLock() throws {
         let agent = try AgentFixture()
         try agent.run(Self.code, status: 4)
@@ -31,7 +31,7 @@ struct AgentTests {
         try agent.run(Self.code, status: 4)
     }
 
-    @Test("unlock prompts up to three times, and uses are recorded for the order of lists")
+    @Test("unlock prompts up to three times; uses are recorded so that lists can be sorted by use")
     func promptAndUses() throws {
         let agent = try AgentFixture([
             "A:a --secret-file key.txt", "B:b --secret-file key.txt",
@@ -72,7 +72,7 @@ struct AgentTests {
         #expect(try agent.run("show Count --json").text.contains(#""counter":6"#))
     }
 
-    @Test("options that choose how to open the vault bypass the agent, and so do its own switches")
+    @Test("--no-agent, WATCHWORD_AGENT=off and the options for opening the vault bypass the agent")
     func bypass() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -155,7 +155,7 @@ struct AgentTests {
         #expect(try agent.run("list").text == "A:a  wiped\n")
     }
 
-    @Test("a PAM check runs beside the agent, and its program ends with it")
+    @Test("a PAM check runs in a process beside the agent, and this process ends with the check")
     func modules() throws {
         let agent = try AgentFixture([
             "A:a --presence per-use:pam --secret-file key.txt",

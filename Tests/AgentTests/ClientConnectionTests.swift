@@ -131,7 +131,7 @@ struct ClientConnectionTests {
         #expect(try !match(1000, ahead: 2))
     }
 
-    @Test("codes of the future require a proof on the same connection, those of the past do not")
+    @Test("codes for future times require a proof on the same connection; past codes do not")
     func future() throws {
         let (place, own, entries) = try unlocked([
             "A:a --secret-file key.txt", "B:b --period 600 --secret-file key.txt",

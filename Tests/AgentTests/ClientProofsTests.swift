@@ -192,7 +192,7 @@ struct ClientProofsTests {
         withExtendedLifetime(courier) {}
     }
 
-    @Test("an entry that can be changed without a check is not recorded for the next edit")
+    @Test("confirming an entry that needs no check records nothing for the next edit")
     func unchecked() throws {
         let use = try service.vaults.use(place)
         let id = try use.vault.update { changes throws(VaultError) in
@@ -208,7 +208,7 @@ struct ClientProofsTests {
         #expect(request.proofs.confirmed.isEmpty)
     }
 
-    @Test("a further proof counts until the next lock, and for five minutes at most")
+    @Test("a repeated proof counts until the next lock, and for five minutes at most")
     func proofs() throws {
         let use = try service.vaults.use(place)
         let other = HeldVaults.Use(vault: use.vault, unlocking: use.unlocking + 1)

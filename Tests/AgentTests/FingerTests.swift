@@ -35,7 +35,7 @@ struct FingerRecordTests {
         #expect(FingerRecord(parsing: bytes + [10])?.bytes == nil)
     }
 
-    @Test("fingers are sorted names that fprintd uses, and every other text is refused")
+    @Test("fingers are a sorted list of names as fprintd uses them, and any other text is refused")
     func names() throws {
         let fingers = try #require(EnrolledFingers(["right-thumb", "left-thumb", "left-thumb"]))
         #expect(fingers.text == "left-thumb,left-thumb,right-thumb")
@@ -280,7 +280,7 @@ struct FingerTests {
         try agent.run("key present mill", status: 4)
     }
 
-    @Test("an edit that fails leaves no entry with weaker protection than before or requested")
+    @Test("an edit that fails leaves no entry with weaker protection than it had or was to have")
     func failures() throws {
         let machine = try Machine(of: .games)
         let agent = machine.agent

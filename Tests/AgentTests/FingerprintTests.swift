@@ -84,7 +84,7 @@ struct FingerprintTests {
     }
 
     @Test(
-        "without a service, a reader or an enrolled finger, no code is issued or failure counted",
+        "without a service, reader or enrolled finger, no code is issued and no failure counted",
         arguments: [nil, [:], ["scans": "verify-match", "fingers": ""]] as [[String: String]?])
     func absent(parameters: [String: String]?) throws {
         let machine = try Machine()
@@ -132,7 +132,7 @@ struct FingerprintTests {
     }
 
     @Test(
-        "the system agent asks fprintd for no finger of a user who is not at the machine",
+        "the system agent does not ask fprintd to scan for a user who is not at the machine",
         .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
     func systemAgent() throws {
         let agent = try SystemAgentFixture()

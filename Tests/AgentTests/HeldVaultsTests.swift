@@ -100,7 +100,7 @@ struct HeldVaultsTests {
         #expect(!isHeld)
     }
 
-    @Test("a suspend locks every vault; the small differences of two clocks do not")
+    @Test("a suspend locks every vault; small differences between the two clocks do not")
     func suspend() throws {
         try hold()
         clocks.pass(.seconds(10), suspended: .milliseconds(900))

@@ -39,7 +39,7 @@ struct LoginManagerTests {
         }
     }
 
-    @Test("the agent locks when a session of its user is locked, not when another user's is")
+    @Test("the agent locks its vaults when its user's session is locked, not a different user's")
     func lock() throws {
         let machine = try Machine()
         try machine.startBus()
@@ -87,7 +87,8 @@ struct LoginManagerTests {
                 == "The agent is running; no vault is unlocked.\n")
     }
 
-    @Test("the agent delays sleep until it has locked, and again after the machine wakes")
+    @Test(
+        "the agent delays sleep until it has locked the vaults, and again after the machine wakes")
     func sleep() throws {
         let machine = try Machine()
         try machine.startBus()
@@ -192,7 +193,7 @@ struct LoginManagerTests {
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
-    @Test("a bus that is missing, silent or ends does not harm the agent")
+    @Test("a bus that is missing or silent, or that ends, does not harm the agent")
     func badBuses() throws {
         let machine = try Machine()
         try machine.shell("watchword \(AgentFixture.unlock)")

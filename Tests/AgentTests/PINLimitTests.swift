@@ -13,7 +13,7 @@ import WatchwordSystem
 struct PINLimitTests {
     private static let hour = Duration.seconds(3600)
 
-    @Test("a user may enter four wrong PINs, and a further one every two hours")
+    @Test("a user may enter four wrong PINs, and then one more every two hours")
     func ofUser() {
         let limit = PINLimit()
         for _ in 0..<4 { #expect(limit.count(of: 5, at: .zero) == nil) }

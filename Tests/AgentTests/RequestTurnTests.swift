@@ -29,7 +29,8 @@ struct RequestTurnTests {
         return true
     }
 
-    @Test("while a request waits, others have its memory, and afterwards it gets the memory back")
+    @Test(
+        "while a request waits, others can use its memory, and afterwards it gets the memory back")
     func paused() throws {
         let turns = MemoryTurns(total: 10)
         let turn = try turn(of: turns)
@@ -54,7 +55,7 @@ struct RequestTurnTests {
         #expect(try !turns.begin(of: 3, size: 10, timeout: .zero))
     }
 
-    @Test("while a helper program waits for a person or a server, others have the request's memory")
+    @Test("while a helper waits for a person or a server, others can use its request's memory")
     func programs() throws {
         let (vaults, place, unlocking) = try HeldVaults.holdingOne(in: folder)
         let pair = try SocketPair()
@@ -110,7 +111,7 @@ struct RequestTurnTests {
         #expect(try turn(of: .list, in: service) != nil)
     }
 
-    @Test("a request about a large vault waits as long as another user's client may delay it")
+    @Test("a request about a large vault waits for as long as another user's client can delay it")
     func delayed() throws {
         let service = try service(vault: 2 << 20)
         let other = try #require(
@@ -137,7 +138,7 @@ struct RequestTurnTests {
         #expect(turns.map { $0 != nil } == [Bool](repeating: true, count: 8) + [false])
     }
 
-    @Test("the previous generation is charged, too")
+    @Test("the previous generation's size counts towards a request's memory, too")
     func previous() throws {
         let service = try service(vault: 1000)
         let own = folder.file("5/.watchword/by-name/vault")
@@ -180,7 +181,7 @@ struct RequestTurnTests {
         }
     }
 
-    @Test("few requests of a user wait for a person or a server, and no large ones")
+    @Test("only a few requests of each user may wait for a person or a server, and no large ones")
     func asking() throws {
         var service = try service(vault: 1000)
         /// Whether this many requests like the current one may wait at the same time.

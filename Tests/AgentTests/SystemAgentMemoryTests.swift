@@ -108,7 +108,7 @@ struct SystemAgentMemoryTests {
         #expect(try !Polling.ready(of: [next.client.readable], timeout: .seconds(1))[0])
     }
 
-    @Test("a second PAM check of a user is refused with the purpose of the first")
+    @Test("a user's second PAM check is refused with a message that states the first one's purpose")
     func checks() throws {
         let agent = try SystemAgentFixture()
         try agent.configure("optional pam_unix.so\nauth required pam_permit.so")

@@ -231,7 +231,7 @@ struct SystemAgentMoveTests {
             try agent.run("code Site --at 59 --passphrase-file pass.txt").text == "287082\n")
     }
 
-    @Test("a change saved while a vault moves out is in its copy, or is not saved")
+    @Test("a change made while a vault moves out is either in the copy or not saved")
     func saving() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(["Count:me --type hotp"])
@@ -290,7 +290,8 @@ struct SystemAgentMoveTests {
                 """)
     }
 
-    @Test("a copy that does not open is not stored, and only its key replaces a confirmed one")
+    @Test(
+        "a copy that does not open is not stored; replacing a confirmed copy requires the same key")
     func arriving() throws {
         let agent = try SystemAgentFixture()
         try agent.make(of: .root)

@@ -52,7 +52,7 @@ struct SystemAgentTests {
         try agent.run("code Site --at 59", status: 4)
     }
 
-    @Test("a PAM check of a user without a name reports this")
+    @Test("a PAM check reports that the user has no user name")
     func nameless() throws {
         let agent = try SystemAgentFixture()
         try agent.keep(["Bank:me --presence per-use:pam"], of: .nameless)
@@ -189,7 +189,8 @@ struct SystemAgentTests {
         #expect(lines.last?.hasSuffix("no vault found; create one with watchword init") == true)
     }
 
-    @Test("the agent does not start without a socket that was passed to it, or with an open folder")
+    @Test(
+        "the agent does not start without a socket passed to it, or if others can open its folder")
     func start() throws {
         let agent = try SystemAgentFixture()
         let program = agent.folder.file("bin/watchword-agent")

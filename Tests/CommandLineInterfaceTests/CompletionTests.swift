@@ -91,7 +91,7 @@ struct CompletionTests {
         #expect(try answer(Commands.Verb.self, "fish", words) == all)
     }
 
-    @Test("zsh and fish get the option that lists the words, and fish also the text before them")
+    @Test("zsh and fish receive the option that lists the words, and fish also the preceding text")
     func listings() throws {
         let words = ["export", "--only=wo"]
         #expect(try answer(Commands.Verb.self, "zsh", words) == ["\tnames", "--tags"])

@@ -69,7 +69,9 @@ struct CourierMessageTests {
         ),
     ]
 
-    @Test("a request without a response names the server and the next step", arguments: unanswered)
+    @Test(
+        "the message about a request without a response names the server and the next step",
+        arguments: unanswered)
     func failed(url: String, failure: HTTPHelperFailure, sentence: String) throws {
         #expect(try Self.messages(about: url).sentence(for: failure) == sentence)
     }
@@ -119,7 +121,9 @@ struct CourierMessageTests {
         ),
     ]
 
-    @Test("a problem names the server and the next step", arguments: refusals)
+    @Test(
+        "the message about a refused request names the server and the next step",
+        arguments: refusals)
     func refused(
         status: Int, kind: String, retryAfter: Int, field: String?, sentence: String
     ) throws {

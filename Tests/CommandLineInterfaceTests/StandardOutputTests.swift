@@ -41,7 +41,7 @@ struct StandardOutputTests {
     }
 
     @Test(
-        "with --json, an invalid command line yields an object, unless a shell asks",
+        "with --json, an invalid command line yields a JSON object, except for shell completion",
         arguments: programs)
     func json(_ name: String) throws {
         let outcome = try run("\"$0\" frobnicate --json", name)

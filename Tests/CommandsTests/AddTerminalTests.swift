@@ -29,7 +29,7 @@ struct AddTerminalTests {
         #expect(list.text == "Mail:carol  totp, 8 digits\n")
     }
 
-    @Test("a given name overrides the name in a pasted URI")
+    @Test("a name in the arguments overrides the name in a pasted URI")
     func pastedURIWithName() throws {
         let (_, screen, status) = try add("Post:me", [("URI: ", "  " + Self.uri + " ")])
         #expect(status == 0)

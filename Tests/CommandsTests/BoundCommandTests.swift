@@ -186,7 +186,7 @@ struct BoundCommandTests {
     }
 
     @Test(
-        "binding warns of older programs and copies, purges the previous generation, and can end")
+        "binding warns of old programs and copies, purges the previous generation and can be ended")
     func bound() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt", "B:b --secret-file key.txt"])
         func run(_ command: String, status: Int32 = 0) throws -> String {

@@ -136,7 +136,7 @@ struct BoundTPMTests {
         try expectOpen()
     }
 
-    @Test("an entry is bound to the TPM of --tpm, even if a different TPM has a key")
+    @Test("an entry is bound to the TPM that --tpm specifies, even if a different TPM has a key")
     func namedTPM() throws {
         let other = try EmulatedTPM()
         let bind = "watchword edit Site --this-device=tpm --passphrase-file pass.txt --tpm"

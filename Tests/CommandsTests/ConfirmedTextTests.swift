@@ -16,7 +16,7 @@ struct ConfirmedTextTests {
     }
 
     @Test(
-        "a line takes as many rows as a terminal of this width needs",
+        "a line takes as many rows as the terminal's width requires",
         arguments: [
             (0, 80, 1), (1, 80, 1), (80, 80, 1), (81, 80, 2), (160, 80, 2), (161, 80, 3),
             (100, 1, 100), (5, 0, 5),

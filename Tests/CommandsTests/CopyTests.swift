@@ -108,7 +108,7 @@ struct CopyTests {
         #expect(terminal.screen.contains("exit 0"))
     }
 
-    @Test("Enter in watch copies the selected code, and the last line says so")
+    @Test("Enter in watch copies the selected code, and the last line confirms this")
     func watch() throws {
         let fixture = try VaultFixture()
         let terminal = try fixture.terminal(
@@ -121,7 +121,8 @@ struct CopyTests {
         #expect(try terminal.end() == 0)
     }
 
-    @Test("the first installed program with a display is chosen, then the terminal over SSH")
+    @Test(
+        "with a display, the first installed program is chosen; otherwise, over SSH, the terminal")
     func route() throws {
         let cases: [([String], [String], ClipboardRoute)] = [
             (["WAYLAND_DISPLAY", "DISPLAY"], ["wl-copy", "xclip"], .tool(.wlCopy)),
@@ -136,7 +137,7 @@ struct CopyTests {
         }
     }
 
-    @Test("without a program, the packages to install are named")
+    @Test("without a clipboard program, the packages to install are named")
     func missing() {
         #expect(throws: ClipboardFailure.notInstalled(["xclip", "xsel"])) {
             try chosen(["DISPLAY"], ["wl-copy"])

@@ -101,7 +101,7 @@ struct LiveListTests {
     }
 
     @Test(
-        "times are a number with a unit, or 0",
+        "a time is a number with a unit, or 0",
         arguments: [
             ("90s", 90), ("15m", 900), ("8h", 28_800), ("0", 0), ("168h", 604_800),
         ])
@@ -110,7 +110,7 @@ struct LiveListTests {
     }
 
     @Test(
-        "other times are refused",
+        "a time in any other form is refused",
         arguments: ["", "m", "15", "-1m", "+1m", "1.5h", "1d", "169h", "99999999999999999999h"])
     func otherTimes(_ text: String) {
         #expect(TimeLimit(parsing: text) == nil)

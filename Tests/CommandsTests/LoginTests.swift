@@ -287,7 +287,7 @@ extension ForeignProgram.Outcome {
         #expect(try harness.present().words.contains("not an enrolled secret"))
     }
 
-    @Test("an enrolment of another device is replaced only after its entry was removed")
+    @Test("a different device's enrolment is replaced only after its entry was removed")
     func otherDevice() throws {
         let harness = try Harness()
         try harness.enrol()

@@ -146,7 +146,7 @@ struct MessagesTests {
         }
     }
 
-    @Test("a failure names its place once, and has the exit status of its cause")
+    @Test("a failure message names the place once, and has the exit status of the cause")
     func placesOfFailures() {
         let code = FailureReport(VaultError.wiped).exitCode
         let rows: [(any Error, String, ExitCode)] = [

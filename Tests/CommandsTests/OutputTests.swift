@@ -43,7 +43,7 @@ struct OutputTests {
         #expect(outcome.output == Array("<\(word)>".utf8))
     }
 
-    @Test("a path that begins like an option is quoted as one that does not")
+    @Test("a path that begins like an option is quoted so that it no longer does")
     func option() { #expect(ShellWord.quoted("-v x") == "'./-v x'") }
 
     @Test("JSON escapes characters that are special in JSON or on a terminal")

@@ -61,7 +61,7 @@ struct PermissionTerminalTests {
         }
     }
 
-    @Test("a mode that nobody else can use is corrected without a question")
+    @Test("a mode is corrected without a question if nobody else can reach the vault")
     func outOfReach() throws {
         for closed in ["", ".local/share/watchword"] {
             let fixture = try VaultFixture(["A:a --secret-file key.txt"])

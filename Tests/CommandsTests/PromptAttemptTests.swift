@@ -80,7 +80,7 @@ struct PromptAttemptTests {
         #expect(String(decoding: outcome.errors, as: UTF8.self).hasPrefix("watchword: "))
     }
 
-    @Test("a marker file of the clock warning is new only once")
+    @Test("a marker for the clock warning counts as new only once")
     func clockWarning() throws {
         let folder = try TemporaryFolder()
         let open = try Folder(opening: folder.path)

@@ -45,7 +45,7 @@ struct TPMSlotTests {
         #expect(giving.screen.contains("Site:me"))
     }
 
-    @Test("PINs that differ, and PINs that a TPM cannot have, are refused")
+    @Test("a PIN that is not repeated correctly, or that a TPM cannot accept, is refused")
     func badPINs() throws {
         let adding = try fixture.terminal(
             "watchword slot add tpm2 --passphrase-file pass.txt \(options)")

@@ -127,7 +127,7 @@ struct EnrolledKeyTests {
         #expect(throws: DeviceLoginError.token(.badHelperResponse)) { try sign(for: key.point) }
     }
 
-    @Test("the longest form fits the space that is reserved for it")
+    @Test("the longest stored form of a key fits into the space that is reserved for it")
     func longest() throws {
         let key = try Self.sample(
             isInTPM: true, isRegistered: false, isLong: true, certificates: 1)

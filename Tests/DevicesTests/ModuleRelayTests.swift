@@ -70,7 +70,7 @@ struct ModuleRelayTests {
     }
 
     @Test(
-        "after an answer, modules that fail have refused, unless one cannot run at all",
+        "after an answer, modules that fail count as refusing, unless one cannot run at all",
         arguments: [3, 9, 12, 19, 26, 28])
     func failing(code: Int32) throws {
         let question = ModuleFrame.asks("Password: ", isEchoed: false)
@@ -96,7 +96,7 @@ struct ModuleRelayTests {
         }
     }
 
-    @Test("the first answer, too, leaves the modules time to decide")
+    @Test("even the first answer must leave the modules time to decide")
     func lastAnswer() throws {
         let frames: [ModuleFrame] = [
             .ready(version: ModuleFrame.version), .asks("Password: ", isEchoed: false),
@@ -109,7 +109,8 @@ struct ModuleRelayTests {
         #expect(left.count == 1 && left.allSatisfy { $0 > .seconds(30) && $0 <= .seconds(55) })
     }
 
-    @Test("a person who leaves after an answer does not end the check, and answers nothing more")
+    @Test(
+        "a person who leaves after an answer does not end the check, which gets no further answers")
     func answered() throws {
         let frames: [ModuleFrame] = [
             .ready(version: ModuleFrame.version), .asks("Password: ", isEchoed: false),

@@ -81,7 +81,7 @@ struct PAMTerminalTests {
         #expect(wrong.screen.contains("outcome: cancelled, may hide: true"))
     }
 
-    @Test("when the timeout expires at a question, the question ends and echo is restored")
+    @Test("if the timeout expires during a question, the question ends and echo is restored")
     func timedOut() throws {
         let stack = try Stack(strange: "asks-both")
         let terminal = try stack.askOnTerminal(timeout: .milliseconds(1500))
@@ -92,7 +92,7 @@ struct PAMTerminalTests {
     }
 
     @Test(
-        "Ctrl-C ends the check at a question and while a module waits for a fingerprint",
+        "Ctrl-C ends the check during a question and while a module waits for a fingerprint",
         arguments: [("asks-twice", "Name of the ship: "), ("hangs", "Place your finger")])
     func controlC(_ what: String, _ shown: String) throws {
         let stack = try Stack(strange: what)

@@ -123,14 +123,14 @@ struct PeerCheckTests {
         #expect(failure.reason == .failed(PAMCallFailure(call: .authenticate, code: 19)))
     }
 
-    @Test("modules that crash leave no verdict")
+    @Test("modules that crash return no verdict")
     func crash() async throws {
         let outcome = try await Self.outcome(Self.stack("crashes"), answers: [])
         #expect(outcome.server == .failure(PAMCheckFailure(.ended(.unknown))))
         #expect(outcome.user == nil)
     }
 
-    @Test("the service `watchword` does not take the place of the one for enrolments")
+    @Test("the PAM service `watchword` does not replace the PAM service for enrolments")
     func otherService() async throws {
         let outcome = try await Self.outcome(Stack(strange: "permits"), answers: [])
         #expect(outcome.server == .failure(PAMCheckFailure(.noServiceFile)))

@@ -103,7 +103,7 @@ struct DerivationLimitTests {
         }
     }
 
-    @Test("the work of an Aegis file is that of all its password slots")
+    @Test("the cost of an Aegis file is the sum over all its password slots")
     func slots() throws {
         // Each slot costs 1 MiB.
         var limits = ExportLimits.standard

@@ -108,7 +108,7 @@ struct EncryptedPartTests {
         parts = Dictionary(uniqueKeysWithValues: cases.map { ($0.name, $0) })
     }
 
-    @Test("Steam Desktop Authenticator's file opens with the parameters in its manifest")
+    @Test("a Steam Desktop Authenticator file opens with the parameters in its manifest")
     func steam() throws {
         let part = try #require(parts["steam"])
         let manifest = try readExportJSON(
@@ -133,7 +133,7 @@ struct EncryptedPartTests {
         }
     }
 
-    @Test("Steam Desktop Authenticator's file opens with the manifest beside it")
+    @Test("a Steam Desktop Authenticator file opens with the manifest beside it")
     func steamFiles() throws {
         let part = try #require(parts["steam"])
         let manifest =
@@ -165,7 +165,7 @@ struct EncryptedPartTests {
         #expect(throws: ExportError.unreadable(.steam, .manifest)) { try read(manifest) }
     }
 
-    @Test("a damaged maFile in an archive is refused by its name, and the others are read")
+    @Test("a damaged maFile in an archive is refused and named, and the others are read")
     func damagedSteamFile() throws {
         let part = try #require(parts["steam"])
         let entries = ["1", "2", "5"].map {
@@ -200,7 +200,7 @@ struct EncryptedPartTests {
         #expect(plainOnly.entries.count == 1 && plainOnly.refusals.count == 1)
     }
 
-    @Test("Authy's secret opens, and a wrong password is refused")
+    @Test("Authy's secret is decrypted, and a wrong password is refused")
     func authy() throws {
         let part = try #require(parts["authy"])
         let salt = SecretBytes(text: try #require(part.salt))
@@ -228,7 +228,7 @@ struct EncryptedPartTests {
         }
     }
 
-    @Test("OTPClient's newer files open with the whole password, whatever its characters are")
+    @Test("OTPClient's newer files open with the whole password, whatever characters it contains")
     func newerOTPClient() throws {
         let part = try #require(parts["otpclient3"])
         let file = try #require(SecretBytes(text: part.file).decodedBase64())
@@ -237,7 +237,7 @@ struct EncryptedPartTests {
         #expect(throws: ExportError.wrongPassword(.otpClient)) { try read(file, "p\u{e4}x") }
     }
 
-    @Test("a database that SQLCipher 3 encrypted becomes a SQLite database")
+    @Test("a database that SQLCipher 3 encrypted is decrypted to a SQLite database")
     func database() throws {
         let part = try #require(parts["database"])
         let file = try #require(SecretBytes(text: part.file).decodedBase64())

@@ -43,7 +43,7 @@ struct ExportCryptographyTests {
     func argon2Matches(vector: Argon2Vector) throws { try check(vector, .current) }
 
     @Test(
-        "Argon2 0x10 matches its authors' known answers",
+        "Argon2 version 0x10 matches its authors' known answers",
         arguments: try VectorFile<Argon2Vector>("kdf/argon2-0x10.json").cases)
     func oldArgon2Matches(vector: Argon2Vector) throws { try check(vector, .old) }
 
@@ -94,7 +94,7 @@ struct ExportCryptographyTests {
     }
 
     @Test(
-        "Salsa20 matches eSTREAM's vectors, whole and in pieces",
+        "Salsa20 matches eSTREAM's vectors, as a whole and in pieces",
         arguments: try VectorFile<Salsa20Vector>("decryption/salsa20.json").cases)
     func salsa20(vector: Salsa20Vector) throws {
         let key = try SecretBytes(hex: vector.key)
@@ -111,7 +111,7 @@ struct ExportCryptographyTests {
     }
 
     @Test(
-        "a stream's message opens only with its key and header, and unchanged",
+        "a message of a stream opens only with its key and header, and only if it is unchanged",
         arguments: try VectorFile<SecretStreamVector>("decryption/secretstream.json").cases)
     func secretStream(vector: SecretStreamVector) throws {
         let key = try SecretBytes(hex: vector.key)

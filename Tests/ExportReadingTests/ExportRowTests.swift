@@ -54,7 +54,8 @@ struct ExportRowTests {
         #expect(try row.entry().warnings.contains(.incompleteSecret) == isStray)
     }
 
-    @Test("a secret that is not in its encoding is refused", arguments: ["0", "1", "8", "9", "é"])
+    @Test(
+        "a secret that is invalid in its encoding is refused", arguments: ["0", "1", "8", "9", "é"])
     func badBase32(character: String) {
         let text = SecretBytes(text: "AAISEM2" + character)
         #expect(refusal(row(secret: .base32(text))) == .badSecret)
@@ -62,7 +63,7 @@ struct ExportRowTests {
         #expect(refusal(row(secret: .hex(SecretBytes(text: "012")))) == .badSecret)
     }
 
-    @Test("a secret of no bytes is refused", arguments: ["", "=", " ", "A"])
+    @Test("an empty secret is refused", arguments: ["", "=", " ", "A"])
     func noSecret(text: String) {
         #expect(refusal(row(secret: .base32(SecretBytes(text: text)))) == .noSecret)
         #expect(refusal(row(secret: .none)) == .noSecret)
@@ -71,14 +72,14 @@ struct ExportRowTests {
         #expect(refusal(row(.motp, secret: .text(SecretBytes(text: "")))) == .noSecret)
     }
 
-    @Test("the longest secret has 1 KiB")
+    @Test("a secret can be at most 1 KiB long")
     func longSecret() throws {
         let hex = String(repeating: "ab", count: 1_024)
         #expect(try credential(row(secret: .hex(SecretBytes(text: hex)))).key.count == 1_024)
         #expect(refusal(row(secret: .hex(SecretBytes(text: hex + "ab")))) == .secretTooLong)
     }
 
-    @Test("hexadecimal digits in any case and bytes are read")
+    @Test("raw bytes and hexadecimal digits in upper or lower case are read")
     func otherSecrets() throws {
         #expect(try credential(row(secret: .hex(SecretBytes(text: "00fF")))).key.hex == "00ff")
         #expect(try credential(row(secret: .bytes(SecretBytes(text: "a")))).key.hex == "61")
@@ -117,13 +118,13 @@ struct ExportRowTests {
     }
 
     @Test(
-        "another algorithm is refused, never replaced",
+        "an unsupported algorithm is refused, never replaced",
         arguments: ["SHA224", "SHA384", "MD5", "SHA", "SHA-3-256", "Algorithm."])
     func unknownAlgorithm(text: String) {
         #expect(refusal(row { $0.algorithm = text }) == .unknownAlgorithm)
     }
 
-    @Test("digits are 1 to 10, and 6 if absent")
+    @Test("the number of digits is 1 to 10, and 6 if absent")
     func digits() throws {
         #expect(try credential(row()).style == .decimal(.six))
         for digits in [1, 5, 8, 10] as [Int64] {
@@ -136,7 +137,7 @@ struct ExportRowTests {
         }
     }
 
-    @Test("a period is at least 1, and 30 if absent; that of HOTP is ignored")
+    @Test("a period is at least 1, and 30 if absent; with HOTP, it is ignored")
     func period() throws {
         #expect(try credential(row()).movingFactor == .time(.standard))
         let one = try #require(TimeStep(period: 1))
@@ -147,7 +148,7 @@ struct ExportRowTests {
         }
     }
 
-    @Test("a counter is unsigned with 64 bits, -1 is read as 0, and that of TOTP is ignored")
+    @Test("a counter has 64 bits without a sign; -1 is read as 0; with TOTP, it is ignored")
     func counter() throws {
         for (number, counter) in [
             (.absent, 0), (.value(-1), 0), (.value(0), 0), (.value(7), 7), (.large(.max), .max),
@@ -161,7 +162,7 @@ struct ExportRowTests {
         }
     }
 
-    @Test("Steam's values are fixed, and a file that states others is reported")
+    @Test("Steam's values are fixed, and a file that states different values is reported")
     func steam() throws {
         let plain = row(.steam) {
             $0.digits = .value(5)
@@ -187,7 +188,7 @@ struct ExportRowTests {
         row(kind, secret: .base32(SecretBytes(text: Self.key)), change)
     }
 
-    @Test("Mobile-OTP keeps its text as written, and other characters are refused")
+    @Test("a Mobile-OTP secret is kept as written, and other characters are refused")
     func motp() throws {
         let text = SecretBytes(text: "AbCd01")
         let row = row(.motp, secret: .text(text)) { $0.pin = SecretBytes(text: "1234") }
@@ -208,13 +209,13 @@ struct ExportRowTests {
         #expect(code.secret.hex == "00112233445566778899")
     }
 
-    @Test("a row with an unknown type, or with its reader's own refusal, is refused")
+    @Test("a row is refused if its type is unknown or if its reader has already refused it")
     func refused() {
         #expect(refusal(row(.unknown) { _ in }) == .unknownType)
         #expect(refusal(row { $0.refusal = .encryptedByPhone }) == .encryptedByPhone)
     }
 
-    @Test("the other values are kept; tags are trimmed and have no duplicates")
+    @Test("notes, states and warnings are kept; tags are trimmed, and duplicates are dropped")
     func others() throws {
         let entry = try row {
             $0.tags = ["Work", " Work", "", "Home"]
@@ -229,7 +230,7 @@ struct ExportRowTests {
         #expect(entry.warnings == [.counterOfLastCode, .credential(.shortKey(bits: 80))])
     }
 
-    @Test("names, notes and tags have limits")
+    @Test("names, notes and tags are limited in length")
     func limits() {
         let long = String(repeating: "a", count: 1 << 20)
         #expect(refusal(row { $0.note = long }) == nil)

@@ -13,7 +13,7 @@ private let key = "AAISEM2EKVTHPCEZ"
 struct FormatTests {
     static let exports = jsonExports + textExports
 
-    @Test("each format gives its entries", arguments: exports)
+    @Test("each format yields its entries", arguments: exports)
     func entries(made: MadeExport) throws {
         let export = try read(made.text)
         #expect(export.format == made.format)
@@ -22,7 +22,7 @@ struct FormatTests {
     }
 
     @Test(
-        "the name of an icon is kept; an image, the default icon and a value of another type are not",
+        "an icon's name is kept; the default icon's name and a value that is not text are not",
         arguments: [
             ("\"thumbnail\":\"Github\"", "Github"), ("\"thumbnail\":\"Default\"", ""),
             ("\"thumbnail\":7", ""), ("\"thumbnail\":null", ""),
@@ -59,7 +59,9 @@ struct FormatTests {
         #expect(export.entries.count + export.refusals.count == made.lines.count)
     }
 
-    @Test("an export that is cut off anywhere is refused or yields fewer rows", arguments: exports)
+    @Test(
+        "an export that is truncated anywhere is refused or yields fewer rows",
+        arguments: exports)
     func truncated(made: MadeExport) {
         let bytes = Array(made.text.utf8)
         for count in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 40)) {
@@ -74,7 +76,9 @@ struct FormatTests {
         }
     }
 
-    @Test("an export with changed bytes is refused or read with few more rows", arguments: exports)
+    @Test(
+        "an export with changed bytes is refused or yields only a few more rows",
+        arguments: exports)
     func changed(made: MadeExport) {
         var generator = SeededGenerator(seed: UInt64(made.text.utf8.count))
         for _ in 0..<100 {

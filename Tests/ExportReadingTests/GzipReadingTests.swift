@@ -18,7 +18,7 @@ struct GzipReadingTests {
         #expect(try gunzip(hello.span, limit: 5).text == "hello")
     }
 
-    @Test("a member above the limit is refused before it is decompressed")
+    @Test("a member that exceeds a limit is refused before it is decompressed")
     func limit() {
         #expect(throws: ContainerError.overLimit(.documentSize, found: 5, allowed: 4)) {
             _ = try gunzip(hello.span, limit: 4)
@@ -31,7 +31,7 @@ struct GzipReadingTests {
         ) { _ = try gunzip(bomb.span, limit: 128 << 20) }
     }
 
-    @Test("a wrong length, checksum or end is refused", arguments: 0..<25)
+    @Test("a member with a wrong length, checksum or end is refused", arguments: 0..<25)
     func damaged(index: Int) throws {
         var changed = hello
         changed[index] ^= 0x41

@@ -45,7 +45,7 @@ struct HostileArchiveTests {
         }
     }
 
-    @Test("a member of another length than the directory states is refused")
+    @Test("a member whose length differs from the length in the directory is refused")
     func falseLength() throws {
         let content = [UInt8](repeating: 7, count: 123_457)
         let file = try MadeArchive.file([Member(name: "export.data", content: content)])
@@ -95,7 +95,7 @@ struct HostileArchiveTests {
         #expect(reading.answer.hasPrefix(isFolder ? "unreadable" : "unknownFormat"))
     }
 
-    @Test("a symbolic link is read as its own content")
+    @Test("a symbolic link is read as a file that contains its target's path")
     func link() throws {
         let file = try MadeArchive.file([
             Member(name: "export.data", content: Array("/etc/passwd".utf8), isLink: true)
@@ -113,7 +113,7 @@ struct HostileArchiveTests {
         #expect(throws: ExportError.noEntries(.onePassword)) { try read(inner) }
     }
 
-    @Test("two members of the same name are refused")
+    @Test("two members with the same name are refused")
     func doubledName() throws {
         var file = try MadeArchive.file([
             Member(name: "export.data", content: Self.document),

@@ -88,7 +88,7 @@ struct HostileDatabaseTests {
         }
     }
 
-    @Test("UTF-16 and WAL mode are read")
+    @Test("databases in UTF-16 or WAL mode are read")
     func encodings() throws {
         var file = try MadeDatabase.file(
             "PRAGMA encoding = 'UTF-16be'; \(Self.google)); \(Self.row));")

@@ -35,7 +35,7 @@ struct HostileXMLTests {
         }
     }
 
-    @Test("an entity that is not predefined is refused; the five that are become characters")
+    @Test("the five predefined entities become characters, and any other entity is refused")
     func entities() throws {
         #expect(throws: ContainerError.damaged) { try Self.read("<a>&b;</a>") }
         #expect(throws: ContainerError.damaged) { try Self.read("<a b='&c;'/>") }
@@ -80,7 +80,7 @@ struct HostileXMLTests {
         #expect(try Self.read("<a>\(long)</a>").text.count == 12 << 20)
     }
 
-    @Test("text in another encoding is refused or read as UTF-8")
+    @Test("text that is not UTF-8 is refused, and a different declared encoding is ignored")
     func encodings() throws {
         let wide = Array("<a>x</a>".utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
         #expect(throws: ContainerError.notUTF8) { try readXML(SecretBytes(copying: wide.span)) }
@@ -94,7 +94,7 @@ struct HostileXMLTests {
         }
     }
 
-    @Test("text that is not well-formed is refused without a message")
+    @Test("text that is not well-formed is refused, and the parser prints no message")
     func notWellFormed() throws {
         for text in [
             "", " ", "<", "<a", "<a>", "<a></b>", "<a/><b/>", "<a b=c/>", "x<a/>", "<a/>x",

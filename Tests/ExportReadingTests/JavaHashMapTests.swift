@@ -75,7 +75,7 @@ struct JavaHashMapTests {
         }
     }
 
-    @Test("a reference stands for the string to which it refers")
+    @Test("a reference is read as the string to which it refers")
     func reference() throws {
         // The class is 0x7E0000, the map 0x7E0001, "a" 0x7E0002.
         func referring(_ handle: UInt8) throws -> [String] {

@@ -93,7 +93,7 @@ struct KDBXTests {
         }
     }
 
-    @Test("unknown algorithms and versions are refused by name")
+    @Test("unknown algorithms and versions are refused, and named")
     func unsupported() throws {
         let unsupported = ExportError.unreadable(.keePass, .unsupportedAlgorithm)
         for (file, error) in [

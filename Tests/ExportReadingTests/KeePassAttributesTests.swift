@@ -56,7 +56,8 @@ struct KeePassAttributesTests {
         }
     }
 
-    @Test("only the first way is used, and KeePassXC's numbered fields are further entries")
+    @Test(
+        "only the first kind of field is read, and KeePassXC's numbered fields yield more entries")
     func precedence() throws {
         #expect(try summaries(["TOTP Seed": secret, "otp": "key=MFRGG"]) == [entry])
         #expect(try summaries(["otp": "key=\(secret)", "TimeOtp-Secret": "a"]) == [entry])
@@ -65,7 +66,7 @@ struct KeePassAttributesTests {
         #expect(try summaries(["otp_1": "key=\(secret)"]) == [entry])
     }
 
-    @Test("KeePassXC's names for empty ones are dropped, and steam is recognised")
+    @Test("KeePassXC's placeholders for empty names are dropped, and Steam's encoder is recognised")
     func keyURI() throws {
         let uri = "otpauth://totp/KeePassXC:none?secret=\(secret)&issuer=KeePassXC"
         #expect(try summaries(["otp": uri]) == [entry])
@@ -74,7 +75,7 @@ struct KeePassAttributesTests {
                 == ["steam Steam|a 00112233445566778899 SHA1 5 30 [] active"])
     }
 
-    @Test("an unknown algorithm and a bad number refuse the entry")
+    @Test("an entry with an unknown algorithm, an invalid number or an invalid secret is refused")
     func refused() {
         for (values, reason) in [
             (["otp": "key=\(secret)&otpHashMode=Md5"], ExportRowRefusal.unknownAlgorithm),

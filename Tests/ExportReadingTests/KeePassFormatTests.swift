@@ -24,7 +24,8 @@ struct KeePassFormatTests {
         entries = vector.entries
     }
 
-    @Test("groups and tags are tags, earlier versions are left out, and the bin is marked")
+    @Test(
+        "groups and tags become tags, earlier versions are left out, and binned entries are marked")
     func database() throws {
         let export = try readExport(file, password: password)
         #expect(export.entries.map { EntrySummary($0).description }.sorted() == entries.sorted())
@@ -32,7 +33,7 @@ struct KeePassFormatTests {
         #expect(export.refusals.isEmpty)
     }
 
-    @Test("an entry that was moved is read once, with its present group")
+    @Test("an entry that was moved is read once, with its current group")
     func moved() throws {
         let vectors = try VectorFile<KeePassVector>("exports/keepass.json").cases
         let vector = try #require(vectors.first { $0.name.hasPrefix("moved") })
@@ -62,7 +63,7 @@ struct KeePassFormatTests {
         }
     }
 
-    @Test("a database with any byte changed is refused")
+    @Test("a database in which any byte has been changed is refused")
     func changed() throws {
         for index in stride(from: 0, to: file.count, by: 17) {
             var changed = file.known
@@ -73,7 +74,7 @@ struct KeePassFormatTests {
         }
     }
 
-    @Test("a database that is cut off is refused")
+    @Test("a truncated database is refused")
     func truncated() throws {
         for count in stride(from: 12, to: file.count, by: 61) {
             #expect(throws: ExportError.damaged(.keePass)) {

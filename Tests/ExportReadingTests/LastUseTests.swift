@@ -46,7 +46,7 @@ struct LastUseTests {
         #expect(try entry(line).lastUsedStep == Self.step)
     }
 
-    @Test("if no step has the last code, the last used step is that of its time in UTC")
+    @Test("if no step has the last code, the last used step is that of the timestamp as UTC")
     func otherCode() throws {
         let line = "HOTP/T30/6 ann - \(Self.key) 0 000000 2026-11-22T22:22:16L\n"
         #expect(try entry(line).lastUsedStep == Self.step)

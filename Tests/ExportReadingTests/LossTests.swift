@@ -80,7 +80,7 @@ struct LossTests {
             ])
     }
 
-    @Test("an unpaired surrogate affects only its own text, and a counter of 64 bits is exact")
+    @Test("an unpaired surrogate affects only its own text, and a 64-bit counter is read exactly")
     func unusualJSON() throws {
         let text = #"""
             {"schemaVersion":4,"services":[
@@ -141,7 +141,7 @@ struct LossTests {
     }
 
     @Test(
-        "a configuration file is not gauth's list",
+        "a configuration file is not mistaken for gauth's list",
         arguments: [
             "name: alexander\nserver: backupserverhome\nuser: administrator\n",
             "server: backupserverhome\n", "name:alexander\nserver:backupserverhome\n",
@@ -156,7 +156,7 @@ struct LossTests {
         #expect(try counts("A:   \(secret)\nB:abcd efgh ijkl mnop\n") == [2, 0])
     }
 
-    @Test("a row with NUL in its JSON text is refused, but not the file")
+    @Test("a row with NUL in its JSON text is refused, but the rest of the file is read")
     func nul() throws {
         let text = #"""
             [{"issuer":"A\u0000","account":"a","secret":"AAAA","algorithm":"SHA1","digits":"6",

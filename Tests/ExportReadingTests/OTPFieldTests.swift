@@ -31,7 +31,7 @@ struct OTPFieldTests {
         rowRefusal { () throws(ExportRowRefusal) in try entry(field) }
     }
 
-    @Test("a bare secret has the item's names and the default values")
+    @Test("a bare secret gets the item's names and the default values")
     func bare() throws {
         let summary = try summary("aais em2e kvth pcez")
         #expect(summary.description == "totp Title|user 00112233445566778899 SHA1 6 30 [] active")
@@ -40,7 +40,7 @@ struct OTPFieldTests {
         #expect(refusal("https://example.org") == .badKeyURI)
     }
 
-    @Test("the URI's names come first, then the item's")
+    @Test("the URI's names take precedence over the item's names")
     func names() throws {
         let own = try summary("otpauth://totp/Acme:ann?secret=\(Self.key)")
         #expect((own.issuer, own.account) == ("Acme", "ann"))
@@ -50,7 +50,7 @@ struct OTPFieldTests {
         #expect((none.issuer, none.account) == ("Acme", "user"))
     }
 
-    @Test("the item's title is the account if there is no other, unless it is the issuer")
+    @Test("the item's title becomes the account if there is none, unless the title is the issuer")
     func title() throws {
         func names(_ field: String, title: String, account: String = "") throws -> String {
             let summary = EntrySummary(try entry(field, issuer: title, account: account))
@@ -104,7 +104,7 @@ struct OTPFieldTests {
         #expect(try !entry(field).warnings.contains(.steamParameters))
     }
 
-    @Test("Steam's values replace others with a warning")
+    @Test("Steam's values replace different values, with a warning")
     func steamValues() throws {
         for parameter in ["digits=6", "period=10", "algorithm=SHA256", "algorithm=x"] {
             let field = "otpauth://steam/Steam:user?secret=\(Self.key)&\(parameter)"
@@ -129,7 +129,7 @@ struct OTPFieldTests {
         #expect(other.pin == nil && other.issuer == "Title")
     }
 
-    @Test("Mobile-OTP keeps its digits")
+    @Test("a Mobile-OTP secret keeps its hexadecimal digits as written")
     func motp() throws {
         let code = try #require(try entry("motp://Acme:an%20n?secret=aB01").uncomputed)
         #expect(code.kind == .motp && code.secret.text == "aB01")
@@ -139,7 +139,7 @@ struct OTPFieldTests {
     }
 
     @Test(
-        "a URI that cannot be read is refused with the part that is wrong",
+        "a URI that cannot be read is refused, and the reason names the invalid part",
         arguments: [
             ("otpauth://totp/name", ExportRowRefusal.noSecret),
             ("otpauth://totp/a?secret=", .noSecret), ("otpauth://totp/a?secret=18", .badSecret),
@@ -155,7 +155,7 @@ struct OTPFieldTests {
         #expect(refusal(field) == reason)
     }
 
-    @Test("apps' own deviations are accepted")
+    @Test("the known deviations of apps are accepted")
     func deviations() throws {
         let spelling = "otpauth://totp/a?secret=\(Self.key)&algorithm=Algorithm.sha256"
         #expect(try summary(spelling).algorithm == "SHA256")
@@ -180,7 +180,7 @@ struct OTPFieldTests {
         #expect(stray.warnings.contains(.incompleteSecret))
     }
 
-    @Test("tags are collected, and WinAuth's parameters with other secrets are dropped")
+    @Test("tags are collected, and WinAuth's parameters that contain further secrets are dropped")
     func extraParameters() throws {
         let uri =
             "otpauth://totp/ann?secret=\(Self.key)&tags=Work&tags=My%20Home&data=secret&icon=x"

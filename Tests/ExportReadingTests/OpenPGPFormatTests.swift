@@ -42,7 +42,7 @@ struct OpenPGPFormatTests {
         try Base64.decodeSecret(Array(base64.utf8).span)
     }
 
-    @Test("a message in armour yields the item's entry")
+    @Test("an ASCII-armoured message yields the item's entry")
     func armour() throws {
         let found = try read(Self.armoured, "pw")
         #expect(found.format == .protonPass)

@@ -120,7 +120,7 @@ struct PSKCFormatTests {
         #expect(throws: ExportError.wrongPassword(.pskc)) { try Self.lines(changed, "qwerty") }
     }
 
-    @Test("plain values and other prefixes are read; other kinds of keys are refused")
+    @Test("plain values and other namespace prefixes are read; other kinds of keys are refused")
     func plain() throws {
         let text = """
             <p:KeyContainer Version="1.0" xmlns:p="urn:ietf:params:xml:ns:keyprov:pskc">
@@ -184,7 +184,7 @@ struct PSKCFormatTests {
                 == ["totp Acme|ann 00112233445566778899 SHA1 6 60 [] active"])
     }
 
-    @Test("files in the RFC's drafts are read, with their element names and line breaks in values")
+    @Test("files that follow the RFC's drafts, with old element names and line breaks, are read")
     func drafts() throws {
         func container(_ encryption: String, secret: String) -> String {
             """

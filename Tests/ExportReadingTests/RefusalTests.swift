@@ -95,7 +95,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("rows and nesting have limits")
+    @Test("the number of rows and the depth of nesting are limited")
     func limits() throws {
         let line = "otpauth://totp/a?secret=AAISEM2EKVTHPCEZ\n"
         let most = String(repeating: line, count: 200_000)
@@ -113,7 +113,8 @@ struct RefusalTests {
         #expect(error("[\(deep)]") == .overLimit(nil, .depth, found: 65, allowed: 64))
     }
 
-    @Test("a field may have 1 MiB, but the URI in it 64 KiB without the parameters of apps")
+    @Test(
+        "a field may have 1 MiB, but a URI in it only 64 KiB, not counting the parameters of apps")
     func longURI() throws {
         let start = "otpauth://totp/a?secret=AAISEM2EKVTHPCEZ"
         let most = String(repeating: "&tag=", count: (1 << 20) / 5 - 10)
@@ -142,7 +143,7 @@ struct RefusalTests {
         #expect(throws: error) { try read(file) }
     }
 
-    @Test("the missing pictures of a migration are reported, and a repeated part is read once")
+    @Test("pictures missing from a migration are reported, and a repeated part is read once")
     func migration() throws {
         let part =
             "otpauth-migration://offline?data=CiIKCgARIjNEVWZ3iJkSCEFjbWU6YW5uGgRBY21lIAEoATACEAEY"
@@ -153,7 +154,7 @@ struct RefusalTests {
         #expect(export.entries.count == 1)
     }
 
-    @Test("a row of the wrong type does not hide the format")
+    @Test("a row of the wrong type does not prevent the format from being recognised")
     func mixedLists() throws {
         for (text, format) in [
             (#"{"accounts":[7,{"issuerName":"a","secret":"AAAA"}]}"#, ExportFormat.lastPass),

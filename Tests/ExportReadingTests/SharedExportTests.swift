@@ -103,7 +103,7 @@ struct SharedExportTests {
 
 @Suite("All real exports", .enabled(if: PackageFolder.shared != nil, "needs the shared folder"))
 struct SharedExportCountTests {
-    @Test("every file but a picture is read by a test")
+    @Test("every file except a picture is read by a test")
     func count() throws {
         let count = try SharedExportTests.exports().count + SharedContainerTests.exports().count
         #expect(count == 78)

@@ -23,7 +23,7 @@ struct TruncatedExportTests {
         }
     }
 
-    @Test("an encrypted file without its end is refused", arguments: try exports())
+    @Test("an encrypted file that lacks its end is refused", arguments: try exports())
     func truncated(export: SharedExport) throws {
         let password = try export.answer.password
         let content = try export.content

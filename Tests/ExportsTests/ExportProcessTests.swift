@@ -122,14 +122,14 @@ internal import WatchwordSystem
         #expect(try read("sound export", program: "LyingExportReader") == .entries(["Acme:ann"]))
     }
 
-    @Test("an answer that was not asked for is not used for the next password")
+    @Test("an unrequested answer is not used for the next password")
     func twice() throws {
         let reader = try ExportProcess(path: BuiltProgram.path("LyingExportReader"))
         #expect(try reader.outcome(of: "answer twice") == .entries(["Acme:ann"]))
         #expect(try reader.outcome(with: "any") == .lost(.badResponse))
     }
 
-    @Test("a program that is not a reader is a different error")
+    @Test("a program that is not a reader causes a different error")
     func otherPrograms() throws {
         #expect(throws: HelperFailure.notFound) {
             try ReadOutcome.read([1], path: "/nonexistent/reader")

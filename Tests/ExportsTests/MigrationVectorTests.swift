@@ -34,10 +34,10 @@ struct MigrationVector: Codable, Sendable {
     }
 }
 
-@Suite("Google's exports, written by another program")
+@Suite("Google's exports, written by an independent program")
 struct MigrationVectorTests {
     @Test(
-        "a part is read",
+        "a part of an export is read",
         arguments: try VectorFile<MigrationVector>("migration/exports.json").cases)
     func read(vector: MigrationVector) throws {
         let batch = try MigrationBatch(vector.uri)
@@ -48,7 +48,7 @@ struct MigrationVectorTests {
     }
 
     @Test(
-        "a part is written byte for byte as another program writes it",
+        "a part of an export is written byte for byte as an independent program writes it",
         arguments: try VectorFile<MigrationVector>("migration/exports.json").cases)
     func written(vector: MigrationVector) throws {
         let batch = try #require(

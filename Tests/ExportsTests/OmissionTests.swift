@@ -25,7 +25,9 @@ struct OmissionTests {
         (.keyURIs, "totp/a?digits=9&period=7&t0=1", nil), (.sheet, "steam/a?digits=5", nil),
     ]
 
-    @Test("each reason applies to what the app cannot hold, and only to that", arguments: cases)
+    @Test(
+        "each reason applies to the entries that the app cannot hold, and only to those",
+        arguments: cases)
     func reason(target: ExportTarget, uri: String, reason: EntryOmission?) throws {
         let text = SecretBytes(text: "otpauth://\(uri)&secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")
         let credential = try text.withBytes { text throws(OneTimePasswordError) in

@@ -86,7 +86,7 @@ struct RoundTripTests {
         #expect(written.documents.allSatisfy { $0.count <= 2_331 })
     }
 
-    @Test("an entry that no QR code holds is left out of Google Authenticator's format")
+    @Test("an entry that fits into no QR code is left out of Google Authenticator's format")
     func tooLong() throws {
         let long = try Credential(
             issuer: "", account: String(repeating: "x", count: 3_000),

@@ -26,7 +26,7 @@ struct WrittenFileTests {
         }
     }
 
-    @Test("each file gives the entries of the list of key URIs", arguments: files)
+    @Test("each file yields the same entries as the list of key URIs", arguments: files)
     func entries(file: String) throws {
         let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
         var expected = [

@@ -34,7 +34,7 @@ extension AccessControlCheckTests {
     }
 
     @Test(
-        "no other check runs during one that may cause a wait, which is not counted if it has no result"
+        "while a check may cause a wait, no other check runs; without a result, it is not counted"
     )
     func brokenOffMeanwhile() throws {
         let (vault, ids) = try made()

@@ -177,7 +177,7 @@ struct AccessControlCheckTests {
         #expect(try vault.unlock().entries[0].tombstone != nil)
     }
 
-    @Test("a passed check does not clear the failures for which another entry must be wiped")
+    @Test("a passed check does not clear the failures that require another entry to be wiped")
     func dueMeanwhile() throws {
         let (vault, ids) = try made()
         let open = try vault.unlock()

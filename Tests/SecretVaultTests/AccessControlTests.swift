@@ -12,7 +12,7 @@ struct AccessControlTests {
     private static let strict = AccessControl(
         presence: .perUse(.any), onFailure: .wipe(after: .three))
 
-    @Test("a counter is read without a proof; wiped entries and other kinds have none")
+    @Test("a counter is read without a proof; wiped entries and entries of other kinds have none")
     func shownCounter() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

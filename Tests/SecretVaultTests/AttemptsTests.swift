@@ -237,7 +237,7 @@ struct AttemptsTests {
     ]
 
     @Test(
-        "a recorded wait is respected under any policy; a wait over the format's limit is damage",
+        "a recorded wait applies under any policy; one over the format's limit counts as damage",
         arguments: longestStoredWaits)
     func recordedWaits(count: UInt64, longest: UInt64) throws {
         func read(_ vault: Failures) throws -> Attempts {

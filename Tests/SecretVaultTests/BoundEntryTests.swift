@@ -12,7 +12,7 @@ struct BoundEntryTests {
         .plainSecret(issuer: "Wi-Fi", account: "home", value: secret(text))
     }
 
-    @Test("an entry that gets bound is erased from older files, and the binding can be ended")
+    @Test("an entry that becomes bound is erased from older files, and the binding can be ended")
     func binding() throws {
         let (vault, device) = (try TestVault(), try TestDevice())
         let ids = try vault.fill()
@@ -37,7 +37,7 @@ struct BoundEntryTests {
     }
 
     @Test(
-        "the state of an enrolled secret increases with each step, up to a device key",
+        "the number of an enrolled secret's state increases with each step, up to a device key",
         arguments: [
             (enrolledForm(generation: 3, isPresented: false), 6),
             (enrolledForm(generation: 3, isPresented: true), 7),
@@ -105,7 +105,7 @@ struct BoundEntryTests {
         #expect(raised.counter == 42)
     }
 
-    @Test("elsewhere, the secret and the access control of a bound entry cannot change")
+    @Test("on a different device, the secret and access control of a bound entry cannot change")
     func refused() throws {
         let bound = try BoundVault()
         let open = try bound.elsewhere()
@@ -129,7 +129,8 @@ struct BoundEntryTests {
         #expect(try bound.vault.bytes() == bytes)
     }
 
-    @Test("elsewhere, everything else can change, and the inner boxes stay unchanged")
+    @Test(
+        "on a different device, all else in a bound entry can change; its inner box stays as it is")
     func elsewhere() throws {
         let bound = try BoundVault()
         let boxes = try bound.ids.map { try bound.vault.box(of: $0) }
@@ -148,7 +149,7 @@ struct BoundEntryTests {
         #expect(try bound.vault.bytes().starts(with: "watchword-vault 4\n".utf8))
     }
 
-    @Test("the keys of a device stay loaded when the vault gets a new key, and end with it")
+    @Test("a device's keys stay loaded when the vault gets a new key, and are wiped with that key")
     func ring() throws {
         let bound = try BoundVault()
         let open = try bound.home()

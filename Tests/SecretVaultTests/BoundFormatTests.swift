@@ -275,7 +275,7 @@ struct BoundFormatTests {
         #expect(sizes == [92, 92, 92, 156, 65_628])
     }
 
-    @Test("content that cannot be an inner box is damage, even without the device's key")
+    @Test("content that cannot be an inner box counts as damage, even without the device's key")
     func shape() throws {
         let bound = try BoundVault()
         let opened = try Opened(bound)

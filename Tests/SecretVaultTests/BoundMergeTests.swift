@@ -14,7 +14,7 @@ struct BoundMergeTests {
     }
 
     @Test(
-        "each rule of merging holds at home and elsewhere", arguments: Rule.allCases,
+        "each rule for merging holds on the bound device and elsewhere", arguments: Rule.allCases,
         BoundCopies.Place.allCases)
     func rule(rule: Rule, place: BoundCopies.Place) throws {
         let copies = try BoundCopies()

@@ -119,7 +119,7 @@ struct BoundUndoTests {
         #expect(reports == copies.ids.map { .deviceKeyUnusable($0, .damaged) })
     }
 
-    @Test("the end of a binding is undone at home; elsewhere, only names and details return")
+    @Test("the end of a binding is undone on its device; elsewhere, only names and details return")
     func unbinding() throws {
         let copies = try BoundCopies()
         let (id, enrolled) = (copies.ids[2], copies.ids[3])
@@ -159,7 +159,7 @@ struct BoundUndoTests {
         }
     }
 
-    @Test("elsewhere, an undo reports no kept secret if the secret has only advanced")
+    @Test("on a different device, an undo reports no kept secret if the secret has only advanced")
     func advanced() throws {
         let copies = try BoundCopies()
         try copies.change(at: .home) { changes throws(VaultError) in
@@ -204,7 +204,7 @@ struct BoundUndoTests {
         }
     }
 
-    @Test("at home, a secret and its access control return under the device's key")
+    @Test("on the bound device, a secret and its access control return under the device's key")
     func secrets() throws {
         let copies = try BoundCopies()
         let id = copies.ids[2]
@@ -234,7 +234,7 @@ struct BoundUndoTests {
             now: 100)
     }
 
-    @Test("a vanished entry returns with exactly its box, and with an older box only at home")
+    @Test("a vanished entry returns with exactly its box, and with an older box only on its device")
     func vanished() throws {
         for place in Place.allCases {
             let copies = try BoundCopies()

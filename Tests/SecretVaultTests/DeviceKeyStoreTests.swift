@@ -165,7 +165,7 @@ struct DeviceKeyStoreTests {
         #expect(refusal(of: first.key, on: first.device, open) == .deviceKey(.inTheWay))
     }
 
-    @Test("keys exist side by side, and the newest with a binding is found")
+    @Test("keys exist side by side, and the newest key with a given binding is found")
     func bindings() throws {
         let (vault, device) = (try TestVault(), try TestDevice())
         let open = try vault.unlock()

@@ -41,7 +41,7 @@ struct EntryDetailsTests {
         #expect(try open.check().damages.isEmpty)
     }
 
-    @Test("an empty PIN is read as none")
+    @Test("an empty PIN is read as no PIN")
     func emptyPIN() throws {
         let payload = RecordPayload.uncomputed(secret: secret("s"), pin: secret(""))
         let read = try RecordPayload(reading: payload.sealedForm(), kind: .motp)

@@ -80,7 +80,7 @@ struct FailuresTests {
     }
 
     @Test(
-        "setting the wall clock within one boot has no effect",
+        "setting the wall clock within one boot has no effect on a wait",
         arguments: LockOutPolicy.failuresUntilWait...LockOutPolicy.failuresUntilLongestWait)
     func clockSet(count: Int) throws {
         for shift: Int64 in [-1_795_000_000, -86_400, -1, 1, 86_400, 1 << 40] {

@@ -27,7 +27,7 @@ struct GitMergeTests {
         #expect(throws: VaultError.damaged(.checksum)) { try vault.unlock() }
     }
 
-    @Test("a merge into an exact copy of the vault changes only that file, and no other file")
+    @Test("a merge into an exact copy of the vault changes that file and no other")
     func into() throws {
         let copies = try MergeTests.Copies()
         try copies.there(MergeTests().rename(copies.ids[0], "there", 100))
@@ -58,7 +58,7 @@ struct GitMergeTests {
         #expect(try copies.vault.folder.bytes(of: "ours") == bytes)
     }
 
-    @Test("a merge into the vault itself, which would not be locked or kept, is refused")
+    @Test("a merge into the vault itself is refused, as the vault would be neither locked nor kept")
     func intoItself() throws {
         let copies = try MergeTests.Copies()
         try copies.there(MergeTests().rename(copies.ids[0], "there", 100))

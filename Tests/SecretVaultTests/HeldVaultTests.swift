@@ -39,7 +39,8 @@ struct HeldVaultTests {
         try rekey()
     }
 
-    @Test("a vault is not packed while a check runs, whose refusal would be missing")
+    @Test(
+        "a vault is not packed while a check runs, because the copy could lack the check's refusal")
     func packing() throws {
         let vault = try TestVault()
         let vaultID = try VaultDocument(parsing: vault.bytes()).vaultID

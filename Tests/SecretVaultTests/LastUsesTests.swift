@@ -85,7 +85,7 @@ struct LastUsesTests {
         #expect(open.lastUses.isEmpty)
     }
 
-    @Test("a kept generation and a vault that is open read-only record nothing")
+    @Test("no use is recorded for a previous generation or a vault that is opened read-only")
     func readOnly() throws {
         let vault = try TestVault()
         let ids = try vault.fill()

@@ -3,7 +3,7 @@ import Testing
 
 struct MemoryTests {
     @Test(
-        "only the secret in use is in memory, and no secret remains after use, however much is locked",
+        "only the secret in use is in memory, and none after use, even if lockable memory is full",
         arguments: ["scan", "scan-full"])
     func sealedInMemory(verb: String) throws {
         let vault = try TestVault()

@@ -183,7 +183,7 @@ struct MergePropertyTests {
         }
     }
 
-    @Test("if one copy of an entry is bound, and a merge at home keeps both, both are bound")
+    @Test("if one copy of an entry is bound, and a merge on its device keeps both, both are bound")
     func bound() throws {
         var count = 0
         for seed in 0..<Self.count {
@@ -205,7 +205,7 @@ struct MergePropertyTests {
         #expect(count > 5)
     }
 
-    @Test("entries that one side leaves to the device or the owner, the other side leaves, too")
+    @Test("both sides leave the same entries to the device or the owner")
     func left() throws {
         var count = 0
         for seed in 0..<Self.count {

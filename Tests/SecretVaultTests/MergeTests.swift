@@ -101,7 +101,7 @@ struct MergeTests {
         #expect(names == ["here", "Bänk", "there", "shop"])
     }
 
-    @Test("counters take the greater value, and enrolled secrets the newest state, without an edit")
+    @Test("a merge takes the greater counter and the newest enrolled secret, even without an edit")
     func advanced() throws {
         let copies = try Copies()
         let (counter, enrolled) = (copies.ids[1], copies.ids[3])
@@ -169,7 +169,7 @@ struct MergeTests {
         #expect(asking == [ids[0], ids[1]])
     }
 
-    @Test("if both changed the access control, the stricter one is kept")
+    @Test("if both copies changed the access control, the stricter one is kept")
     func stricter() throws {
         let copies = try Copies()
         let id = copies.ids[2]
@@ -223,7 +223,7 @@ struct MergeTests {
             presence: presence, onFailure: onFailure, reuse: ReuseTime(reuse) ?? .none)
     }
 
-    @Test("another vault is not merged")
+    @Test("a different vault is not merged")
     func otherVault() throws {
         let (vault, other) = (try TestVault().unlock(), try TestVault().unlock())
         #expect(throws: VaultError.otherVault) {

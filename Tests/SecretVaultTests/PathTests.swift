@@ -82,7 +82,7 @@ struct PathTests {
     }
 
     @Test(
-        "another user's file is refused",
+        "a file that a different user owns is refused",
         .enabled(if: geteuid() == 0, "only root can change the owner of files"))
     func owner() throws {
         let vault = try TestVault()
@@ -112,7 +112,7 @@ struct PathTests {
     }
 
     @Test(
-        "another user's folder is reported",
+        "a folder that a different user owns is reported",
         .enabled(if: geteuid() == 0, "only root can change the owner of folders"))
     func folderOwner() throws {
         let vault = try TestVault()

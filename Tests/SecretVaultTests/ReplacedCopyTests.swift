@@ -39,7 +39,7 @@ struct ReplacedCopyTests {
         #expect(try !TestVault.files(in: folder).contains(TestVault.own("previous")))
     }
 
-    @Test("a purge keeps the newest generation recorded, even if a save did not record it")
+    @Test("after a purge, the newest generation stays recorded, even if a save did not record it")
     func purged() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -63,7 +63,8 @@ struct ReplacedCopyTests {
                 == [.olderFile(generation: generation - 1, newest: generation)])
     }
 
-    @Test("a purge keeps the folder during a check, and a process that waits for it counts nothing")
+    @Test(
+        "a purge during a check keeps the folder; a process waiting for it counts no attempt")
     func purgedMeanwhile() throws {
         let vault = try TestVault()
         let location = try VaultLocation(vault.path)
@@ -108,7 +109,7 @@ struct ReplacedCopyTests {
         }
     }
 
-    @Test("a vault is not packed during a login, whose outcome would be missing")
+    @Test("a vault is not packed during a login, because the copy would lack the login's outcome")
     func login() throws {
         let vault = try TestVault()
         let turn = try vault.unlock().takeLoginLock()

@@ -26,7 +26,8 @@ struct ReuseTimeTests {
         return (vault, id)
     }
 
-    @Test("a reuse time is 0 to 300 seconds, and an entry without a check at each use has none")
+    @Test(
+        "a reuse time is 0 to 300 seconds; an entry without a check at each use has no reuse time")
     func values() throws {
         #expect([-1, 0, 1, 300, 301].map { ReuseTime($0)?.seconds } == [nil, 0, 1, 300, nil])
         #expect(try access(60).reuse.seconds == 60)

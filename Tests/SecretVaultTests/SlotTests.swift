@@ -53,7 +53,7 @@ struct SlotTests {
     }
 
     @Test(
-        "a new passphrase costs at least as much to guess as the old one, unless a cost is stated",
+        "a new passphrase costs at least as much to guess as the old one, unless a cost is given",
         arguments: [(nil, 18), (14, 14)])
     func costKept(stated: Int?, expected: Int) throws {
         let vault = try TestVault()

@@ -70,7 +70,7 @@ struct UnwritableTests {
         #expect(wiped.entries.map { $0.tombstone != nil } == [false, false, false, true])
     }
 
-    @Test("on a full disk, a vault opens whose generation cannot be recorded")
+    @Test("on a full disk, a vault still opens although its generation cannot be recorded")
     func unrecorded() throws {
         let vault = try mounted()
         try removeFile(vault.disk.file(TestVault.own("generation")))

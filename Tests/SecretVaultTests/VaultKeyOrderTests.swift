@@ -164,7 +164,7 @@ struct VaultKeyOrderTests {
         #expect(try vault.unlock().reports.contains(.formerKey))
     }
 
-    @Test("an edit in the save that rekeys is an edit of this save")
+    @Test("an edit saved together with a rekey is recorded as an edit of that save")
     func edits() throws {
         let vault = try TestVault()
         try vault.unlock().update { changes throws(VaultError) in

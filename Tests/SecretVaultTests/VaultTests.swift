@@ -196,7 +196,7 @@ struct VaultTests {
         #expect(try vault.unlock().generation == 4)
     }
 
-    @Test("a vault that has replaced the open vault is not written")
+    @Test("a vault that has replaced the open vault is not overwritten")
     func replaced() throws {
         let (vault, other) = (try TestVault(), try TestVault())
         let open = try vault.unlock()

@@ -49,7 +49,7 @@ struct AuthenticatorTests {
         }
     }
 
-    @Test("a credential yields the same secret again, with the PIN and a touch")
+    @Test("a credential yields the same secret each time, with the PIN and a touch")
     func pin() throws {
         let place = try Place("seed one\npin 1234\n")
         var person = TestPerson("1234")
@@ -65,7 +65,7 @@ struct AuthenticatorTests {
             ])
     }
 
-    @Test("without a PIN a touch is enough, and the secret is different")
+    @Test("without a PIN, a touch is enough, and the secret differs from the one with a PIN")
     func touchOnly() throws {
         let place = try Place("seed one\n")
         var person = TestPerson()
@@ -85,7 +85,7 @@ struct AuthenticatorTests {
         #expect(!(other == secret))
     }
 
-    @Test("an authenticator with a PIN asks for it to make a credential that needs none")
+    @Test("an authenticator with a PIN asks for the PIN even to make a credential that needs none")
     func pinToMake() throws {
         let place = try Place("seed one\npin 1234\n")
         var person = TestPerson("1234")
@@ -96,7 +96,7 @@ struct AuthenticatorTests {
         #expect(later.questions.isEmpty)
     }
 
-    @Test("wrong PINs are counted by the authenticator, which then demands to be inserted again")
+    @Test("wrong PINs are counted by the authenticator, which must then be reinserted")
     func wrongPINs() throws {
         let place = try Place("seed one\npin 1234\n")
         var owner = TestPerson("1234")
@@ -119,7 +119,7 @@ struct AuthenticatorTests {
         #expect(late.questions.isEmpty)
     }
 
-    @Test("no question is needed to detect a wrong authenticator, none, or one without a PIN")
+    @Test("a missing or wrong authenticator, or one without a PIN, is detected without a prompt")
     func otherAuthenticator() throws {
         let place = try Place("seed one\npin 1234\n")
         var owner = TestPerson("1234")
@@ -140,9 +140,7 @@ struct AuthenticatorTests {
         #expect(late.questions.isEmpty && late.touches.isEmpty)
     }
 
-    @Test(
-        "with several authenticators, the one with the credential is used; creation is refused"
-    )
+    @Test("among several authenticators, a credential is found and used, but no new one is created")
     func several() throws {
         let place = try Place("seed one\npin 1234\n")
         var owner = TestPerson("1234")
@@ -157,7 +155,7 @@ struct AuthenticatorTests {
     }
 
     @Test(
-        "a hostile or unattended authenticator is refused",
+        "a hostile authenticator, or one that nobody touches, causes an error",
         arguments: [
             ("untouched", TokenFailure.notTouched), ("declined", .declined),
             ("garbage", .badDeviceResponse), ("truncated", .badDeviceResponse),
@@ -174,7 +172,7 @@ struct AuthenticatorTests {
         }
     }
 
-    @Test("a silent authenticator is given up at the deadline")
+    @Test("a silent authenticator is abandoned at the deadline")
     func silent() throws {
         let place = try Place("seed one\n")
         var owner = TestPerson()

@@ -33,7 +33,7 @@ struct FaultyHelperTests {
 
     private var ready: [UInt8] { frame([1, 4]) }
 
-    @Test("a helper that says nothing is killed at the deadline")
+    @Test("a helper that sends nothing is killed at the deadline")
     func silent() throws {
         var nobody = TestPerson()
         let started = ContinuousClock.now
@@ -66,7 +66,7 @@ struct FaultyHelperTests {
             try failure(of: [], then: "exit 127", asking: &nobody) == .helper(.died(.exited(127))))
     }
 
-    @Test("a helper of another version is not used")
+    @Test("a helper of a different version is not used")
     func otherVersion() throws {
         var nobody = TestPerson()
         #expect(
@@ -96,7 +96,7 @@ struct FaultyHelperTests {
                 == .badHelperResponse)
     }
 
-    @Test("a helper that never stops asking is stopped")
+    @Test("a helper that keeps asking for a PIN is stopped")
     func endless() throws {
         var person = TestPerson("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12")
         let asks = frame([2, 1, 1, 0, 0, 0, 3])

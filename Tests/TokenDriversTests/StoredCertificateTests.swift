@@ -9,7 +9,7 @@ import Testing
             + [UInt8](repeating: fill, count: count - 4)
     }
 
-    @Test("certificates follow each other, in one index or across several")
+    @Test("consecutive certificates are all found, in one index or across several")
     func several() {
         let (a, b, c) = (certificate(1, 300), certificate(2, 400), certificate(3, 260))
         #expect(storedCertificates(in: [a]) == [a])

@@ -104,7 +104,7 @@ struct TPMKeyTests {
     }
 
     @Test(
-        "wrong PINs for a key leave a quarter of the TPM's attempts to what opens vaults",
+        "wrong PINs for a key leave a quarter of the TPM's attempts for secrets that open vaults",
         .enabled(if: TPMTools.areInstalled, "needs tpm2-tools"))
     func spared() throws {
         let tpm = try EmulatedTPM()
@@ -136,7 +136,8 @@ struct TPMKeyTests {
         #expect(found == secret && opener.questions.first?.left == 2)
     }
 
-    @Test("a key with a PIN signs only with it; the TPM counts wrong PINs and then refuses all")
+    @Test(
+        "a key with a PIN signs only with it; after too many wrong PINs, the TPM refuses every PIN")
     func withPIN() throws {
         let tpm = try EmulatedTPM()
         let made = try Self.made(in: tpm.address, pin: "2580")
@@ -178,7 +179,7 @@ struct TPMKeyTests {
         }
     }
 
-    @Test("K-79 another TPM, a cleared TPM and no TPM do not sign")
+    @Test("K-79 nothing is signed if the TPM is a different one, was cleared or is missing")
     func otherTPMs() throws {
         let tpm = try EmulatedTPM()
         let made = try Self.made(in: tpm.address)
@@ -198,7 +199,7 @@ struct TPMKeyTests {
     }
 
     @Test(
-        "K-79 a TPM that is busy, or full of other programs' objects, signs nothing and is named busy",
+        "K-79 a busy TPM, or one full of other programs' objects, signs nothing and counts as busy",
         arguments: [0x922, 0x908, 0x90a, 0x902, 0x903] as [UInt32],
         [HostileTPM.Target.createPrimary, .sign])
     func busy(code: UInt32, target: HostileTPM.Target) throws {
@@ -211,7 +212,7 @@ struct TPMKeyTests {
         #expect(try made.isValid(Self.signature(made, in: tpm.address), of: Self.message))
     }
 
-    @Test("K-79 a changed key is refused, and nothing is signed")
+    @Test("K-79 a key whose stored form was changed is refused, and nothing is signed")
     func tampered() throws {
         let tpm = try EmulatedTPM()
         let made = try Self.made(in: tpm.address)
@@ -250,7 +251,7 @@ struct TPMKeyTests {
     }
 
     @Test(
-        "K-79 a hostile TPM never yields an accepted signature of another message",
+        "K-79 a hostile TPM never yields an accepted signature of a different message",
         arguments: [
             HostileTPM.Fault.changed(fromEnd: 0), .changed(fromEnd: 40), .truncated, .noise, .ended,
         ])
@@ -278,7 +279,7 @@ struct TPMKeyTests {
     }
 
     @Test(
-        "a key is made under the persistent storage root key if there is one",
+        "a key is created under the persistent storage root key if there is one",
         .enabled(if: ForeignProgram("tpm2_evictcontrol") != nil, "tpm2-tools is not installed"))
     func persistentRoot() throws {
         let tpm = try EmulatedTPM()

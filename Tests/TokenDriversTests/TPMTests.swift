@@ -49,7 +49,7 @@ struct TPMTests {
             ])
     }
 
-    @Test("without a PIN nobody is asked, even during a lock-out")
+    @Test("a secret without a PIN is unsealed without a prompt, even during a lock-out")
     func noPIN() throws {
         let tpm = try EmulatedTPM()
         let (locked, open) = (try Self.sealed(by: tpm), try Self.sealed(by: tpm, pin: nil))
@@ -63,7 +63,7 @@ struct TPMTests {
         #expect(nobody.questions.isEmpty)
     }
 
-    @Test("after too many wrong PINs the TPM refuses the right one, too, and says for how long")
+    @Test("after too many wrong PINs, the TPM refuses even the right one, and reports for how long")
     func lockOut() throws {
         let tpm = try EmulatedTPM()
         let object = try Self.sealed(by: tpm)
@@ -80,7 +80,7 @@ struct TPMTests {
         #expect(owner.questions.isEmpty)
     }
 
-    @Test("cancelling at the prompt makes no attempt")
+    @Test("cancelling at the prompt does not count as an attempt")
     func cancelled() throws {
         let tpm = try EmulatedTPM()
         let object = try Self.sealed(by: tpm)
@@ -93,7 +93,7 @@ struct TPMTests {
         #expect(owner.questions == [.init(isRepeated: false, left: 3)])
     }
 
-    @Test("another TPM does not unseal the secret, and does not see the PIN")
+    @Test("a different TPM does not unseal the secret, and does not receive the PIN")
     func otherTPM() throws {
         let object = try Self.sealed(by: EmulatedTPM())
         var owner = TestPerson("2580")
@@ -104,7 +104,7 @@ struct TPMTests {
     }
 
     @Test(
-        "a secret bound to PCR 7 is lost when PCR 7 changes; no PIN is asked",
+        "a secret bound to PCR 7 cannot be unsealed after PCR 7 changes, and no PIN is asked for",
         arguments: [true, false])
     func changedPCR7(hasPIN: Bool) throws {
         let tpm = try EmulatedTPM()
@@ -120,7 +120,7 @@ struct TPMTests {
         #expect(late.questions.isEmpty)
     }
 
-    @Test("a secret that is not bound to PCR 7 survives its change")
+    @Test("a secret that is not bound to PCR 7 can still be unsealed after PCR 7 changes")
     func unboundPCR7() throws {
         let tpm = try EmulatedTPM()
         let object = try Self.sealed(by: tpm)
@@ -170,7 +170,7 @@ struct TPMTests {
     }
 
     @Test(
-        "a hostile TPM never yields another secret and never crashes the helper",
+        "a hostile TPM never yields a different secret and never crashes the helper",
         arguments: [
             HostileTPM.Fault.changed(fromEnd: 0), .changed(fromEnd: 40), .truncated, .noise, .ended,
         ])
@@ -203,7 +203,7 @@ struct TPMTests {
         return try helper().carryOut(.unseal(object, in: address), with: &owner).secretText
     }
 
-    @Test("a TPM that stops answering is given up at the deadline", arguments: [1, 3, 6])
+    @Test("a TPM that stops answering is abandoned at the deadline", arguments: [1, 3, 6])
     func silent(position: Int) throws {
         let tpm = try EmulatedTPM()
         let object = try Self.sealed(by: tpm)
@@ -231,7 +231,7 @@ struct TPMTests {
     }
 
     @Test(
-        "an address never names a library",
+        "an address that names a library, or has any other unknown form, is refused",
         arguments: [
             "", "device", "libx.so:y", "cmd:reboot", "/tmp/x", "device:x", "swtpm:path=a b",
         ])

@@ -75,7 +75,7 @@ struct TPMTrafficTests {
         return (secrets, last)
     }
 
-    @Test("K-83 no PIN, authorization value or secret is on the bus between processor and TPM")
+    @Test("K-83 no PIN, authorization value or secret can be read on the bus between CPU and TPM")
     func secrets() throws {
         let (secrets, point) = try useEverything()
         let traffic = bus.exchanges.flatMap { $0.command + $0.response }

@@ -131,7 +131,7 @@ struct TokenMessageTests {
         for message in messages { try MessageForm.check(message) }
     }
 
-    @Test("a key's point and a slot's secret have one length, and a signature a limited one")
+    @Test("a key's point and a slot's secret have a fixed length, and a signature a maximum length")
     func lengths() throws {
         let key = try Self.key()
         let results: [TokenResponse] = [

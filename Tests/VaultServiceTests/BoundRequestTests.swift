@@ -125,7 +125,7 @@ struct BoundRequestTests {
                 == .revised(entry.name, RevisionWarnings(), bound: .file))
     }
 
-    @Test("elsewhere, changes that need the secret are refused without a question; others work")
+    @Test("on a different device, changes that need the secret are refused at once; others work")
     func elsewhere() throws {
         let bound = try BoundVault()
         let home = try bound.own()

@@ -89,7 +89,7 @@ struct EditTransferTests {
         try MessageForm.check(warnings, of: CredentialWarning.Kind.allCases)
     }
 
-    @Test("the choices for an import are in order, and none occurs twice")
+    @Test("the choices for an import must be sorted by name, and no name may occur twice")
     func answers() throws {
         let first = try MessageForm.bytes(of: EntryName(typed: "a")) + [0]
         let second = try MessageForm.bytes(of: EntryName(typed: "b")) + [1]

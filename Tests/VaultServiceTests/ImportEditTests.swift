@@ -93,7 +93,7 @@ struct ImportEditTests {
         #expect(edited.vault.entries.count == 100)
     }
 
-    @Test("an entry that is replaced keeps a greater counter of the same key")
+    @Test("an entry replaced by one with the same key keeps its counter if that is greater")
     func replacedCounter() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.hotp("a", counter: 5))

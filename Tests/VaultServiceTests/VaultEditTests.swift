@@ -109,7 +109,8 @@ struct VaultEditTests {
         #expect(edited.vault.entries.isEmpty)
     }
 
-    @Test("a revision keeps parts that it does not mention, even if another program changed them")
+    @Test(
+        "a revision keeps the parts that it does not change, even if another program changed them")
     func keeping() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.totp("a", "b"), tags: ["x"])
@@ -239,7 +240,7 @@ struct VaultEditTests {
         #expect(edited.vault.entries[0].issuer == "c")
     }
 
-    @Test("an outcome is accepted only for an edit of its kind and with as many items")
+    @Test("an outcome is accepted only for an edit of its kind with the same number of items")
     func acceptance() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.totp("a", "b"))
