@@ -69,7 +69,7 @@ extension LimitsTests {
         #expect(replaced(records) == [0])
     }
 
-    @Test("the networks of an IPv6 /48 together have four times the connections of one network")
+    @Test("the networks of an IPv6 /48 together may have four times the connections of one network")
     func sites() {
         let registry = ConnectionRegistry(limit: 100, limitPerOrigin: 2, start: .now)
         var count = 0

@@ -149,7 +149,7 @@ struct StrictnessTests {
     }
 
     @Test(
-        "a connection with too many parameters is closed at once",
+        "a connection whose request has too many parameters is closed at once",
         arguments: [(1_000, 0), (12_000, 0), (200, 50_000)])
     func parameters(count: Int, length: Int) async throws {
         // The clock stands still, so no deadline passes.

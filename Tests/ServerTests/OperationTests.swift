@@ -124,7 +124,7 @@ struct OperationTests {
         #expect(gone?[2].hasPrefix("stop the server, put the database file back") == true)
     }
 
-    @Test("HUP without TLS neither stops the server nor cuts off its last requests")
+    @Test("HUP without TLS neither stops the server nor cuts off the last requests")
     func hangUp() async throws {
         let server = try await ServerProcess(ServerProcess.State())
         /// Waits for the event; the server must not stop instead.

@@ -60,7 +60,7 @@ struct SetupTests {
         }
     }
 
-    @Test("init again keeps the keys and the database")
+    @Test("a second init keeps the keys and the database")
     func again() async throws {
         let state = try ServerProcess.State()
         #expect(try await state.run("init", "--client", "shop").status == 0)

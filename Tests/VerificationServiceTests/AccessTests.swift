@@ -9,7 +9,7 @@ import WatchwordSystem
 @testable import VerificationService
 
 struct AccessTests {
-    @Test("V-03 a new service has no client: scoped routes reject requests with or without a key")
+    @Test("V-03 a new service has no clients: scoped routes reject requests with or without a key")
     func noDefaultAccounts() async throws {
         let fixture = try await ServiceFixture()
         for client in try await fixture.verifier.clients() {

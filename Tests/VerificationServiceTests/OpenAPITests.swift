@@ -180,7 +180,8 @@ struct OpenAPITests {
         }
     }
 
-    @Test("P-04 all objects except a browser's reject unknown fields, and list the required ones")
+    @Test(
+        "P-04 all objects but those of browsers reject unknown fields, and list the required ones")
     func closed() throws {
         for (name, schema) in try #require(document["components"]?["schemas"]?.members) {
             let isOpen = [

@@ -157,7 +157,7 @@ struct PasskeyEnrolmentTests {
         #expect(refused.status == 403 && refused.text("scope") == "manage")
     }
 
-    @Test("no registration replaces an unfinished one, in time or too late")
+    @Test("no registration replaces an unfinished one, before or after its deadline")
     func replacingPending() async throws {
         let fixture = try await ServiceFixture()
         let pending = try await fixture.driver.begin().credential

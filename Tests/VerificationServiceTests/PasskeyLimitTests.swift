@@ -78,7 +78,7 @@ struct PasskeyLimitTests {
         #expect(try await driver.signInOnPage(passkey).result == "accepted")
     }
 
-    @Test("an application with many users at one address need not wait for their denials")
+    @Test("an application with many users at one address does not have to wait after their denials")
     func sharedAddress() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -151,7 +151,7 @@ struct PasskeyLimitTests {
         #expect(try await driver.signIn(TestPasskey()).result == "denied")
     }
 
-    @Test("a ceremony is for one of the domains, as the application or the page's address states")
+    @Test("a ceremony is for the domain that the application or the page's address specifies")
     func domains() async throws {
         let fixture = try await ServiceFixture()
         let reply = try await fixture.ask(

@@ -51,7 +51,7 @@ struct ChallengeRegisterTests {
         #expect(try add(13, from: "192.0.2.1", to: register, at: 300) == nil)
     }
 
-    @Test("V-19 if strangers have too many, the oldest challenge of the busiest site is replaced")
+    @Test("V-19 if strangers have too many challenges, the oldest of the busiest site is replaced")
     func total() throws {
         let register = ChallengeRegister(senderLimit: 5, siteLimit: 5, totalLimit: 8)
         for number in 1...5 {
@@ -131,7 +131,8 @@ struct ChallengeRegisterTests {
         #expect(register.count == 1)
     }
 
-    @Test("V-19 strangers' rows are limited, an application's rows are not, and answers make room")
+    @Test(
+        "V-19 strangers' rows are limited, an application's rows are not, and an answer makes room")
     func rows() async throws {
         let fixture = try VerifierFixture()
         let clock = fixture.clock

@@ -22,7 +22,7 @@ struct PasskeyDomainTests {
     }
 
     @Test(
-        "after a move, older passkeys sign in on the older domain, and new ones are for the newer")
+        "after a move, old passkeys sign in on the old domain, and new ones are for the new domain")
     func moved() async throws {
         let fixture = try VerifierFixture()
         let before = Passkeys(fixture.verifier, for: try Self.relyingParty("old.example"))
@@ -108,7 +108,7 @@ struct PasskeyDomainTests {
         return passkey
     }
 
-    @Test("K-01 an Android app is an origin if it is configured, as exact text")
+    @Test("K-01 an Android app is accepted as an origin if its exact text is configured")
     func apps() async throws {
         let app = "android:apk-key-hash:3Rwcq9qmsWzAELsYDQtVffBTPrzDYHzGziieeqJCCys"
         let bench = try PasskeyFixture(apps: [app])
