@@ -46,7 +46,7 @@ extension LimitsTests {
         #expect(registry.accepts(peer(4)))
     }
 
-    @Test("connections of trusted addresses are replaced last, and only by each other")
+    @Test("connections from trusted addresses are replaced last, and only by each other")
     func trusted() {
         let now = ContinuousClock.now
         let registry = ConnectionRegistry(limit: 16, limitPerOrigin: 20, start: now)

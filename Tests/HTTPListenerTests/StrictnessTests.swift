@@ -126,7 +126,7 @@ struct StrictnessTests {
     }
 
     @Test(
-        "a request that exceeds libmicrohttpd's memory gets no response",
+        "a request that exceeds libmicrohttpd's memory limit gets no response",
         arguments: [
             "GET /a HTTP/1.1\r\nHost: x\r\nX-A: \(String(repeating: "a", count: 65_600))\r\n\r\n",
             post(

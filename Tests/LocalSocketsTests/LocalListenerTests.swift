@@ -118,7 +118,7 @@ struct LocalListenerTests {
         #expect(await listener.stop(grace: .seconds(60)))
     }
 
-    @Test("1,280 clients at once are all answered, although few are served at a time")
+    @Test("1,280 simultaneous clients are all answered, although few are served at a time")
     func many() async throws {
         let count = 1_280
         // Both ends of each connection may be open in this process.

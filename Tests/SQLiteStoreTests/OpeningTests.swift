@@ -191,7 +191,8 @@ struct OpeningTests {
         #expect(try names(in: database.folder.path).contains("file:x?mode=memory"))
     }
 
-    @Test("processes that open the same new database at once create it once, with one chain")
+    @Test(
+        "processes that open the same new database at the same time create it once, with one chain")
     func freshRace() async throws {
         let database = try TestDatabase()
         let writer = ForeignProgram(path: BuiltProgram.path("store-writer"))

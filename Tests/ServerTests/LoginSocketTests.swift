@@ -59,7 +59,7 @@ struct LoginSocketTests {
     }
 
     @Test(
-        "1,280 logins of different users at once are all accepted",
+        "1,280 simultaneous logins of different users are all accepted",
         .enabled(if: geteuid() == 0, needsRoot))
     func manyLogins() async throws {
         let count = 1_280

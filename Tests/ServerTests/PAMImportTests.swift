@@ -187,7 +187,7 @@ struct PAMImportTests {
     }
 
     @Test(
-        "a file of the real google-authenticator is imported, and its first line is the key",
+        "a file from the real google-authenticator is imported, and its first line is the key",
         .enabled(
             if: ForeignProgram("google-authenticator") != nil,
             "google-authenticator (Debian: libpam-google-authenticator) is not installed"))

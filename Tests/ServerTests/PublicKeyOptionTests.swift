@@ -71,7 +71,7 @@ struct PublicKeyOptionTests {
         "WATCHWORD_" + option.dropFirst(2).uppercased().replacing("-", with: "_")
     }
 
-    @Test("the settings apply, from the command line and from the environment")
+    @Test("settings from the command line and from the environment are applied")
     func applied() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(

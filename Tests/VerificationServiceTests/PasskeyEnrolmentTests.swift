@@ -124,7 +124,7 @@ struct PasskeyEnrolmentTests {
                 == "unknown-credential")
     }
 
-    @Test("a client with only the scope enrol replaces only credentials that it enrolled")
+    @Test("a client with only the scope enrol can replace only credentials that it enrolled")
     func replacingForeign() async throws {
         let fixture = try await ServiceFixture()
         let foreign = try await fixture.driver.register(TestPasskey(id: [1])).credential

@@ -114,7 +114,8 @@ struct PasskeyLimitTests {
         #expect(second.withLock { $0 } == first.response.body.text)
     }
 
-    @Test("a corrected clock and small differences between nodes' clocks lock no passkey out")
+    @Test(
+        "a corrected clock and small differences between nodes' clocks do not lock out any passkey")
     func clocks() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -176,7 +177,7 @@ struct PasskeyLimitTests {
         }
     }
 
-    @Test("V-19 the routes of pages, which write to the database, have a tenth of the address rate")
+    @Test("V-19 the page routes, which write to the database, have a tenth of the address rate")
     func pageRate() async throws {
         let rate = try #require(AddressRate(perSecond: 20, burst: 40))
         let fixture = try await ServiceFixture(addressRate: rate)

@@ -74,7 +74,8 @@ struct ChallengeRegisterTests {
         #expect(register.count == 1)
     }
 
-    @Test("V-19 a thousand hosts together never displace a challenge of a sender with fewer")
+    @Test(
+        "V-19 a thousand hosts never displace a challenge of a sender with fewer open challenges")
     func crowd() throws {
         let register = ChallengeRegister(senderLimit: 64, siteLimit: 64, totalLimit: 4_000)
         #expect(try add(0, from: "192.0.2.1", to: register) == [])

@@ -174,7 +174,7 @@ struct CounterTests {
     }
 
     @Test(
-        "T-13 a pair that is reversed, or has a spent step or a gap, does not resynchronise a clock")
+        "T-13 a pair that is reversed or has a spent step or a gap does not resynchronise a clock")
     func resyncTimeRefused() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()

@@ -176,7 +176,7 @@ struct EventChainTests {
         #expect(findings([], moved) == [.movedHead(node: EventChainTests.node)])
     }
 
-    @Test("an event of an unknown node is reported")
+    @Test("an event from an unknown node is reported")
     func unknownNode() throws {
         let (events, _) = try EventChainTests.chain(1)
         var trail = AuditTrail(chains: [], key: EventChainTests.key)

@@ -103,7 +103,7 @@ struct PasskeyAuthenticationTests {
     }
 
     @Test(
-        "W-15 K-53 K-54 K-55 a passkey signs in only its own subject, in a ceremony after its registration"
+        "W-15 K-53 K-54 K-55 a passkey signs in only its subject, in ceremonies after registration"
     )
     func subjects() async throws {
         let bench = try PasskeyFixture()

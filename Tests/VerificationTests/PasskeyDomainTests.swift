@@ -57,7 +57,8 @@ struct PasskeyDomainTests {
         #expect(after.relyingParty.id(for: "https://xold.example") == "new.example")
     }
 
-    @Test("K-16 a passkey signs in only where it was registered, on the second domain too")
+    @Test(
+        "K-16 a passkey signs in only on the domain, first or second, where it was registered")
     func ownDomain() async throws {
         let fixture = try VerifierFixture()
         let (old, new) = ("old.example", "new.example")

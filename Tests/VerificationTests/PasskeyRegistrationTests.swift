@@ -84,7 +84,7 @@ struct PasskeyRegistrationTests {
     }
 
     @Test(
-        "K-10 K-11 K-67 a registration cannot be used twice, or after it or the account has ended")
+        "K-10 K-11 K-67 a registration cannot be used twice, or once it or the account has ended")
     func once() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
@@ -182,7 +182,7 @@ struct PasskeyRegistrationTests {
         #expect(try await bench.signIn(passkey).isAccepted)
     }
 
-    @Test("eight transports of up to 32 bytes are kept, and the others have no effect")
+    @Test("eight transports of up to 32 bytes are kept, and any others are ignored")
     func transports() async throws {
         let bench = try PasskeyFixture()
         let (longest, tooLong) = (

@@ -109,7 +109,7 @@ struct CertificateTests {
         }
     }
 
-    @Test("trust anchors are read from PEM, with text between them")
+    @Test("trust anchors are read from PEM, even with text between them")
     func pem() throws {
         let (first, second) = (try made(["-subj", "/CN=a"]), try made(["-subj", "/CN=b"]))
         let text = "Anchors\n" + first + "\n# the second\n" + second + "\n"
