@@ -104,7 +104,7 @@ struct LifetimeTests {
         await test.stop()
     }
 
-    @Test("a stopping daemon admits no request, and a daemon with a request does not stop")
+    @Test("a stopping daemon admits no request, and a daemon that handles a request does not stop")
     func gate() {
         let gate = HandlerGate()
         #expect(gate.enter())

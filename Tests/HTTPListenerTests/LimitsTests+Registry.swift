@@ -46,7 +46,7 @@ extension LimitsTests {
         #expect(registry.accepts(peer(4)))
     }
 
-    @Test("connections of trusted addresses are replaced last, and only by each other")
+    @Test("connections from trusted addresses are replaced last, and only by each other")
     func trusted() {
         let now = ContinuousClock.now
         let registry = ConnectionRegistry(limit: 16, limitPerOrigin: 20, start: now)
@@ -69,7 +69,7 @@ extension LimitsTests {
         #expect(replaced(records) == [0])
     }
 
-    @Test("the networks of an IPv6 /48 together have four times the connections of one network")
+    @Test("the networks of an IPv6 /48 together may have four times the connections of one network")
     func sites() {
         let registry = ConnectionRegistry(limit: 100, limitPerOrigin: 2, start: .now)
         var count = 0

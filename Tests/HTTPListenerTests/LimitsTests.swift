@@ -187,7 +187,8 @@ struct LimitsTests {
         return limits
     }
 
-    @Test("silent connections of several addresses do not keep other clients from being served")
+    @Test(
+        "silent connections from several addresses do not prevent other clients from being served")
     func silent() async throws {
         let test = try TestListener(limits: fewConnections)
         let silent = try (0..<20).map { number in
@@ -202,7 +203,7 @@ struct LimitsTests {
         await test.stop()
     }
 
-    @Test("a quarter of the connections is kept for addresses that sent authenticated requests")
+    @Test("a quarter of the limit is reserved for addresses that sent authenticated requests")
     func share() async throws {
         let gate = Gate()
         let test = try TestListener(limits: fewConnections) { request in

@@ -7,7 +7,7 @@ import WatchwordCoding
 struct StoppingTests {
     private let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    @Test("a stopping listener answers requests that have begun, and accepts no new ones")
+    @Test("a stopping listener answers requests that have begun to arrive, and accepts no new ones")
     func draining() async throws {
         let gate = Gate()
         let test = try TestListener { _ in

@@ -126,7 +126,7 @@ struct StrictnessTests {
     }
 
     @Test(
-        "a request that exceeds libmicrohttpd's memory gets no response",
+        "a request that exceeds libmicrohttpd's memory limit gets no response",
         arguments: [
             "GET /a HTTP/1.1\r\nHost: x\r\nX-A: \(String(repeating: "a", count: 65_600))\r\n\r\n",
             post(
@@ -149,7 +149,7 @@ struct StrictnessTests {
     }
 
     @Test(
-        "a connection with too many parameters is closed at once",
+        "a connection whose request has too many parameters is closed at once",
         arguments: [(1_000, 0), (12_000, 0), (200, 50_000)])
     func parameters(count: Int, length: Int) async throws {
         // The clock stands still, so no deadline passes.

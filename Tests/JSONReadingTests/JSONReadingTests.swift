@@ -12,7 +12,7 @@ struct JSONReadingTests {
     }
 
     @Test(
-        "JSON round-trips: it is read, and written in the same form",
+        "JSON is read, and is written back in the same form",
         arguments: [
             "{}", "[]", #"{"b":"x","a":-5,"c":[true,false,null,{"d":[]}]}"#,
             #"["é😀","\n\t\"\\","\u001b",9223372036854775807,-9223372036854775808,0]"#,
@@ -80,7 +80,7 @@ struct JSONReadingTests {
         #expect(throws: JSONReadingError.notWhole) { try read("[\(text),7]") }
     }
 
-    @Test("if all numbers are accepted, those of 64 bits are exact")
+    @Test("if all numbers are accepted, 64-bit numbers are exact")
     func exactNumbers() throws {
         let text = #"""
             {"a":9223372036854775808,"\"1":[18446744073709551615,-9223372036854775808,
@@ -95,7 +95,7 @@ struct JSONReadingTests {
     }
 
     @Test(
-        "if all texts are accepted, an unpaired surrogate is read as U+FFFD",
+        "if all strings are accepted, an unpaired surrogate is read as U+FFFD",
         arguments: [
             (#"\ud800"#, "\u{FFFD}"), (#"a\udc00b"#, "a\u{FFFD}b"),
             (#"\ud83d\ude00"#, "\u{1F600}"), (#"\uD83D\uD83D\uDE00"#, "\u{FFFD}\u{1F600}"),

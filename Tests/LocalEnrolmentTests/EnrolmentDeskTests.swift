@@ -26,7 +26,7 @@ struct EnrolmentDeskTests {
         guard case .accepted = outcome.result else { throw UnexpectedResponse() }
     }
 
-    @Test("each change is an event with the user and the program that made the change")
+    @Test("each change is recorded as an event with the user and the program that made it")
     func events() async throws {
         let fixture = try EnrolmentFixture()
         let account = try await fixture.enrolFirst().authenticator.entry.account
@@ -50,7 +50,7 @@ struct EnrolmentDeskTests {
         #expect(try await fixture.events() == [])
     }
 
-    @Test("the login password is checked three times at once, and then once each minute")
+    @Test("the login password is checked up to three times without a wait, and then once a minute")
     func passwordLimited() async throws {
         let fixture = try EnrolmentFixture()
         fixture.world.password = false
@@ -68,7 +68,7 @@ struct EnrolmentDeskTests {
         #expect(fixture.world.checks == 3)
     }
 
-    @Test("a wrong first code may be repeated, and the third wrong code ends the task")
+    @Test("after a wrong first code, the user may try again; the third wrong code ends the task")
     func firstCode() async throws {
         let fixture = try EnrolmentFixture()
         let program = try await fixture.program(.add(name: ""))
@@ -173,7 +173,7 @@ struct EnrolmentDeskTests {
         #expect(fixture.world.changes.suffix(2) == [.added("new phone"), .recoveryCodes])
     }
 
-    @Test("an authenticator that takes the last place is enrolled without recovery codes")
+    @Test("an authenticator that takes the last free place is enrolled without recovery codes")
     func noRoom() async throws {
         let fixture = try EnrolmentFixture()
         let phone = try await fixture.enrolFirst().authenticator
@@ -207,7 +207,7 @@ struct EnrolmentDeskTests {
         #expect(try await program.refusal() == .denied)
     }
 
-    @Test("the last authenticator cannot be removed, and any other can be removed with a code")
+    @Test("the last authenticator cannot be removed, and any other one can be removed with a code")
     func removal() async throws {
         let fixture = try EnrolmentFixture()
         let (phone, codes) = try await fixture.enrolFirst()
@@ -294,14 +294,14 @@ struct EnrolmentConversationTests {
         second.leave()
     }
 
-    @Test("a user ID without a name is refused before its program sends anything")
+    @Test("a program whose user ID has no name is refused before it sends anything")
     func noName() async throws {
         let fixture = try EnrolmentFixture()
         let program = try UserProgram(fixture.desk, user: 4_000_000_000)
         #expect(try await program.refusal() == .noName)
     }
 
-    @Test("a program of a different version is told so, and nothing is done")
+    @Test("a program of a different version is informed of the mismatch, and nothing is done")
     func version() async throws {
         let fixture = try EnrolmentFixture()
         let program = try UserProgram(fixture.desk)
@@ -335,7 +335,7 @@ struct EnrolmentConversationTests {
         #expect(try await UserProgram(fixture.desk).refusal() == .busy)
     }
 
-    @Test("each message decodes unchanged, and other bytes are refused")
+    @Test("each message decodes unchanged, and malformed messages are refused")
     func messages() throws {
         let tasks: [EnrolmentTask] = [
             .list, .add(name: "é"), .addWithTicket, .remove("cr_"), .recoveryCodes,

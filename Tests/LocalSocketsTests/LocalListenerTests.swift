@@ -83,7 +83,7 @@ struct LocalListenerTests {
         #expect(await listener.stop(grace: .seconds(60)))
     }
 
-    @Test("a longer request is detected, and a shorter request is not answered")
+    @Test("a request that is too long is detected, and one that is too short is not answered")
     func sizes() async throws {
         let listener = try start(on: endpoint())
         #expect(try await LocalClient(path, sending: [1, 2, 3, 4, 5]).awaitAnswer() == [])
@@ -105,7 +105,7 @@ struct LocalListenerTests {
         #expect(await listener.stop(grace: .seconds(60)))
     }
 
-    @Test("the request of a client that has disconnected is not decided")
+    @Test("the request of a client that has disconnected is not handled")
     func gone() async throws {
         let endpoint = try endpoint()
         do {
@@ -118,7 +118,7 @@ struct LocalListenerTests {
         #expect(await listener.stop(grace: .seconds(60)))
     }
 
-    @Test("1,280 clients at once are all answered, although few are served at a time")
+    @Test("1,280 simultaneous clients are all answered, although few are served at a time")
     func many() async throws {
         let count = 1_280
         // Both ends of each connection may be open in this process.

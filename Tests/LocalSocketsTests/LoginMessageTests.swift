@@ -77,7 +77,7 @@ struct LoginMessageTests {
         }
     }
 
-    @Test("a request of a different size is refused")
+    @Test("a request of the wrong size is refused")
     func sizes() throws {
         let vector = try #require(try MessageVector.all("request").first { $0.valid })
         let bytes = try vector.bytes(LoginRequest.count)

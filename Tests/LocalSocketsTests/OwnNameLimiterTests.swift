@@ -5,7 +5,7 @@ import Testing
 struct OwnNameLimiterTests {
     private let start = ContinuousClock.now
 
-    @Test("a user has three attempts at once, and one more each minute")
+    @Test("a user has three attempts without a wait, and one more each minute")
     func rate() {
         let limiter = OwnNameLimiter.ofAttempts()
         for _ in 0..<3 { #expect(limiter.take(1_000, now: start) == nil) }
@@ -23,7 +23,7 @@ struct OwnNameLimiterTests {
         #expect(limiter.take(1_001, now: start) == nil)
     }
 
-    @Test("an attempt that is given back can be used again, and no further attempt can")
+    @Test("an attempt that is given back can be used again, but never exceeds the limit")
     func givingBack() {
         let limiter = OwnNameLimiter.ofAttempts()
         for _ in 0..<100 {

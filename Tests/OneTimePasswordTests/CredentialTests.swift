@@ -34,7 +34,7 @@ struct CredentialTests {
         }
     }
 
-    @Test("other parameters with a duplicate or reserved name are refused")
+    @Test("additional parameters with a duplicate or reserved name are refused")
     func parameters() throws {
         func make(_ names: [String], _ factor: MovingFactor) throws(OneTimePasswordError)
             -> Credential

@@ -10,14 +10,14 @@ import WatchwordCryptography
         }
     }
 
-    @Test("pairs of digits in either case are bytes")
+    @Test("pairs of digits in either case are read as bytes")
     func pairs() throws {
         #expect(try decoded("00ff0aFA9c") == [0x00, 0xFF, 0x0A, 0xFA, 0x9C])
         #expect(try decoded("") == [])
     }
 
     @Test(
-        "anything else is refused, with its position",
+        "any other character is refused, with its position",
         arguments: [("0g", 1), ("00 11", 2), ("0x11", 1), ("11\n", 2), ("١1", 0)])
     func otherCharacters(_ text: String, _ position: Int) {
         #expect(throws: OneTimePasswordError.notHexadecimal(at: position)) { try decoded(text) }

@@ -40,7 +40,7 @@ struct MatchTests {
         #expect(match(presented, around: 5, behind: 2, ahead: 3) == nil)
     }
 
-    @Test("moving factors below zero and above 2^64 - 1 are not searched")
+    @Test("moving factors below zero or above 2^64 - 1 are not searched")
     func ends() {
         #expect(match("755224", around: 0, behind: 5, ahead: 0) == 0)
         #expect(match("755224", around: 2, behind: 5, ahead: 0) == -2)

@@ -23,7 +23,7 @@ struct AttestationVectorTests {
     }
 
     @Test(
-        "W-09 N-41 K-57, K-58, K-59, K-60, K-61, K-62, K-63, K-64 and K-65 each statement has its verdict",
+        "W-09 N-41 K-57, K-58, K-59, K-60, K-61, K-62, K-63, K-64 and K-65 each statement gets the expected verdict",
         arguments: ["none", "packed", "fido-u2f", "tpm", "android-key", "apple", "mill"])
     func verdicts(format: String) throws {
         var count = 0
@@ -81,7 +81,8 @@ struct AttestationVectorTests {
         #expect(accepted.isEmpty)
     }
 
-    @Test("other client data is refused", arguments: ["packed, self", "apple", "tpm, an RSA key"])
+    @Test(
+        "different client data is refused", arguments: ["packed, self", "apple", "tpm, an RSA key"])
     func otherClientData(name: String) throws {
         let vector = try #require(vectors.first { $0.name == name })
         let object = try AttestationObject([UInt8](vector.object))

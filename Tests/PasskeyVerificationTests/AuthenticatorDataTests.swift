@@ -71,7 +71,7 @@ struct AuthenticatorDataTests {
         #expect(throws: DenialReason.authenticatorData) { try RegistrationData(changed.header) }
     }
 
-    @Test("W-05 W-13 K-48 extension outputs are present as their flag states, and are one map")
+    @Test("W-05 W-13 K-48 extension outputs are one map, present exactly when their flag is set")
     func extensions() throws {
         let map = EncodedCBOR.named(["credProps": .named(["rk": .boolean(true)])]).encoded
         for (flags, rest, isAccepted) in [
@@ -169,7 +169,7 @@ struct AuthenticatorDataTests {
         }
     }
 
-    @Test("W-19 an assertion is valid only for its data, its client data and its key")
+    @Test("W-19 an assertion is valid only with its own authenticator data, client data and key")
     func signature() throws {
         let data = try AuthenticatorData(assertion: assertion(flags: 5))
         let hash = [UInt8](repeating: 1, count: 32)

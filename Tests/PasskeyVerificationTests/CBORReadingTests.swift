@@ -18,7 +18,7 @@ struct CBORReadingTests {
         #expect(try readCBOR(once.encoded, keyOrder: order).members?.count == 2)
     }
 
-    @Test("keys are equal if their bytes are equal, not if their texts are canonically equivalent")
+    @Test("keys are equal if their bytes are equal, not if they are only canonically equivalent")
     func canonicallyEquivalentKeys() throws {
         let map = EncodedCBOR.named(["K": .null, "\u{212a}": .boolean(true)])
         let value = try readCBOR(map.encoded, keyOrder: .canonical)
@@ -113,7 +113,7 @@ struct CBORReadingTests {
     }
 
     @Test(
-        "K-46 no memory is allocated for claimed members and bytes",
+        "K-46 no memory is allocated for members and bytes that are only claimed",
         arguments: [
             (UInt8(4), PasskeyError.overLimit(.members)), (5, .overLimit(.members)),
             (2, .truncated), (3, .truncated),
@@ -155,7 +155,7 @@ struct CBORReadingTests {
     }
 
     @Test(
-        "a key that is neither an integer nor a text is refused",
+        "a key that is neither an integer nor a text string is refused",
         arguments: ["a14000", "a18000", "a1a000", "a1f400", "a1f600"])
     func keyType(text: String) throws {
         let bytes = try Hex.bytes(text)
@@ -163,7 +163,7 @@ struct CBORReadingTests {
     }
 
     @Test(
-        "a text that is not UTF-8 is refused",
+        "a text string that is not UTF-8 is refused",
         arguments: ["61ff", "62c0af", "63eda080", "64f4908080", "61c3", "a161ff00"])
     func notUTF8(text: String) throws {
         let bytes = try Hex.bytes(text)

@@ -20,7 +20,7 @@ struct CBORRoundTripTests {
         }
     }
 
-    @Test("a changed byte is refused, or yields a different item with exactly this encoding")
+    @Test("an item with a changed byte is refused, or is the exact encoding of a different item")
     func changedByte() throws {
         var generator = SeededGenerator(seed: 16)
         var accepted = 0

@@ -14,7 +14,7 @@ struct ClientDataTests {
         ClientData.read(Array(text.utf8))
     }
 
-    @Test("W-02 the known members are read, and others are accepted")
+    @Test("W-02 the known members are read, and unknown members are accepted")
     func members() throws {
         let text =
             Self.good
@@ -55,7 +55,7 @@ struct ClientDataTests {
     }
 
     @Test(
-        "an unknown member may be any number",
+        "the value of an unknown member may be any number",
         arguments: ["1.5", "-1.5e30", "9223372036854775808"])
     func numbers(number: String) {
         #expect(read(Self.good + ",\"a\":\(number)}") != nil)
@@ -88,7 +88,7 @@ struct ClientDataTests {
         #expect(read(text) == nil)
     }
 
-    @Test("K-27 client data of more than 4 KiB, more levels, or invalid UTF-8 is refused")
+    @Test("K-27 client data with more than 4 KiB, too many levels or invalid UTF-8 is refused")
     func limits() {
         func padded(_ count: Int) -> String {
             let start = Self.good + #","a":""#

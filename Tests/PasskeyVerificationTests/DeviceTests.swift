@@ -15,7 +15,7 @@ struct DeviceTests {
     }
 
     @Test(
-        "K-63 the attestation of an iPhone, an Android key and Windows Hello, which uses SHA-1, is verified, and anchored until it expires"
+        "K-63 the attestations of an iPhone, an Android key and Windows Hello, which uses SHA-1, are verified, and anchored until they expire"
     )
     func registrations() throws {
         for vector in try VectorFile<Vector>("webauthn/devices.json").cases {

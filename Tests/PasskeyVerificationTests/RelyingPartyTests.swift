@@ -18,7 +18,7 @@ struct RelyingPartyTests {
     }
 
     @Test(
-        "an origin is accepted as browsers write it, with a host in the scope of an ID",
+        "an origin is accepted in the form that browsers use, with a host in the scope of an ID",
         arguments: [
             "https://mill.example", "https://login.mill.example", "https://mill.example:8443",
             "https://a-b.c1.mill.example:1", "https://xn--mhle-0ra.mill.example",

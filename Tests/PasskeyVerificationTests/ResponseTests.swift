@@ -110,7 +110,7 @@ struct ResponseTests {
         }
     }
 
-    @Test("the text of a browser's object is parsed strictly")
+    @Test("the JSON text of a browser's object is parsed strictly")
     func texts() throws {
         let created = try registration().rendered().known
         let text = String(decoding: created, as: UTF8.self)

@@ -23,7 +23,7 @@ import Testing
         #expect(throws: ImageFileError.libraryMissing(format)) { try EncodedImage(start.bytes) }
     }
 
-    @Test("a picture cannot be read with the library of another format")
+    @Test("a picture cannot be read with the library of a different format")
     func otherLibrary() throws {
         let library = try #require(LoadedImageLibrary(.giflib))
         #expect(throws: ImageFileError.libraryMissing(.tiff)) {

@@ -53,7 +53,7 @@ import WatchwordSystem
         #expect(try self.texts(in: PictureViews(brightness: page)).sorted() == texts.sorted())
     }
 
-    @Test("if several symbols were read in a reduced picture, others are read at full size")
+    @Test("if several symbols were read in a reduced picture, the rest are read at full size")
     func rest() throws {
         let two = beside([try drawn("first"), try drawn("second")])
         let third = try drawn("third")

@@ -54,7 +54,7 @@ internal import WatchwordSystem
         #expect(try reader.read(path: "/dev/fd/\(number)").symbols == picture.texts)
     }
 
-    @Test("a drawing that takes hours is given up soon, and the next one is read")
+    @Test("a drawing that would take hours is abandoned soon, and the next one is read")
     func endlessDrawing() throws {
         let endless = """
             <svg xmlns="http://www.w3.org/2000/svg" width="2000" height="2000">

@@ -24,7 +24,7 @@ struct PostgreSQLServerTests {
         }
     }
 
-    @Test("a killed or stopped server ends; after a restart it has all committed rows")
+    @Test("a server can be killed or stopped; after a restart it has all committed rows")
     func killed() async throws {
         try await onOwnThread {
             let server = try PostgreSQLServer.start()
@@ -91,7 +91,7 @@ struct PostgreSQLServerTests {
         }
     }
 
-    @Test("a server ends with its last reference and leaves no files behind")
+    @Test("a server stops when its last reference is released, and leaves no files behind")
     func ends() async throws {
         try await onOwnThread {
             var server: PostgreSQLServer? = try PostgreSQLServer.start()

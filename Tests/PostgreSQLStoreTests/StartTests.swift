@@ -111,7 +111,7 @@ struct StartTests {
     ]
 
     @Test(
-        "tables with an addition that acts on statements are neither opened, audited nor recovered",
+        "tables with an addition that affects statements are neither opened, audited nor recovered",
         arguments: additions)
     func changedSchema(script: String, object: String) async throws {
         let database = try TestDatabase()
@@ -125,7 +125,7 @@ struct StartTests {
         }
     }
 
-    @Test("other tables and plain indexes do not keep a store from opening")
+    @Test("unrelated tables and plain indexes do not prevent a store from opening")
     func harmlessAdditions() throws {
         let database = try TestDatabase()
         try database.open().close()

@@ -23,7 +23,7 @@ struct GroupCommitTests {
                 transactions: { try transactions(database) }))
     }
 
-    @Test("a lone commit waits for no other commit")
+    @Test("a lone commit does not wait for other commits")
     func alone() async throws {
         let database = try TestDatabase()
         let store = try database.open()

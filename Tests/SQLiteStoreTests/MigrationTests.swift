@@ -81,7 +81,7 @@ struct MigrationTests {
         #expect(try store.audit().findings == [])
     }
 
-    @Test("a client from before limits existed stays valid, and a limit cannot be undone")
+    @Test("a client created before limits existed stays valid, and a removed limit is detected")
     func limits() async throws {
         let database = try TestDatabase()
         let store = try database.open()

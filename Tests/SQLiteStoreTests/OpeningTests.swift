@@ -23,7 +23,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("a database exists from its creation, even after its file was removed")
+    @Test("a database counts as existing once it is created, even after its file is removed")
     func exists() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a/verifier.db")
@@ -162,7 +162,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("statistics that ANALYZE stored are not a changed schema")
+    @Test("statistics that ANALYZE stored do not count as a changed schema")
     func statistics() throws {
         let database = try TestDatabase()
         try database.open().close()
@@ -191,7 +191,8 @@ struct OpeningTests {
         #expect(try names(in: database.folder.path).contains("file:x?mode=memory"))
     }
 
-    @Test("processes that open the same new database at once create it once, with one chain")
+    @Test(
+        "processes that open the same new database at the same time create it once, with one chain")
     func freshRace() async throws {
         let database = try TestDatabase()
         let writer = ForeignProgram(path: BuiltProgram.path("store-writer"))

@@ -92,7 +92,7 @@ struct StatementTests {
         ),
     ]
 
-    @Test("statements have the expected texts", arguments: texts)
+    @Test("statements have the expected text", arguments: texts)
     func known(statement: StoreStatement, text: String) {
         #expect(SQLiteDialect().text(of: statement) == text)
     }

@@ -35,7 +35,8 @@ struct WriteAheadLogTests {
         #expect(try store.events(after: 0, limit: 5_000).count == 3_000)
     }
 
-    @Test("a long-running reader blocks no writer, and the log restarts once the reader has ended")
+    @Test(
+        "a long-running reader does not block writers; the log restarts once the reader has ended")
     func reader() async throws {
         let database = try TestDatabase()
         let store = try database.open()

@@ -117,7 +117,7 @@ struct AuditFollowTests {
         #expect(try lines(of: file) == expected)
     }
 
-    @Test("a file gets each event once, as the API shows it, although the command is killed")
+    @Test("a file gets each event once, as the API shows it, even if the command is killed")
     func killed() async throws {
         defer { context.close() }
         try await happen(3)
@@ -171,7 +171,7 @@ struct AuditFollowTests {
         }
     }
 
-    @Test("after HUP, a file that was moved away is not written any more")
+    @Test("after HUP, a file that was moved away is no longer written")
     func rotated() async throws {
         defer { context.close() }
         try await happen(2)

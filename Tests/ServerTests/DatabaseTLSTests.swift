@@ -44,7 +44,7 @@ struct DatabaseTLSTests {
         #expect(try await state.run("audit", "verify", environment: passwords).status == 0)
     }
 
-    @Test("a database with a certificate from another authority, or without TLS, is refused")
+    @Test("a database with a certificate from a different authority, or without TLS, is refused")
     func refused() async throws {
         let folder = try TemporaryFolder()
         let servers = try await onOwnThread {

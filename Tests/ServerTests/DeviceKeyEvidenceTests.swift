@@ -58,7 +58,7 @@ struct DeviceKeyEvidenceTests {
     ]
 
     @Test(
-        "K-78 over HTTP, a key or an attestation key with other attributes, or certified for another ticket, is refused",
+        "K-78 over HTTP, a key or an attestation key with different attributes, or certified for a different ticket, is refused",
         arguments: PasskeyServer.Database.possible)
     func attributes(database: PasskeyServer.Database) async throws {
         let server = try await PasskeyServer(database, tpmRoots: try TestEvidence.root())

@@ -75,7 +75,7 @@ struct HelpDeskTests {
     }
 
     @Test(
-        "on the database, an event names the user who called sudo, but only if root runs it")
+        "a command on the database records the user who called sudo, but only if root runs it")
     func administrator() async throws {
         let world = try await LockedOut()
         let outcome = try await world.state.run(

@@ -53,7 +53,7 @@ struct HousekeepingTests {
         }
     }
 
-    @Test("a realm without users is reported once if another realm has some")
+    @Test("a realm without users is reported once if another realm has users")
     func renamed() async throws {
         let house = House()
         var housekeeper = house.housekeeper(keepingEventsFor: nil)
@@ -94,7 +94,7 @@ struct HousekeepingTests {
         }
     }
 
-    @Test("events are deleted after the retention period, or never")
+    @Test("events are deleted after the retention period, or never if there is none")
     func lifetimes() async {
         for (lifetime, first) in [(Self.lifetime, 100), (30 * Self.day * 1_000, 470), (nil, 0)]
             as [(Int64?, Int64)]
@@ -212,7 +212,7 @@ struct HousekeepingTests {
     }
 
     @Test(
-        "--keep-events accepts a whole number of days, or all",
+        "--keep-events accepts a whole number of days, or “all”",
         arguments: [
             ([], 400), (["--keep-events", "1"], 1), (["--keep-events", "36500"], 36_500),
             (["--keep-events", "all"], nil),

@@ -139,7 +139,7 @@ struct ImportTests {
         try await migration.server.stop()
     }
 
-    @Test("a PSKC file is imported, with its result as JSON")
+    @Test("a PSKC file is imported, and the result is reported as JSON")
     func pskc() async throws {
         let migration = try await Migration()
         let file = """

@@ -67,7 +67,7 @@ struct KeyAttestationTests {
         for server in [server, harness.application] { #expect(try await server.stop() == 0) }
     }
 
-    @Test("K-78 a TPM without a certificate, and one of another maker, are refused")
+    @Test("K-78 a TPM without a certificate, and a TPM of an untrusted maker, are refused")
     func untrusted() async throws {
         let harness = try await LoginHarness()
         let (tpm, other) = (
@@ -131,7 +131,7 @@ struct KeyAttestationTests {
     }
 
     @Test(
-        "K-78 a certificate of another TPM's key, or for another purpose, is refused",
+        "K-78 a certificate of a different TPM's key, or for a different purpose, is refused",
         .enabled(if: TPMTools.areInstalled, "needs swtpm and tpm2-tools"))
     func wrongCertificate() async throws {
         let harness = try await LoginHarness()

@@ -10,7 +10,7 @@ import WatchwordCryptography
 
 struct KeyImporterTests {
     @Test(
-        "rows are imported concurrently, but rows with the same subject or key in their order")
+        "rows are imported concurrently, but those that share a subject or key stay in order")
     func together() async throws {
         let keys = try KeyRing.make()
         let store = BarrierStore(

@@ -139,7 +139,7 @@ import WatchwordCryptography
         for server in [server, harness.application] { #expect(try await server.stop() == 0) }
     }
 
-    @Test("K-80 an enrolment that does not succeed leaves the earlier key")
+    @Test("K-80 an enrolment that does not succeed leaves the earlier key in place")
     func failedEnrolment() async throws {
         let harness = try await LoginHarness()
         var server = try await harness.keyServer()
@@ -220,7 +220,7 @@ import WatchwordCryptography
     }
 
     @Test(
-        "a key with a PIN signs only with it, and a wrong PIN reaches no server",
+        "a key with a PIN signs only with that PIN, and a wrong PIN reaches no server",
         .enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))
     func withPIN() async throws {
         let harness = try await LoginHarness()

@@ -116,7 +116,7 @@ struct KeyTests {
         try await again.stop()
     }
 
-    @Test("after the steps of Operations.md, a key file that leaked opens only older copies")
+    @Test("after the steps in Operations.md, a key file that leaked opens only older copies")
     func leak() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)

@@ -59,7 +59,7 @@ struct LoginSocketTests {
     }
 
     @Test(
-        "1,280 logins of different users at once are all accepted",
+        "1,280 simultaneous logins of different users are all accepted",
         .enabled(if: geteuid() == 0, needsRoot))
     func manyLogins() async throws {
         let count = 1_280
@@ -89,7 +89,7 @@ struct LoginSocketTests {
         #expect(try await server.stop() == 0)
     }
 
-    @Test("a user's programs may ask about that user, as the kernel knows it, and nobody else")
+    @Test("a user's programs may ask only about that user, whom the kernel identifies")
     func own() async throws {
         let name = try #require(UserDatabase.name(of: geteuid()))
         let key = try await state.makeKey()

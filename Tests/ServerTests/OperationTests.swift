@@ -26,7 +26,7 @@ private struct UnfinishedRequest {
 }
 
 struct OperationTests {
-    @Test("serve without options creates what is missing, answers, and stops on TERM")
+    @Test("serve without options creates all that is missing, answers, and stops on TERM")
     func serving() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -124,7 +124,7 @@ struct OperationTests {
         #expect(gone?[2].hasPrefix("stop the server, put the database file back") == true)
     }
 
-    @Test("HUP without TLS neither stops the server nor cuts off its last requests")
+    @Test("HUP without TLS neither stops the server nor cuts off the last requests")
     func hangUp() async throws {
         let server = try await ServerProcess(ServerProcess.State())
         /// Waits for the event; the server must not stop instead.
@@ -200,7 +200,7 @@ struct OperationTests {
         try await server.stop()
     }
 
-    @Test("an API key is not written to a file that other users can read without a warning")
+    @Test("writing an API key to a file that other users can read causes a warning")
     func exposedKey() async throws {
         let state = try ServerProcess.State()
         let command = "umask $1; exec \"$0\" client add c$1 --scope verify >\"$2\""

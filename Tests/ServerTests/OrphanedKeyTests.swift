@@ -191,7 +191,7 @@ struct OrphanedKeyTests {
     }
 
     @Test(
-        "K-80 a key in a different place than specified is adopted, but the command fails")
+        "K-80 a key in a place other than the specified one is adopted, but the command fails")
     func elsewhere() async throws {
         let scene = try await Scene()
         let lost = try await scene.lose()

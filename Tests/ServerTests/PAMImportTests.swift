@@ -152,7 +152,7 @@ struct PAMImportTests {
     }
 
     @Test(
-        "N-33 the file of all users, which is root's, also adds keys for users who have one",
+        "N-33 root's file of all users also adds keys for users who already have one",
         .enabled(
             if: try ForeignProgram(path: "/usr/bin/env").run(adding("/usr") + ["true"]).status == 0,
             "needs the right to mount an overlay on /etc"))
@@ -177,7 +177,7 @@ struct PAMImportTests {
         #expect(try await system.run(adding: folder.path).1.contains("another user (ID 4000)"))
     }
 
-    @Test("N-33 a user with a second factor gets no key from a home folder; see the transcript")
+    @Test("N-33 a user with a second factor gets no key from a home folder, as in the transcript")
     func transcript() async throws {
         let system = try await System(["alice", "bob"])
         try await ServerTranscriptTests.run(
@@ -187,7 +187,7 @@ struct PAMImportTests {
     }
 
     @Test(
-        "a file of the real google-authenticator is imported, and its first line is the key",
+        "a file from the real google-authenticator is imported, and its first line is the key",
         .enabled(
             if: ForeignProgram("google-authenticator") != nil,
             "google-authenticator (Debian: libpam-google-authenticator) is not installed"))

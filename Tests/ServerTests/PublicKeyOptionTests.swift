@@ -71,7 +71,7 @@ struct PublicKeyOptionTests {
         "WATCHWORD_" + option.dropFirst(2).uppercased().replacing("-", with: "_")
     }
 
-    @Test("the settings apply, from the command line and from the environment")
+    @Test("settings from the command line and from the environment are applied")
     func applied() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(
@@ -107,7 +107,7 @@ struct PublicKeyOptionTests {
         try await server.stop()
     }
 
-    @Test("the files about trusted makers are checked, and models have names")
+    @Test("the files about trusted makers are checked, and the name of a listed model is reported")
     func files() async throws {
         let state = try ServerProcess.State()
         let model = "07070707-0707-0707-0707-070707070707"

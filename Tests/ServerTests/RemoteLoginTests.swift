@@ -71,7 +71,7 @@ import Testing
         let errors: String
     }
 
-    @Test("a code of a user of the realm is accepted once")
+    @Test("a code from a user of the realm is accepted once")
     func codes() async throws {
         let harness = try await Harness()
         let login = LoginMessage(verifying: harness.alice.code(), of: "alice")

@@ -32,7 +32,7 @@ struct ServerTranscriptTests {
             name, in: folder, environment: ["XDG_STATE_HOME": folder.file(".local/state")])
     }
 
-    @Test("a help desk's commands print the same over the API as on the database")
+    @Test("a help desk's commands print the same output over the API as on the database")
     func helpDesk() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)

@@ -60,7 +60,7 @@ struct SetupTests {
         }
     }
 
-    @Test("init again keeps the keys and the database")
+    @Test("a second init keeps the keys and the database")
     func again() async throws {
         let state = try ServerProcess.State()
         #expect(try await state.run("init", "--client", "shop").status == 0)
@@ -107,7 +107,7 @@ struct SetupTests {
         #expect(try names(in: parent).allSatisfy { !$0.hasSuffix(".new") })
     }
 
-    @Test("init writes the options of serve to the settings, which the service reads")
+    @Test("init writes the options of serve to the settings file, which the service reads")
     func settings() async throws {
         let state = try ServerProcess.State()
         let path = try state.folder.write(Array("#WATCHWORD_PROFILE=wide\n".utf8), to: "conf")

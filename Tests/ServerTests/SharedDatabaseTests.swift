@@ -190,7 +190,7 @@ struct SharedDatabaseTests {
     }
 
     @Test(
-        "a password on the command line is refused and not repeated; one in a file is accepted"
+        "a password on the command line is refused and not echoed; one in a file is accepted"
     )
     func password() async throws {
         let (_, url) = try await makeDatabase()

@@ -119,7 +119,7 @@ import Testing
         try await harness.application.stop()
     }
 
-    @Test("enrolling again with the same ticket succeeds; with another device name, it is refused")
+    @Test("enrolling again with the same ticket succeeds; with a different name, it is refused")
     func sameTicket() async throws {
         let harness = try await LoginHarness()
         let server = try await harness.server()

@@ -7,7 +7,7 @@ import WatchwordSystem
 
 /// `status`, and the server's messages to the service manager.
 struct StatusTests {
-    @Test("status says that a server is ready, or why not")
+    @Test("status says that a server is ready, or why it is not")
     func running() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -135,7 +135,7 @@ struct StatusTests {
     }
 
     @Test(
-        "only a complete response of a server counts",
+        "only a complete response from a server counts",
         arguments: [
             ("HTTP/1.1 200 OK\r\nA: b\r\n\r\nready\n", ServerStatus.ready),
             (

@@ -58,7 +58,7 @@ struct TLSTests {
         #expect(try await server.stop() == 0)
     }
 
-    @Test("an unfinished handshake keeps no processor busy", arguments: [1, 5, 60])
+    @Test("an unfinished handshake does not keep a processor busy", arguments: [1, 5, 60])
     func unfinished(count: Int) async throws {
         let server = try await serve(ServerProcess.State())
         let connection = try RawConnection(port: server.port)

@@ -14,7 +14,7 @@ struct TestClockTests {
         try state.folder.write(Array(time.utf8), to: "clock")
     }
 
-    @Test("with --test-clock, a file sets the time, and keys and store are in memory")
+    @Test("with --test-clock, a file sets the time, and the keys and the store are in memory")
     func clock() async throws {
         let start: Int64 = 2_000_000_000
         try set("\(start)\n")

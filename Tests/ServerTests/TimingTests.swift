@@ -115,7 +115,7 @@ struct TimingTests {
     }
 
     @Test(
-        "the measure is one half for equal distributions, and far from it if they differ by a tenth"
+        "the measure is 1/2 for equal distributions, and far from 1/2 if they differ by a tenth"
     )
     func measure() {
         let left = (0..<1_000).map { Double($0 % 17) + 100 }

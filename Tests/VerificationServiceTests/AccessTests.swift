@@ -9,7 +9,7 @@ import WatchwordSystem
 @testable import VerificationService
 
 struct AccessTests {
-    @Test("V-03 a new service has no client: scoped routes reject requests with or without a key")
+    @Test("V-03 a new service has no clients: scoped routes reject requests with or without a key")
     func noDefaultAccounts() async throws {
         let fixture = try await ServiceFixture()
         for client in try await fixture.verifier.clients() {
@@ -167,7 +167,7 @@ struct AccessTests {
     }
 
     @Test(
-        "V-19 guesses of an API key are limited by address, whether they are well-formed or not",
+        "V-19 guesses at an API key are limited by address, whether they are well-formed or not",
         arguments: [nil, "Bearer wwk_", "Bearer wwk_" + String(repeating: "A", count: 43)])
     func guessedKeys(_ value: String?) async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 3))

@@ -143,7 +143,7 @@ struct AttackTests {
         #expect(accepted == 1)
     }
 
-    @Test("V-04 a code of one subject's credential is refused for another subject")
+    @Test("V-04 a code from one subject's credential is refused for another subject")
     func otherSubject() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled("alice")

@@ -83,7 +83,7 @@ struct DeviceKeyLimitTests {
     }
 
     @Test(
-        "V-19 the route of challenges, which writes to the database, has a tenth of the address rate"
+        "V-19 the challenge route, which writes to the database, has a tenth of the address rate"
     )
     func challengeRate() async throws {
         let rate = try #require(AddressRate(perSecond: 20, burst: 40))
@@ -100,7 +100,7 @@ struct DeviceKeyLimitTests {
         #expect(try await device.begin().status == 429)
     }
 
-    @Test("V-19 neither pages nor invalid requests use up the rate of challenges")
+    @Test("V-19 neither pages nor invalid requests use up the rate for challenges")
     func separateRates() async throws {
         let rate = try #require(AddressRate(perSecond: 20, burst: 40))
         let fixture = try await ServiceFixture(addressRate: rate)

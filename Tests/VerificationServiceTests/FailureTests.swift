@@ -117,7 +117,7 @@ struct FailureTests {
         #expect(await ask("/v1/events").0 == 404)
     }
 
-    @Test("each change of readiness is reported once, however often readiness is queried")
+    @Test("each change in readiness is reported once, however often readiness is queried")
     func readinessChanges() async throws {
         let fixture = try await ServiceFixture()
         func ask(_ count: Int) async {

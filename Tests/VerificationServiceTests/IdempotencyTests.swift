@@ -76,7 +76,7 @@ struct IdempotencyTests {
         #expect(list.json?["credentials"]?.elements?.count == 3)
     }
 
-    @Test("an idempotency key reused for a different target or body gets 422, without effect")
+    @Test("an idempotency key reused for a different target or body gets 422 and has no effect")
     func otherRequest() async throws {
         let fixture = try await ServiceFixture()
         let headers = ["Idempotency-Key": "k"]

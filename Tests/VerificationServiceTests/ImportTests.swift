@@ -12,7 +12,7 @@ struct ImportTests {
     private static let key = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
     private static let shortKey = "MFRGGZDFMZTWQ2LK"
 
-    @Test("a client without the scope import gets the same response to any import")
+    @Test("a client without the scope “import” gets the same response to every import")
     func withoutScope() async throws {
         let fixture = try await ServiceFixture()
         _ = try await fixture.verifier.addClient(named: "unused", scopes: [])
@@ -47,7 +47,7 @@ struct ImportTests {
         #expect(kinds.suffix(2) == ["enrolmentStarted", "enrolmentStarted"])
     }
 
-    @Test("the same Idempotency-Key returns the response to an import again")
+    @Test("repeating an import with the same Idempotency-Key returns the same response")
     func repeated() async throws {
         let fixture = try await ServiceFixture()
         let body = #"{"type":"totp","key":"\#(Self.key)","confirmed":true}"#

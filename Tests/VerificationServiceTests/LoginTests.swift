@@ -115,7 +115,7 @@ struct LoginTests {
         #expect(await verify(fixture, codes[1].lowercased()) == "accepted")
     }
 
-    @Test("V-06 a text that is not a code costs as much as a code, and counts as no failure")
+    @Test("V-06 text that is not a code costs as much as a code, and does not count as a failure")
     func malformedCode() async throws {
         let fixture = try await ServiceFixture()
         let alice = try await fixture.enrolled(Self.alice)

@@ -82,7 +82,7 @@ struct OpenAPITests {
         }
     }
 
-    @Test("the example of each request and response has the shape after which it is named")
+    @Test("the example of each request and response has the shape that its name states")
     func examples() throws {
         for route in RouteTable.all {
             let operation = document["paths"]?[route.template]?[route.method.rawValue.lowercased()]
@@ -102,7 +102,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "the examples have the values of API.md",
+        "the examples have the values that API.md shows",
         arguments: [
             "alice", "Mill", "phone", "carol@mill.example", "mill.example", "492039",
             "https://login.example", "Pay 120.00 EUR to Paper Mill",
@@ -180,7 +180,8 @@ struct OpenAPITests {
         }
     }
 
-    @Test("P-04 all objects except a browser's reject unknown fields, and list the required ones")
+    @Test(
+        "P-04 all objects but those of browsers reject unknown fields, and list the required ones")
     func closed() throws {
         for (name, schema) in try #require(document["components"]?["schemas"]?.members) {
             let isOpen = [

@@ -72,7 +72,7 @@ struct OperationValueTests {
                 == .beforeBuild)
     }
 
-    @Test("T-01 in a container, a clock without a report does not keep the server from being ready")
+    @Test("T-01 in a container, a server whose clock has no kernel report can be ready")
     func hostClock() {
         let now = ClockRequirement.builtAt
         let (kernel, host) = (

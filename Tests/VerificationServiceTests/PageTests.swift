@@ -93,7 +93,8 @@ struct PageTests {
         #expect(await get("/ui/page.js?return=0", from: fixture).status == 400)
     }
 
-    @Test("a server without pages has no page routes, and a server with pages has no further ones")
+    @Test(
+        "a server without pages has no page routes, and one with pages has exactly the listed ones")
     func unknown() async throws {
         let plain = try await ServiceFixture(pages: nil)
         let fixture = try await fixture()

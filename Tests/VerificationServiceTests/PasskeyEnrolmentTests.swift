@@ -124,7 +124,7 @@ struct PasskeyEnrolmentTests {
                 == "unknown-credential")
     }
 
-    @Test("a client with only the scope enrol replaces only credentials that it enrolled")
+    @Test("a client with only the scope enrol can replace only credentials that it enrolled")
     func replacingForeign() async throws {
         let fixture = try await ServiceFixture()
         let foreign = try await fixture.driver.register(TestPasskey(id: [1])).credential
@@ -157,7 +157,7 @@ struct PasskeyEnrolmentTests {
         #expect(refused.status == 403 && refused.text("scope") == "manage")
     }
 
-    @Test("no registration replaces an unfinished one, in time or too late")
+    @Test("no registration replaces an unfinished one, before or after its deadline")
     func replacingPending() async throws {
         let fixture = try await ServiceFixture()
         let pending = try await fixture.driver.begin().credential

@@ -78,7 +78,7 @@ struct PasskeyLimitTests {
         #expect(try await driver.signInOnPage(passkey).result == "accepted")
     }
 
-    @Test("an application with many users at one address need not wait for their denials")
+    @Test("an application with many users at one address does not have to wait after their denials")
     func sharedAddress() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -114,7 +114,8 @@ struct PasskeyLimitTests {
         #expect(second.withLock { $0 } == first.response.body.text)
     }
 
-    @Test("a corrected clock and small differences between nodes' clocks lock no passkey out")
+    @Test(
+        "a corrected clock and small differences between nodes' clocks do not lock out any passkey")
     func clocks() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -151,7 +152,7 @@ struct PasskeyLimitTests {
         #expect(try await driver.signIn(TestPasskey()).result == "denied")
     }
 
-    @Test("a ceremony is for one of the domains, as the application or the page's address states")
+    @Test("a ceremony is for the domain that the application or the page's address specifies")
     func domains() async throws {
         let fixture = try await ServiceFixture()
         let reply = try await fixture.ask(
@@ -176,7 +177,7 @@ struct PasskeyLimitTests {
         }
     }
 
-    @Test("V-19 the routes of pages, which write to the database, have a tenth of the address rate")
+    @Test("V-19 the page routes, which write to the database, have a tenth of the address rate")
     func pageRate() async throws {
         let rate = try #require(AddressRate(perSecond: 20, burst: 40))
         let fixture = try await ServiceFixture(addressRate: rate)

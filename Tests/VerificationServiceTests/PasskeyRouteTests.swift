@@ -132,7 +132,8 @@ struct PasskeyRouteTests {
         #expect(reply.json?["signal"]?["rpId"]?.string == "mill.example")
     }
 
-    @Test("a browser may add any JSON to its object, but may not omit or malform known members")
+    @Test(
+        "a browser may add any JSON to its object, but known members must exist and be well-formed")
     func openObject() async throws {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
@@ -179,7 +180,7 @@ struct PasskeyRouteTests {
         #expect(try await driver.finish(ceremony, passkey).result == "accepted")
     }
 
-    @Test("a repeated request gets the recorded response; another sender's key is a different key")
+    @Test("a repeated request gets the recorded response; each sender has its own idempotency keys")
     func idempotency() async throws {
         let fixture = try await ServiceFixture()
         var passkey = try TestPasskey()

@@ -57,7 +57,7 @@ struct SubjectLimitTests {
     /// below covers each route.
     private static let others = ["redeemLogin", "verifyAssertion", "listEvents"]
 
-    @Test("each route of applications specifies a subject or a credential, or is tested below")
+    @Test("each route for applications specifies a subject or a credential, or is tested below")
     func routes() throws {
         let tried = Set(try Self.credentialRequests().map(\.operation) + Self.others)
         for route in RouteTable.all {

@@ -141,7 +141,7 @@ struct TextFormTests {
         }
     }
 
-    @Test("H-01 a key of 15 bytes passes as Base32, so it can be refused as too short")
+    @Test("H-01 a key of 15 bytes passes as Base32, so that it can be refused as too short")
     func shortKey() throws {
         let short = String(repeating: "A", count: 24)
         #expect(TextForm.key.accepts(SecretBytes(text: short)))
@@ -149,7 +149,7 @@ struct TextFormTests {
     }
 
     @Test(
-        "H-01 any shorter imported key passes as Base32, so it can be refused as too short",
+        "H-01 any shorter imported key passes as Base32, so that it can be refused as too short",
         arguments: [(TextForm.importedKey, 24), (.importedKey, 2), (.shortKey, 15), (.shortKey, 2)])
     func tooShortKey(_ form: TextForm, _ count: Int) throws {
         let short = String(repeating: "A", count: count)
@@ -157,7 +157,7 @@ struct TextFormTests {
         #expect(try !isDescribed(short, form))
     }
 
-    @Test("a text of 21 lines passes as a text, so it can be refused as too long to show")
+    @Test("a text of 21 lines passes as a text, so that it can be refused as too long to show")
     func tooManyLines() throws {
         let twenty = String(repeating: "Pay\n", count: 19) + "Pay"
         #expect(try isDescribed(twenty, .shownText))

@@ -51,7 +51,7 @@ struct ChallengeRegisterTests {
         #expect(try add(13, from: "192.0.2.1", to: register, at: 300) == nil)
     }
 
-    @Test("V-19 if strangers have too many, the oldest challenge of the busiest site is replaced")
+    @Test("V-19 if strangers have too many challenges, the oldest of the busiest site is replaced")
     func total() throws {
         let register = ChallengeRegister(senderLimit: 5, siteLimit: 5, totalLimit: 8)
         for number in 1...5 {
@@ -74,7 +74,8 @@ struct ChallengeRegisterTests {
         #expect(register.count == 1)
     }
 
-    @Test("V-19 a thousand hosts together never displace a challenge of a sender with fewer")
+    @Test(
+        "V-19 a thousand hosts never displace a challenge of a sender with fewer open challenges")
     func crowd() throws {
         let register = ChallengeRegister(senderLimit: 64, siteLimit: 64, totalLimit: 4_000)
         #expect(try add(0, from: "192.0.2.1", to: register) == [])
@@ -131,7 +132,8 @@ struct ChallengeRegisterTests {
         #expect(register.count == 1)
     }
 
-    @Test("V-19 strangers' rows are limited, an application's rows are not, and answers make room")
+    @Test(
+        "V-19 strangers' rows are limited, an application's rows are not, and an answer makes room")
     func rows() async throws {
         let fixture = try VerifierFixture()
         let clock = fixture.clock

@@ -134,7 +134,7 @@ struct ClientTests {
         return key
     }
 
-    @Test("a made-up API key costs no read, regardless of its secret and its mark")
+    @Test("a made-up API key causes no database read, regardless of its secret and its mark")
     func madeUp() async throws {
         let fixture = try VerifierFixture()
         let (_, key) = try #require(

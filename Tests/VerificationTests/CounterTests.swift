@@ -49,7 +49,7 @@ struct CounterTests {
         #expect(last.denial == .wrong)
     }
 
-    @Test("H-05 a pair with a spent code is a replay, which counts as no failure")
+    @Test("H-05 a pair with a spent code is a replay, which does not count as a failure")
     func recognizedPairs() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled(.counter(0))
@@ -173,7 +173,8 @@ struct CounterTests {
         }
     }
 
-    @Test("T-13 a pair with a spent step, in reverse or with a gap does not resynchronise a clock")
+    @Test(
+        "T-13 a pair that is reversed or has a spent step or a gap does not resynchronise a clock")
     func resyncTimeRefused() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()

@@ -57,7 +57,7 @@ struct CredentialListTests {
         #expect(pages[1].last == .sample(0))
     }
 
-    @Test("the pages have every revoked credential once, even those of one millisecond")
+    @Test("the pages list every revoked credential once, even those of the same millisecond")
     func everyRow() async throws {
         let fixture = try VerifierFixture()
         var expected: [CredentialID] = []
@@ -114,7 +114,7 @@ struct CredentialListTests {
         #expect(outcome.acceptance != nil)
     }
 
-    @Test("an ended row that proves nothing is pruned, and a row that was in use is never pruned")
+    @Test("an ended row that is not needed as proof is pruned, and a row that was in use never is")
     func pruned() async throws {
         let fixture = try VerifierFixture()
         func days(_ count: Int64) async throws -> Set<CredentialID> {

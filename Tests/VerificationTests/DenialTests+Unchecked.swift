@@ -7,7 +7,7 @@ import Testing
 
 // Denials that an application causes without a check.
 extension DenialTests {
-    @Test("O-08 unchecked responses to finished registrations, and step-ups, are added up")
+    @Test("O-08 denials of finished registrations and step-ups are added up if nothing was checked")
     func ceremonies() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()

@@ -54,7 +54,7 @@ struct DenialTests {
         try await fixture.events().filter { $0.kind == .denied }
     }
 
-    @Test("O-08 a day of denials at the permitted rate writes one event per minute and reason")
+    @Test("O-08 a day of denials at the permitted rate causes one event per minute and reason")
     func day() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
@@ -157,7 +157,7 @@ struct DenialTests {
         #expect(try await attempt(.madeUpSecret, on: device, fixture, from: other))
     }
 
-    @Test("O-08 an IPv6 network is one sender, and senders beyond the capacity share one limit")
+    @Test("O-08 an IPv6 network counts as one sender; senders beyond the capacity share one limit")
     func addresses() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)
         let device = try await fixture.enrolledDevice()
@@ -218,7 +218,7 @@ struct DenialTests {
         ).denial
     }
 
-    @Test("O-08 only codes that are not checked are added up per reason and minute")
+    @Test("O-08 only denials of unchecked codes are added up per reason and minute")
     func codes() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)
         let bob = try #require(Subject("bob"))
@@ -268,7 +268,7 @@ struct DenialTests {
         #expect(fixture.verifier.denials.count == 0)
     }
 
-    @Test("O-08 at shutdown every denial of a code has been written")
+    @Test("O-08 by the end of a shutdown, every denial of a code has been written")
     func shutdown() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)
         for index in 0..<100 {
@@ -280,7 +280,7 @@ struct DenialTests {
     }
 
     @Test(
-        "O-08 a flood of any senders and reasons writes at most 64 events a minute and one per reason",
+        "O-08 a flood of denials causes at most 64 events a minute plus one per reason",
         arguments: [true, false])
     func flood(ofCodes: Bool) throws {
         let counter = DenialCounter(limit: ofCodes ? .max : Policy.maximumDenials)

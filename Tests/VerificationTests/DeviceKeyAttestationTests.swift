@@ -57,7 +57,7 @@ struct DeviceKeyAttestationTests {
     }
 
     @Test(
-        "each changed byte of a certificate, key, certification or signature is refused",
+        "a certificate, key, certification or signature with any byte changed is refused",
         arguments: ["a key in a TPM", "P-256: a key in a TPM"])
     func changedByte(name: String) throws {
         let good = try #require(vectors.first { $0.name == name })

@@ -329,7 +329,7 @@ struct DeviceKeyTests {
     }
 
     @Test(
-        "V-06 an unknown credential costs the same calls and openings as a wrong signature"
+        "V-06 an unknown credential causes the same calls and decryptions as a wrong signature"
     )
     func unknown() async throws {
         let id = try await registered(device)

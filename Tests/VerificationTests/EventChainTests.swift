@@ -85,7 +85,7 @@ struct EventChainTests {
         }
     }
 
-    @Test("V-30 an authentic event from another history of the same node is detected")
+    @Test("V-30 an authentic event from a different history of the same node is detected")
     func mixed() throws {
         let (events, record) = try EventChainTests.chain(3)
         var other = EventChain(node: EventChainTests.node, key: EventChainTests.key)
@@ -176,7 +176,7 @@ struct EventChainTests {
         #expect(findings([], moved) == [.movedHead(node: EventChainTests.node)])
     }
 
-    @Test("an event of an unknown node is reported")
+    @Test("an event from an unknown node is reported")
     func unknownNode() throws {
         let (events, _) = try EventChainTests.chain(1)
         var trail = AuditTrail(chains: [], key: EventChainTests.key)
@@ -262,7 +262,7 @@ struct EventChainTests {
                 == [.checkpoint(node: EventChainTests.node, sequence: 4)])
     }
 
-    @Test("O-03 an event moved to another position is found, even if it was committed alone")
+    @Test("O-03 an event moved to a different position is found, even if it was committed alone")
     func moved() throws {
         // An event's position is known once its commit is done: 1 to 3, then 4, then 5 and 6.
         var chain = EventChain(node: EventChainTests.node, key: EventChainTests.key)

@@ -149,7 +149,7 @@ struct ImportTests {
         #expect(try await fixture.verify(phone.code(5)).acceptance != nil)
     }
 
-    @Test("T-04 a key that is or was in use is not imported; its own subject's key is present")
+    @Test("T-04 a key that is or was in use is not imported; a subject's own key counts as present")
     func usedKey() async throws {
         let fixture = try VerifierFixture()
         let bob = try #require(Subject("bob"))

@@ -109,7 +109,7 @@ struct KeyFileTests {
         #expect(texts.allSatisfy { $0 == bytes })
     }
 
-    @Test("concurrent changes of a key file are made one after the other")
+    @Test("concurrent changes to a key file are made one after the other")
     func changes() async throws {
         let first = try open()
         let path = path

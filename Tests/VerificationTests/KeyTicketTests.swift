@@ -64,7 +64,7 @@ struct KeyTicketTests {
         #expect(try await fixture.count(.denied) > 0)
     }
 
-    @Test("tickets of enrolled secrets and of keys are not interchangeable")
+    @Test("tickets for enrolled secrets and for keys are not interchangeable")
     func kinds() async throws {
         let fixture = try VerifierFixture()
         let key = try await Self.ticket(fixture)

@@ -134,7 +134,7 @@ struct KnownDeviceTests {
         #expect(try await fixture.verify(code, from: device).acceptance != nil)
     }
 
-    @Test("N-11 the failures of known devices and of strangers disable a credential together")
+    @Test("N-11 the failures of known devices and of strangers together disable a credential")
     func total() async throws {
         let (fixture, authenticator, device) = try await prepared()
         let wrong = try authenticator.wrongCode(at: fixture.clock.now)
@@ -174,7 +174,8 @@ struct KnownDeviceTests {
                 == Policy.failuresUntilWait)
     }
 
-    @Test("V-06 the token of another subject or an ended credential is ignored, at the same cost")
+    @Test(
+        "V-06 the token of another subject or of an ended credential is ignored, at the same cost")
     func ignored() async throws {
         let (fixture, authenticator, device) = try await prepared()
         let bob = try #require(Subject("bob"))
@@ -253,7 +254,7 @@ struct KnownDeviceTests {
         #expect(try await fixture.verify(code, from: device).acceptance != nil)
     }
 
-    @Test("wrong one-time passwords delay no recovery code, which can make a device known")
+    @Test("wrong one-time passwords do not delay recovery codes, which can make a device known")
     func recovery() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled()
@@ -278,7 +279,7 @@ struct KnownDeviceTests {
         #expect(try await fixture.verify(wrong, from: device).isThrottled)
     }
 
-    @Test("wrong one-time passwords delay no passkey")
+    @Test("wrong one-time passwords do not delay passkeys")
     func passkeys() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()

@@ -147,7 +147,7 @@ struct LoginTests {
         #expect(outcome.wipe == nil)
     }
 
-    @Test("R-05 N-38 a secret unused for 90 days is denied, and is accepted a moment earlier")
+    @Test("R-05 N-38 a secret is accepted until it has been unused for 90 days, and then denied")
     func idle() async throws {
         let day: Int64 = 86_400
         for isAboutToExpire in [false, true] {

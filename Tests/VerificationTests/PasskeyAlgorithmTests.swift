@@ -28,7 +28,7 @@ struct PasskeyAlgorithmTests {
         #expect(try await later.finish(later.begun(), fresh) == .denied(.algorithm))
     }
 
-    @Test("K-31 a signature with a different algorithm than at the registration is denied")
+    @Test("K-31 a signature with a different algorithm from that of the registration is denied")
     func changed() async throws {
         let bench = try PasskeyFixture(algorithms: SignatureAlgorithm.allCases)
         let pss = ["-sigopt", "rsa_padding_mode:pss"]

@@ -9,7 +9,7 @@ import WatchwordCryptography
 @Suite("Authentication with passkeys")
 struct PasskeyAuthenticationTests {
     @Test(
-        "W-17 W-18 W-21 K-02 K-08 K-10 K-14 K-16 K-17 K-18 K-20 K-23 K-25 K-26 K-27 K-37 K-38 K-41 K-42 K-43 K-44 K-45 K-46 K-47 K-48 K-54 each change to a valid authentication is denied, and spends the challenge",
+        "W-17 W-18 W-21 K-02 K-08 K-10 K-14 K-16 K-17 K-18 K-20 K-23 K-25 K-26 K-27 K-37 K-38 K-41 K-42 K-43 K-44 K-45 K-46 K-47 K-48 K-54 an authentication with any of these changes is denied, and spends the challenge",
         arguments: PasskeyCase.both + PasskeyCase.authentications)
     func changed(instance: PasskeyCase) async throws {
         let bench = try PasskeyFixture()
@@ -37,7 +37,7 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.fixture.summary(credential).failures == 0)
     }
 
-    @Test("K-09 K-11 K-12 K-13 a challenge serves one decision of its client until it expires")
+    @Test("K-09 K-11 K-12 K-13 until it expires, a challenge permits its own client one decision")
     func challenges() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
@@ -103,7 +103,7 @@ struct PasskeyAuthenticationTests {
     }
 
     @Test(
-        "W-15 K-53 K-54 K-55 a passkey answers for its own subject, in a ceremony after its registration"
+        "W-15 K-53 K-54 K-55 a passkey signs in only its subject, in ceremonies after registration"
     )
     func subjects() async throws {
         let bench = try PasskeyFixture()
@@ -140,7 +140,8 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.signIn(late).isAccepted)
     }
 
-    @Test("W-19 K-40 K-51 N-39 a different key, another passkey's id or a revoked one is denied")
+    @Test(
+        "W-19 K-40 K-51 N-39 a different key, another passkey's id or a revoked passkey is denied")
     func keys() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
@@ -155,7 +156,7 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.signIn(passkey).denial == .revoked)
     }
 
-    @Test("W-22 K-66 an unknown subject gets options like a known subject, the same each time")
+    @Test("W-22 K-66 an unknown subject gets options like those of a known one, the same each time")
     func unknownSubject() async throws {
         let bench = try PasskeyFixture()
         let nobody = try #require(Subject("nobody"))
@@ -171,7 +172,7 @@ struct PasskeyAuthenticationTests {
         #expect(other.allowed != first.allowed)
     }
 
-    @Test("V-06 K-66 an unknown passkey costs the same calls and openings as a wrong signature")
+    @Test("V-06 K-66 an unknown passkey causes the same calls and decryptions as a wrong signature")
     func cost() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
@@ -236,7 +237,7 @@ struct PasskeyAuthenticationTests {
     }
 
     @Test(
-        "W-04 W-17 K-24 a frame is accepted only in a listed page, or in a page that the browser does not state"
+        "W-04 W-17 K-24 a frame is accepted only in a listed page, or in a page that the browser does not name"
     )
     func frames() async throws {
         let bench = try PasskeyFixture(topOrigins: ["https://shop.example"])

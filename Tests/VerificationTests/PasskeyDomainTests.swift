@@ -22,7 +22,7 @@ struct PasskeyDomainTests {
     }
 
     @Test(
-        "after a move, older passkeys sign in on the older domain, and new ones are for the newer")
+        "after a move, old passkeys sign in on the old domain, and new ones are for the new domain")
     func moved() async throws {
         let fixture = try VerifierFixture()
         let before = Passkeys(fixture.verifier, for: try Self.relyingParty("old.example"))
@@ -57,7 +57,8 @@ struct PasskeyDomainTests {
         #expect(after.relyingParty.id(for: "https://xold.example") == "new.example")
     }
 
-    @Test("K-16 a passkey signs in only where it was registered, on the second domain too")
+    @Test(
+        "K-16 a passkey signs in only on the domain, first or second, where it was registered")
     func ownDomain() async throws {
         let fixture = try VerifierFixture()
         let (old, new) = ("old.example", "new.example")
@@ -108,7 +109,7 @@ struct PasskeyDomainTests {
         return passkey
     }
 
-    @Test("K-01 an Android app is an origin if it is configured, as exact text")
+    @Test("K-01 an Android app is accepted as an origin if its exact text is configured")
     func apps() async throws {
         let app = "android:apk-key-hash:3Rwcq9qmsWzAELsYDQtVffBTPrzDYHzGziieeqJCCys"
         let bench = try PasskeyFixture(apps: [app])

@@ -299,7 +299,7 @@ struct PasskeyStepUpTests {
             counts: (registered: 5, signed: 4, last: 6)),
     ]
 
-    @Test("each reason for a step-up has a case")
+    @Test("each reason for a step-up is tested")
     func complete() { #expect(Self.cases.map(\.reason) == StepUpReason.allCases) }
 
     @Test(

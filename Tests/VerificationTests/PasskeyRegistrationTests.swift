@@ -10,7 +10,7 @@ import WatchwordCryptography
 @Suite("Registration of passkeys")
 struct PasskeyRegistrationTests {
     @Test(
-        "W-03 W-06 W-13 K-01 K-07 K-14 K-16 K-17 K-18 K-20 K-23 K-25 K-26 K-27 K-28 K-29 K-30 K-32 K-33 K-34 K-35 K-36 K-41 K-42 K-43 K-44 K-45 K-46 K-47 K-48 K-49 K-50 K-61 K-62 each change to a valid registration is denied",
+        "W-03 W-06 W-13 K-01 K-07 K-14 K-16 K-17 K-18 K-20 K-23 K-25 K-26 K-27 K-28 K-29 K-30 K-32 K-33 K-34 K-35 K-36 K-41 K-42 K-43 K-44 K-45 K-46 K-47 K-48 K-49 K-50 K-61 K-62 a registration with any of these changes is denied",
         arguments: PasskeyCase.both + PasskeyCase.registrations)
     func changed(instance: PasskeyCase) async throws {
         let bench = try PasskeyFixture()
@@ -84,7 +84,7 @@ struct PasskeyRegistrationTests {
     }
 
     @Test(
-        "K-10 K-11 K-67 a registration cannot be used twice, or after it or the account has ended")
+        "K-10 K-11 K-67 a registration cannot be used twice, or once it or the account has ended")
     func once() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
@@ -155,7 +155,8 @@ struct PasskeyRegistrationTests {
         }
     }
 
-    @Test("V-06 K-66 a sender that registers the id of an option learns nothing about its subject")
+    @Test(
+        "V-06 K-66 a sender that registers an id from the options learns nothing about its subject")
     func offeredID() async throws {
         let bench = try PasskeyFixture()
         let real = try TestPasskey()
@@ -181,7 +182,7 @@ struct PasskeyRegistrationTests {
         #expect(try await bench.signIn(passkey).isAccepted)
     }
 
-    @Test("eight transports of up to 32 bytes are kept, and the others have no effect")
+    @Test("eight transports of up to 32 bytes are kept, and any others are ignored")
     func transports() async throws {
         let bench = try PasskeyFixture()
         let (longest, tooLong) = (
@@ -222,7 +223,7 @@ struct PasskeyRegistrationTests {
         else { throw BenchError.refused }
     }
 
-    @Test("a passkey cannot replace an unfinished registration, in time or too late")
+    @Test("a passkey cannot replace an unfinished registration, before or after its deadline")
     func replacingPending() async throws {
         let bench = try PasskeyFixture()
         let pending = try await bench.begun()

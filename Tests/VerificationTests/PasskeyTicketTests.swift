@@ -137,7 +137,7 @@ struct PasskeyTicketTests {
         #expect(kinds.values.allSatisfy { $0 >= 20 }, "\(kinds)")
     }
 
-    @Test("V-06 K-66 a made-up id is recognised; browsers must forget only other unknown ids")
+    @Test("V-06 K-66 a made-up id is recognised; browsers must forget only the other unknown ids")
     func madeUp() async throws {
         let bench = try PasskeyFixture()
         let lookup = await bench.fixture.keys.ring.lookup

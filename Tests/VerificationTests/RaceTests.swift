@@ -65,7 +65,7 @@ struct RaceTests {
         #expect(try await fixture.count(.locked) == 1)
     }
 
-    @Test("N-18 R-07 of 20 concurrent holders of one secret at most one succeeds, then none")
+    @Test("N-18 R-07 of 20 concurrent holders of one secret, at most one succeeds, and then none")
     func oneSecret() async throws {
         for _ in 0..<5 {
             let (fixture, store) = try fixture()

@@ -7,7 +7,7 @@ import WatchwordCryptography
 
 // The responses to denials.
 extension RecorderTests {
-    @Test("V-18 a denial without a check gets the response that was recorded meanwhile")
+    @Test("V-18 a request denied without a check gets the response that was recorded meanwhile")
     func overtaken() async throws {
         var wrapped: (memory: MemoryStore, barrier: BarrierStore)?
         let fixture = try VerifierFixture(wrapping: { memory in

@@ -33,7 +33,7 @@ struct RecoveryTests {
         #expect(try await fixture.summary(id).failures == 0)
     }
 
-    @Test("a spent code stays spent after its set is sealed under another key")
+    @Test("a spent code stays spent after its set is sealed under a different key")
     func resealed() async throws {
         let fixture = try VerifierFixture()
         let (id, codes) = try await codes(fixture)
@@ -170,7 +170,7 @@ struct RecoveryTests {
         #expect(try await fixture.summary(id).failures == 0)
     }
 
-    @Test("N-21 N-35 wrong recovery codes never disable a set, and delay it for the first wait")
+    @Test("N-21 N-35 wrong recovery codes never disable a set, and never extend the first wait")
     func attacked() async throws {
         let fixture = try VerifierFixture()
         let (id, codes) = try await codes(fixture)

@@ -73,7 +73,7 @@ struct ResynchronizationTests {
         #expect(try await harness.failures() == 0)
     }
 
-    @Test("T-13 H-13 a wait after wrong codes applies to pairs", arguments: factors)
+    @Test("T-13 H-13 a wait after wrong codes also applies to pairs", arguments: factors)
     func waits(factor: OneTimePasswordEnrolment.Factor) async throws {
         let harness = try await Harness(factor)
         let wrong = try harness.authenticator.wrongCode(at: harness.fixture.clock.now)

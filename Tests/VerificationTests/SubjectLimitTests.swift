@@ -106,7 +106,8 @@ struct SubjectLimitTests {
         #expect(calls[0] == calls[1])
     }
 
-    @Test("a limited client redeems no login of another subject, and does not spend its ticket")
+    @Test(
+        "a limited client cannot redeem a login of another subject, and does not spend its ticket")
     func logins() async throws {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()

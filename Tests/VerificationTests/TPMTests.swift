@@ -118,7 +118,7 @@ struct TPMTests {
         #expect(throws: VerifierError.attestation(.malformed)) { try TPMPublicArea(head + tooLong) }
     }
 
-    @Test("a protected secret equals that of an independent implementation")
+    @Test("a protected secret equals the output of an independent implementation")
     func credentialBlob() throws {
         for vector in try VectorFile<CredentialVector>("tpm/make-credential.json").cases {
             let blob = try KeyActivation.blob(
@@ -128,7 +128,7 @@ struct TPMTests {
         }
     }
 
-    @Test("a seed for P-256 equals that of independent implementations")
+    @Test("a seed for P-256 equals the output of independent implementations")
     func agreedSeed() throws {
         var ephemeralKeys = 0
         for vector in try VectorFile<AgreementVector>("tpm/make-credential-p256.json").cases {

@@ -140,7 +140,7 @@ struct UnknownSubjectTests {
         #expect(other == unknown)
     }
 
-    @Test("V-06 a signature for an unknown device key or for a different credential costs as much")
+    @Test("V-06 a signature for an unknown or different credential costs as much as a wrong one")
     func deviceKeys() async throws {
         let fixture = try VerifierFixture()
         let keys = DeviceKeys(fixture.verifier, audiences: ["https://login.example"])

@@ -222,7 +222,7 @@ struct WindowTests {
                 == 0)
     }
 
-    @Test("with a clock before 1970, no code is accepted and nothing crashes")
+    @Test("with a clock set before 1970, no code is accepted and nothing crashes")
     func beforeTheEpoch() async throws {
         let fixture = try fixture(.wide)
         let authenticator = try await fixture.enrolled()

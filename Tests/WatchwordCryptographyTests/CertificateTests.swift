@@ -32,7 +32,7 @@ struct CertificateTests {
         #expect(point.count == 65)
     }
 
-    @Test("a subject with an attribute that is not text is not empty")
+    @Test("a subject with an attribute that is not text does not count as empty")
     func subjectWithoutText() throws {
         var encoded = try der(made(["-subj", "/CN=abc", "-utf8"]))
         #expect(try Certificate(encoded).hasSubject)
@@ -46,7 +46,7 @@ struct CertificateTests {
         #expect(try !Certificate(der(made(["-subj", "/"]))).hasSubject)
     }
 
-    @Test("an authority is recognised")
+    @Test("a certificate authority is recognised")
     func authority() throws {
         let certificate = try Certificate(der(made(["-subj", "/CN=a"])))
         #expect(certificate.isAuthority)
@@ -85,7 +85,7 @@ struct CertificateTests {
         #expect(throws: CryptographyError.certificateExtensions) { try Certificate(encoded) }
     }
 
-    @Test("4 KiB are accepted, and a byte more is refused")
+    @Test("a certificate of 4 KiB is accepted, and one that is a byte longer is refused")
     func length() throws {
         let short = try der(made(["-subj", "/CN=a", "-addext", extensionValue(3000)]))
         let room = 3000 + Certificate.longest - short.count
@@ -97,7 +97,7 @@ struct CertificateTests {
         #expect(throws: CryptographyError.certificateTooLong) { try Certificate(longer) }
     }
 
-    @Test("a changed byte is refused or changes what is read, and never crashes")
+    @Test("a certificate with a changed byte is refused or read differently, without a crash")
     func changedByte() throws {
         let encoded = try der(made(["-subj", "/CN=a"]))
         var generator = SeededGenerator(seed: 4)
@@ -109,7 +109,7 @@ struct CertificateTests {
         }
     }
 
-    @Test("trust anchors are read from PEM, with text between them")
+    @Test("trust anchors are read from PEM, even with text between them")
     func pem() throws {
         let (first, second) = (try made(["-subj", "/CN=a"]), try made(["-subj", "/CN=b"]))
         let text = "Anchors\n" + first + "\n# the second\n" + second + "\n"

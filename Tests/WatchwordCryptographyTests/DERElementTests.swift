@@ -27,7 +27,7 @@ struct DERElementTests {
         #expect(throws: CryptographyError.notDER) { try DERElement.read(bytes) }
     }
 
-    @Test("one element is read only if nothing follows it")
+    @Test("a single element is read only if nothing follows it")
     func readOne() throws {
         #expect(try DERElement.readOne([5, 0]).tag == .universal(5))
         #expect(throws: CryptographyError.notDER) { try DERElement.readOne([5, 0, 5, 0]) }

@@ -1,7 +1,7 @@
 import Testing
 import WatchwordCryptography
 
-@Suite("What TPMs say about keys") struct KeyAttestationTests {
+@Suite("Key attestations by TPMs") struct KeyAttestationTests {
     private func attestation(
         certificates: [Int] = [4_096], structures: [Int] = [1, 1_024, 1, 1], signature: Int = 96
     ) -> KeyAttestation? {

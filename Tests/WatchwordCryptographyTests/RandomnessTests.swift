@@ -85,7 +85,7 @@ struct RandomnessTests {
         #expect(count > 300)
     }
 
-    @Test("the search of the sources finds each known way to bypass the randomness wrapper")
+    @Test("the search of the source code finds each known way to bypass the randomness wrapper")
     func searching() {
         for name in Self.others {
             #expect(Self.offending("a\n    b =\(name)x\n") == ["b =\(name)x"])

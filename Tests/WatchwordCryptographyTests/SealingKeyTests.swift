@@ -34,7 +34,7 @@ struct SealingKeyTests {
     }
 
     @Test(
-        "a ciphertext with a nonce of another length opens",
+        "a ciphertext with a nonce of a different length can be opened",
         arguments: try VectorFile<SealingVector>("sealing/aes-256-gcm-nonces.json").cases)
     func otherNonces(vector: SealingVector) throws {
         let key = SealingKey(try SecretBytes(hex: vector.key))

@@ -46,7 +46,7 @@ struct SigningKeyTests {
         }
     }
 
-    @Test("new keys differ, in every byte")
+    @Test("every byte varies among new keys")
     func distinct() throws {
         let scalars = try (0..<BitVariation.valueCount).map { _ in
             try SigningKey.make().scalar.known
@@ -55,7 +55,7 @@ struct SigningKeyTests {
     }
 
     @Test(
-        "a scalar that is zero, not below the order or of another length is refused",
+        "a scalar that is zero, not below the order or of the wrong length is refused",
         arguments: [
             String(repeating: "00", count: 32), order, String(repeating: "ff", count: 32),
             String(scalar.dropLast(2)), scalar + "00", "",

@@ -39,7 +39,7 @@ struct VerificationKeyTests {
     }
 
     @Test(
-        "K-37, K-38, K-39 and K-40 a signature is valid in DER alone, with numbers in their range")
+        "K-37, K-38, K-39 and K-40 a signature is valid only in DER, with numbers in their range")
     func signatures() throws {
         var count = 0
         for vector in try Self.vectors.get() where vector.refused == nil {
@@ -54,7 +54,7 @@ struct VerificationKeyTests {
         #expect(count > 40)
     }
 
-    @Test("K-63 a digest that OpenSSL refuses is told apart from a signature that is not valid")
+    @Test("K-63 a digest that OpenSSL refuses is distinguished from an invalid signature")
     func refusedDigest() throws {
         let vector = try #require(
             Self.vectors.get().first { $0.algorithm == -257 && $0.isValid == true })
@@ -76,7 +76,7 @@ struct VerificationKeyTests {
         "smallOrder": .smallOrder,
     ]
 
-    @Test("K-32, K-33, K-34, K-35 and K-36 keys that are not valid are refused")
+    @Test("K-32, K-33, K-34, K-35 and K-36 invalid keys are refused")
     func keys() throws {
         var count = 0
         for vector in try Self.vectors.get() {
@@ -93,7 +93,7 @@ struct VerificationKeyTests {
         #expect(count > 30)
     }
 
-    @Test("a key that was already checked is loaded without OpenSSL's check, but not without ours")
+    @Test("an already checked key is loaded without OpenSSL's check, but not without Watchword's")
     func alreadyChecked() throws {
         var (loaded, refused) = (0, 0)
         for vector in try Self.vectors.get() {
@@ -134,7 +134,7 @@ struct VerificationKeyTests {
         }
     }
 
-    @Test("keys that are made and dropped on many threads verify only their own signatures")
+    @Test("keys that are created and released on many threads verify only their own signatures")
     func reused() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<8 {

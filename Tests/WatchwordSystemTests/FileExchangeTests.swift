@@ -78,7 +78,7 @@ struct FileExchangeTests {
     }
 
     @Test(
-        "O-10 if another program replaces the file after it is read, its file stays",
+        "O-10 if another program replaces the file after it is read, the new file stays",
         arguments: [FileReplacement.Previous.kept, .purged, .none])
     func replacedAfterReading(previous: FileReplacement.Previous) throws {
         let place = try Place()

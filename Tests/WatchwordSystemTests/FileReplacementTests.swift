@@ -227,7 +227,7 @@ struct FileReplacementTests {
         #expect(try names(in: folder.path) == ["file"])
     }
 
-    @Test("a file with a second name keeps its content there, and this is noted")
+    @Test("a file with a second name keeps its content under that name, and the file is noted")
     func secondNames() throws {
         let folder = try TemporaryFolder()
         for word in ["one", "two"] { try replace(word, in: folder) }

@@ -22,7 +22,7 @@ struct HelperGreetingTests {
         #expect(parse(bytes + [0]) == .unexpected)
     }
 
-    @Test("the greeting of another program or version is rejected")
+    @Test("the greeting of a different program or version is rejected")
     func otherProgram() throws {
         for other in [("WWT", 3), ("WWR", 2)] as [(String, UInt8)] {
             let identity = HelperGreeting.Identity(mark: other.0, version: other.1)

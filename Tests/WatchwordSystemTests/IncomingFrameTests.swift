@@ -69,7 +69,7 @@ struct IncomingFrameTests {
         #expect(frame.withBytes { bytes in bytes.indices.map { bytes[$0] } } == content)
     }
 
-    @Test("the length that a frame claims allocates no memory")
+    @Test("no memory is allocated for the length that a frame claims")
     func claims() throws {
         let (progress, capacity) = try progress([1, 2, 3], claimed: Self.largest)
         guard case .wouldWait = progress else {
@@ -79,7 +79,7 @@ struct IncomingFrameTests {
         #expect(capacity == 65_536)
     }
 
-    @Test("only frames of the large kind exceed the limit for the others")
+    @Test("only frames of the large kind may exceed the limit for other frames")
     func kinds() throws {
         for (first, claimed) in [(UInt8(2), 100_001), (1, Self.largest + 1), (1, 0)] {
             let content = [UInt8](repeating: first, count: 100_001)

@@ -36,7 +36,7 @@ struct LocalSocketTests {
         }
     }
 
-    @Test("frames arrive in both directions, and the end of a connection is seen")
+    @Test("frames arrive in both directions, and the end of a connection is detected")
     func frames() throws {
         let (client, server) = try connected()
         #expect(try client.send(frame([1, 2]), timeout: .seconds(10)))
@@ -138,16 +138,16 @@ struct LocalSocketTests {
         }
     }
 
-    @Test("the number of users of other namespaces is known")
+    @Test("the user ID that stands for users of other namespaces is known")
     func overflow() { #expect(UserDatabase.overflowUsers().contains(65_534)) }
 
-    @Test("this process's user is found, and one that does not exist is not")
+    @Test("this process's user is found, and a user that does not exist is not")
     func account() async {
         #expect(await UserDatabase.findName(of: geteuid()) == UserDatabase.name(of: geteuid()))
         #expect(await UserDatabase.findName(of: 4_294_967_000) == nil)
     }
 
-    @Test("connecting reports that nobody listens")
+    @Test("a failed connection attempt reports that nobody listens")
     func nobody() throws {
         do {
             _ = try LocalSocket.connect(to: path)
@@ -164,7 +164,7 @@ struct LocalSocketTests {
         }
     }
 
-    @Test("an open file is passed with a byte, and a byte without one")
+    @Test("an open file is passed with a byte, and a byte can be passed without a file")
     func descriptors() throws {
         let pair = try SocketPair()
         let file = try FileDescriptor(reading: folder.write([7], to: "file"))

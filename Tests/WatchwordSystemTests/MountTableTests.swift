@@ -13,7 +13,7 @@ struct MountTableTests {
         return Set(paths.map { "/" + $0.joined(separator: "/") })
     }
 
-    @Test("a folder has another path where it, one above it or a part of it is mounted")
+    @Test("a folder has more paths if it, a folder above it or a part of it is mounted elsewhere")
     func paths() {
         let root = "8:1 / /"
         #expect(others("/var/state", root).isEmpty)

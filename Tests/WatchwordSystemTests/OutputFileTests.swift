@@ -84,7 +84,7 @@ struct OutputFileTests {
         #expect(try FileKind(at: folder.file("pipe"), following: false) == .pipe)
     }
 
-    @Test("the name begins after the last slash, also if it begins with a combining character")
+    @Test("the name begins after the last slash, even if it begins with a combining character")
     func split() {
         for (path, folder, name) in [
             ("a", ".", "a"), ("/a", "/", "a"), ("a/b/c", "a/b", "c"), ("a/", "a", ""),

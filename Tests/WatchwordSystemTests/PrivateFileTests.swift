@@ -93,7 +93,7 @@ struct FolderTests {
 }
 
 struct SystemClockTests {
-    @Test("the system time is plausible, and its millisecond part is below 1000")
+    @Test("the system time is plausible, and its millisecond part is below 1,000")
     func now() {
         #expect(SystemClock.unixTime() > 1_795_000_000)
         #expect((0..<1000).contains(SystemClock.milliseconds()))

@@ -2,7 +2,7 @@ import Testing
 import WatchwordSystem
 
 struct ProcessorTimeTests {
-    @Test("work uses processor time, and a moment in the future is reached by working")
+    @Test("processor time advances with work, until a future moment is reached")
     func work() {
         let start = ProcessorTime.now
         let end = start + .milliseconds(5)

@@ -19,14 +19,14 @@ struct ProgramInputTests {
         #expect(try status("exit 0") == 0)
     }
 
-    @Test("it has a session of its own, the folder /, and only the variables that it inherits")
+    @Test("a program has its own session, the folder /, and only the variables that it inherits")
     func surroundings() throws {
         #expect(try status("test \"$PWD\" = / && test -z \"$LC_ALL$USER\" && exit 3") == 3)
         #expect(try status("test \"$(cut -d' ' -f6 /proc/$$/stat)\" = $$ && exit 4") == 4)
         #expect(try status("test -t 1 || test -t 2 || exit 5") == 5)
     }
 
-    @Test("a program that takes too long is killed; those that it leaves behind are not awaited")
+    @Test("a program that takes too long is killed; programs that it leaves behind are not awaited")
     func timeout() throws {
         #expect(try status("exec sleep 60", timeout: .milliseconds(100)) == nil)
         #expect(try status("sleep 3 & exit 6") == 6)

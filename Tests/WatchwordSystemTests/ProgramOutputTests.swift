@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("everything that a program writes arrives, and its errors do not")
+    @Test("a program's whole standard output is returned, and its standard error is not")
     func output() throws {
         #expect(try run("printf one; sleep 0.1; printf two; echo three >&2; exit 4") == "onetwo")
         #expect(try run("true") == "")

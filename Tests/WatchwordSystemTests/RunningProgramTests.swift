@@ -23,7 +23,7 @@ struct RunningProgramTests {
     }
 
     @Test(
-        "root works as a folder's owner, without root's groups, and then as root again",
+        "root acts as a folder's owner, without root's groups, and then as root again",
         .enabled(if: geteuid() == 0, "only root can become another user"))
     func owner() async throws {
         // In a separate process, because all threads change.

@@ -4,7 +4,8 @@ import Testing
 @testable import WatchwordSystem
 
 @Suite struct SystemCallTests {
-    @Test("a failed call throws its name and error number, and its result is returned otherwise")
+    @Test(
+        "a failed call throws its name and error number, and a successful call returns its result")
     func failing() throws {
         #expect(throws: SystemCallFailure(call: "open", number: ENOENT)) {
             try call("open") { unsafe open("/nonexistent", O_RDONLY) }
@@ -33,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("an expected failure becomes nil, and any other is thrown")
+    @Test("an expected failure becomes nil, and any other failure is thrown")
     func expected() throws {
         let path = "/nonexistent"
         let found = try SystemCallFailure.nilIf(\.isMissing, FileKind(at: path, following: true))

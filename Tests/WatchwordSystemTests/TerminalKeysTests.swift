@@ -59,7 +59,7 @@ struct TerminalKeysTests {
     }
 
     @Test(
-        "sequences without a meaning here, and bytes that are not text, are skipped",
+        "unsupported sequences, and bytes that are not text, are skipped",
         arguments: [
             Array("\u{1B}[2~".utf8), Array("\u{1B}[200~".utf8), Array("\u{1B}[15~".utf8),
             Array("\u{1B}x".utf8), [0xFF], [0xC3, 0x28], [0x00], Array("\u{200B}".utf8),

@@ -74,7 +74,7 @@ struct TransferableTests {
         try expect(UInt64(1) << 56, as: [1, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    @Test("a text, a list and a value that may be missing are read as they were written")
+    @Test("strings, lists and optional values are read as they were written")
     func containers() throws {
         try expect("é", as: [0, 0, 0, 2, 0xc3, 0xa9])
         try expect([true, false], as: [0, 0, 0, 2, 1, 0])
@@ -86,7 +86,7 @@ struct TransferableTests {
         expectUnreadable(Bool?.self, [0, 1])
     }
 
-    @Test("a case is its raw value or its position, and other values are refused")
+    @Test("a case is written as its raw value or its position, and other values are refused")
     func cases() throws {
         try expect(Level.high, as: [7])
         try expect(Side.right, as: [1])
@@ -94,7 +94,8 @@ struct TransferableTests {
         for byte in [2, 0xff] as [UInt8] { expectUnreadable(Side.self, [byte]) }
     }
 
-    @Test("the fields of a value are read in order, and those that it refuses are unreadable")
+    @Test(
+        "the fields of a value are read in order, and fields that its type refuses are unreadable")
     func fields() throws {
         let one: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1]
         let two: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 2]
@@ -110,7 +111,7 @@ struct TransferableTests {
         for count in 0..<16 { expectUnreadable(Range.self, Array((one + two).prefix(count))) }
     }
 
-    @Test("a list that is longer than its limit or than the bytes is refused before it is read")
+    @Test("a list longer than its limit or than the available bytes is refused before it is read")
     func limits() throws {
         let bytes: [UInt8] = [0, 0, 0, 3, 1, 1, 1]
         for (most, isRead) in [(3, true), (2, false)] {

@@ -50,7 +50,7 @@ struct UserFileTests {
     }
 
     @Test(
-        "root opens what the user may read, and no more",
+        "root opens only the files that the user may read",
         .enabled(if: geteuid() == 0, "only root can take another user's rights"))
     func rights() throws {
         let folder = try TemporaryFolder()
@@ -70,7 +70,7 @@ struct UserFileTests {
         #expect(try bytes(file) == [7])
     }
 
-    @Test("a file that cannot be read in time is given up")
+    @Test("the reading of a file is abandoned if it takes too long")
     func timeout() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write([7], to: "file")
