@@ -292,4 +292,41 @@ struct AgentUndoTests {
         try agent.run("edit Site:me --secret-file new.txt")
         try agent.run("undo --yes")
     }
+
+    @Test("an entry that was made to vanish returns with other codes only after the same proof")
+    func vanished() throws {
+        let agent = try AgentFixture(["Bank:me --type hotp --counter 5 --secret-file key.txt"])
+        try agent.shell(
+            """
+            mkdir -m 700 laptop; cp -p \(AgentFixture.vault) laptop/vault
+            watchword edit -q Bank:me --tag work --vault laptop/vault --passphrase-file pass.txt
+            """)
+        try agent.run(AgentFixture.unlock)
+        let (client, place) = (try agent.client(), try agent.place())
+        let bank = try #require(agent.listing(client, of: place).entries.first).summary.id
+        guard case .code = try client.send(.code(place, bank, .counter, .none)) else {
+            Issue.record("no code")
+            return
+        }
+        // The previous generation has the counter before that code, and so has the laptop's copy.
+        try agent.forgeTombstone()
+        let before = try vault(agent)
+        let file = try agent.folder.bytes(of: "laptop/vault")
+        let undoing = try plan(client, place)
+        #expect(undoing.map(\.action) == [.restoredOlder(.counter)])
+        let merging = try outline(client, place, MergeRequest(file)).changes
+        #expect(merging.map(\.action) == [.restoredOlder(.counter)])
+        for request in [
+            AgentRequest.undo(place, undoing),
+            .merge(place, MergeRequest(file, seen: merging)),
+        ] {
+            #expect(refusal(try client.send(request)) == .presenceNeeded)
+        }
+        #expect(try vault(agent) == before)
+        _ = try client.send(.prove(place, AgentFixture.opener, ceiling: 20))
+        guard case .undone = try client.send(.undo(place, undoing)) else {
+            Issue.record("not undone")
+            return
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import Devices
+import OneTimePassword
 import TestSupport
 import Testing
 import WatchwordSystem
@@ -197,6 +198,8 @@ struct VanishedEntryTests {
         #expect(try vault.bytes() == bytes)
         let undone = try undo(vault, confirmed: [ids[0]])
         #expect(undone.map(\.requiresCheck) == [true, false, false, false])
+        // A counter that goes back repeats codes; a different key has none of the former codes.
+        #expect(undone.map(\.changesCodesOfKey) == [false, true, false, false])
         #expect(
             undone.map(\.action) == [
                 .restored, .restoredOlder(.counter), .restoredOlder(.secret), .restored,
@@ -207,6 +210,29 @@ struct VanishedEntryTests {
         #expect(open.entries[2].details.note == "new")
         #expect(try Facts(open.open(ids[2])).secret == Array("a plain password".utf8))
         #expect(open.reports.isEmpty)
+    }
+
+    @Test("an older secret of another kind opens, even if the key is the same")
+    func otherKind() throws {
+        let vault = try TestVault()
+        let id = try vault.fill()[1]
+        let former = try vault.unlock().open(id)
+        guard case .oneTimePassword(let old) = former, case .counter = old.movingFactor else {
+            Issue.record("not counter-based")
+            return
+        }
+        let step = try #require(TimeStep(period: 30, start: 0))
+        let new = try Credential(
+            issuer: old.issuer, account: old.account, key: old.key, algorithm: old.algorithm,
+            style: old.style, movingFactor: .time(step), otherParameters: old.otherParameters)
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.replace(id, with: .oneTimePassword(new))
+        }
+        try forge([id], in: vault)
+        let undone = try undo(vault)
+        #expect(undone.map(\.action) == [.restoredOlder(.secret)])
+        #expect(undone.map(\.changesCodesOfKey) == [true])
+        #expect(try Facts(vault.unlock().open(id)) == Facts(former))
     }
 
     @Test("an older secret returns with the older access control if that was stricter")

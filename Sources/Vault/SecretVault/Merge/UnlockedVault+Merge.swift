@@ -207,16 +207,18 @@ extension MergeChange {
     init(restoring record: VaultState.Record, replacing lost: VaultState.Record? = nil) {
         let entry = record.summary
         var action = Action.restored
-        var requiresCheck = false
+        var (requiresCheck, changesCodesOfKey) = (false, false)
         if let lost {
             // The copy has a newer edit, but its counter may be lower.
             let older = OlderSecret(in: record, replacing: lost)
             if older == .counter { action = .restoredOlder(.counter) }
             requiresCheck = lost.summary.requiresCheckPerUse
+            // Anyone who can write to the vault's file can make an entry vanish.
+            changesCodesOfKey = older != nil && record.hasKey(of: lost) && !requiresCheck
         }
         self.init(
             id: entry.id, issuer: entry.issuer, account: entry.account, action: action,
-            requiresCheck: requiresCheck)
+            requiresCheck: requiresCheck, changesCodesOfKey: changesCodesOfKey)
     }
 }
 

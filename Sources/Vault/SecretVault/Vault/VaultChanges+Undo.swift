@@ -149,9 +149,13 @@ extension VaultChanges {
         let found = try restored(record, withOlderSecretOf: old, now: now)
         try state.replace(found)
         let older = OlderSecret(in: found, replacing: record)
-        return UndoneChange(
+        var change = UndoneChange(
             of: found, older.map(UndoneChange.Action.restoredOlder) ?? .restored,
             requiresCheck: record.summary.requiresCheckPerUse)
+        // Anyone who can write to the file can make an entry vanish, and replace `previous`.
+        change.changesCodesOfKey =
+            older != nil && found.hasKey(of: record) && !change.requiresCheck
+        return change
     }
 
     /// The binding of one of the two records to a device whose key is not here; `nil` if this
@@ -194,9 +198,10 @@ extension VaultChanges {
             accessControl: record.line.accessControl.stricter(than: old.line.accessControl))
         var properties = record.listed.properties
         properties.edited = edit(at: now)
-        // The parameters of the codes belong to the key.
-        if old.listed.fingerprint != record.listed.fingerprint {
-            properties.traits = old.listed.properties.traits
+        // The parameters of the codes belong to the key, and the kind of code to the secret.
+        let (traits, former) = (properties.traits, old.listed.properties.traits)
+        if old.listed.fingerprint != record.listed.fingerprint || traits.kind != former.kind {
+            properties.traits = former
         }
         return try .sealing(
             old.opened(with: key), as: line, properties, to: record.device ?? old.device,
