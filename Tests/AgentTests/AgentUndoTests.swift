@@ -328,5 +328,13 @@ struct AgentUndoTests {
             Issue.record("not undone")
             return
         }
+        // The same holds for an entry that was removed here.
+        try agent.run("remove -y Bank:me")
+        let other = try agent.client()
+        let adding = try outline(other, place, MergeRequest(file)).changes
+        #expect(adding.map(\.action) == [.added])
+        #expect(
+            refusal(try other.send(.merge(place, MergeRequest(file, seen: adding))))
+                == .presenceNeeded)
     }
 }

@@ -88,7 +88,9 @@ struct MergedPair {
         case .one(.theirs):
             guard let their else { return }
             guard let our else {
-                note(.added, their)
+                // The counter may be lower than that of an entry that was removed here.
+                note(
+                    .added, their, changesCodesOfKey: their.isCounter && !their.requiresCheck)
                 result = try their.sealed(like: nil, in: generation, under: key)
                 return
             }

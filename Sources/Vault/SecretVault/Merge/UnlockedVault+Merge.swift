@@ -192,8 +192,8 @@ public struct MergeChange: Hashable, Sendable {
     /// Whether the entry requires a check at each use, and is removed or wiped, or changes in more
     /// than its details.
     public let requiresCheck: Bool
-    /// Whether the key produces different codes after the merge, and the entry requires no check at
-    /// each use.
+    /// Whether the key produces different codes after the merge, or may repeat the codes of an entry
+    /// that was removed here, and the entry requires no check at each use.
     public internal(set) var changesCodesOfKey = false
 }
 
