@@ -59,7 +59,7 @@ struct AgentKeyEnrolTests {
 
     private static let replaces = "To replace Mill:ann, enter the passphrase again: "
 
-    @Test("a key that requires a check at each use is checked once for its registration")
+    @Test("registering a key that requires a check at each use takes one check")
     func enrols() throws {
         let harness = try Harness()
         let credential = try harness.prepareTicket(#","presence":"cryptographic""#)
@@ -237,7 +237,7 @@ struct AgentKeyEnrolTests {
     }
 
     @Test(
-        "a secret that is revoked while a key waits is replaced by the key, which is not wiped")
+        "a pending key replaces a secret that is revoked in the meantime, and is not wiped")
     func revokedSecret() throws {
         let harness = try Harness()
         let agent = harness.agent

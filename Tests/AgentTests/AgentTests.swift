@@ -50,7 +50,7 @@ struct AgentTests {
         #expect(try agent.run("code B A --at 59").text == "287082  B:b\n287082  A:a\n")
     }
 
-    @Test("a counter that the agent advances is never issued again, with or without it")
+    @Test("a counter that the agent has used is never used again, with or without the agent")
     func counter() throws {
         let agent = try AgentFixture(["Count:me --type hotp --secret-file key.txt"])
         try agent.run(AgentFixture.unlock)

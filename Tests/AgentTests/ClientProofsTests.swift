@@ -42,7 +42,7 @@ struct ClientProofsTests {
         person = RemotePerson(FrameConnection(try SocketPair().takeFirst()))
     }
 
-    /// A request of a client that has made the check of the entry.
+    /// A request from a client that has passed the entry's check.
     private func request(
         in use: HeldVaults.Use, since unlocking: UInt64, until end: Moment = .now + .seconds(60)
     ) throws -> HeldRequest {

@@ -143,7 +143,7 @@ struct ConnectionsTests {
     }
 
     @Test(
-        "without a free thread, a request that is always answered is answered if it has arrived",
+        "without a free thread, a request to lock is answered if all of it has arrived",
         arguments: [
             ([2, 0, 0, 0, 99, 2], "done"), ([2, 0, 0, 0, 99, 5], "tooManyClients"),
             ([2, 0, 0, 0, 99], "tooManyClients"), ([], "tooManyClients"),

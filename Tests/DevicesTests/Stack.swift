@@ -83,7 +83,7 @@ final class Stack {
     }
 }
 
-/// Asks with the program at `path`, without a terminal, and returns the outcome.
+/// Runs a presence check with the program at `path`, without a terminal, and returns the outcome.
 func blindly(asking path: String, timeout: Duration = .seconds(60)) throws -> String {
     let setsid = try #require(ForeignProgram("setsid"))
     let outcome = try setsid.run([

@@ -49,7 +49,7 @@ struct KeyAttestationTests {
             let enrolled = try await harness.run(
                 harness.keyEnrolment + ["--attest"] + more + address)
             #expect(enrolled.status == 0, "\(enrolled.words)")
-            #expect(enrolled.words.contains("in the TPM, as the server has checked"))
+            #expect(enrolled.words.contains("in the TPM (verified by the server)"))
             let status = try await harness.run("--json", "key", "status", "mill").text
             #expect(status.contains(#""custody":"tpm-attested""#), "\(status)")
             let present = try await harness.run(
@@ -124,7 +124,7 @@ struct KeyAttestationTests {
             bytes[middle...] + [UInt8](repeating: 0xff, count: 50), at: TPMMaker.issuerIndex + 1)
         let enrolled = try await enrol()
         #expect(enrolled.status == 0, "\(enrolled.words)")
-        #expect(enrolled.words.contains("in the TPM, as the server has checked"))
+        #expect(enrolled.words.contains("in the TPM (verified by the server)"))
         let present = try await harness.run("key", "present", "mill", "--tpm", tpm.address)
         #expect(present.status == 0, "\(present.words)")
         for server in [server, harness.application] { #expect(try await server.stop() == 0) }

@@ -61,7 +61,7 @@ struct PasskeyEnrolmentTests {
     }
 
     @Test(
-        "the floor applies to registrations: a weaker policy is refused, and a missing member is raised",
+        "the floor applies to registrations: a weaker policy is refused; a missing member gets the floor",
         arguments: [false, true])
     func floor(onPage isOnPage: Bool) async throws {
         let floor = try #require(PolicyFloor(["attestation=trusted"]))

@@ -83,8 +83,7 @@ struct PasskeyRegistrationTests {
         #expect(facts.isDeviceBound)
     }
 
-    @Test(
-        "K-10 K-11 K-67 a registration cannot be used twice, or once it or the account has ended")
+    @Test("K-10 K-11 K-67 a registration is used once, and not after it or the account has ended")
     func once() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()

@@ -184,7 +184,8 @@ extension HeldVaults {
     /// Whether a vault whose file has this size may be held in addition to the others in its
     /// folder.
     ///
-    /// A vault for all connections always may, unless the vaults of all users take too much.
+    /// A vault that serves all connections may always be held, unless the vaults of all users
+    /// together would exceed the memory limit.
     func hasRoom(for place: VaultPlace, size: Int64) -> Bool {
         state.withLock { givingWay(to: place, size: size, in: $0) != nil }
     }

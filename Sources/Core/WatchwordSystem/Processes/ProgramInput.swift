@@ -20,10 +20,11 @@ public enum ProgramInput {
         _ = try spawn(path, arguments, input: input, environment: environment)
     }
 
-    /// Runs the program at `path` until its process ends; others that it has started keep running.
+    /// Runs the program at `path` and waits until its process ends; processes that it has started
+    /// keep running.
     ///
-    /// - Returns: the exit status; `nil` if it was killed, here after `timeout` or by another
-    ///   process.
+    /// - Returns: the exit status; `nil` if the process was killed, by this function after `timeout`
+    ///   or by another process.
     public static func run(
         _ path: String, _ arguments: [String], input: Span<UInt8>, environment: [String],
         timeout: Duration

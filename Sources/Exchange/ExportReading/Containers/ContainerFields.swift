@@ -80,7 +80,7 @@ struct BinaryParts {
         }
     }
 
-    /// The next number of four bytes, which counts bytes that are left.
+    /// The next four-byte number: a count of at most the bytes that are left.
     mutating func count() throws(ExportError) -> Int {
         let count = try number(width: 4)
         guard count <= UInt64(remaining) else { throw .damaged(format) }

@@ -195,7 +195,7 @@ extension Messages {
             switch key.custody {
             case .vault: "the vault"
             case .tpm: "the TPM"
-            case .attestedTPM: "the TPM, as the server has checked"
+            case .attestedTPM: "the TPM (verified by the server)"
             }
         return key.requiresPIN ? "\(place); it requires the PIN" : place
     }

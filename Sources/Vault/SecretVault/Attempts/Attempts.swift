@@ -137,8 +137,8 @@ struct Attempts: Hashable {
         refusals[slots] = min(refusals[slots, default: 0] + 1, vault?.refused ?? 0)
     }
 
-    /// The records that must be wiped in the file with these slots: the refused attempts in a row,
-    /// at the vault and at the record together, have reached their limit.
+    /// The records that must be wiped in the file with these slots: those for which the consecutive
+    /// refused attempts, at the vault and at the record combined, have reached the record's limit.
     func due(in lines: [RecordLine], by slots: SlotsDigest) -> Set<RecordID> {
         guard vault != nil || !records.isEmpty else { return [] }
         return Set(lines.filter { isDue($0, by: slots) }.map(\.id))
