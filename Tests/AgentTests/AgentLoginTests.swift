@@ -142,7 +142,7 @@ struct AgentLoginTests {
         let sent = try harness.server.requests().count
         try harness.agent.shell("cp -p \(file) newer; cp -p backup \(file)")
         let locked = try harness.present(status: 4)
-        #expect(AgentFixture.errors(locked).contains("because an older file replaced it"))
+        #expect(AgentFixture.errors(locked).contains("without its last changes, replaced it"))
         try harness.agent.run(AgentFixture.unlock)
         let refused = try harness.present(status: 3)
         #expect(AgentFixture.errors(refused).contains("nothing was sent"))

@@ -243,7 +243,7 @@ struct AgentTests {
         try agent.run(AgentFixture.unlock)
         try agent.shell("cp -p \(file) newer; cp -p older \(file)")
         let older = try agent.run("list", status: 4)
-        #expect(AgentFixture.errors(older).contains("because an older file replaced it"))
+        #expect(AgentFixture.errors(older).contains("without its last changes, replaced it"))
         #expect(try agent.run("agent status --json").text.contains(#""vaults":[]"#))
         try agent.shell("cp -p newer \(file)")
         try agent.run(AgentFixture.unlock)

@@ -43,7 +43,7 @@ struct SystemAgentTests {
         #expect(try agent.run("list --agent-only --names").text == "Bank:me\nSite:me\n")
         let facts = try agent.run("show Bank --json").text
         #expect(facts.contains("\"grade\":\"enforced\""))
-        #expect(try agent.run("show Bank").text.contains("only it can reach the key"))
+        #expect(try agent.run("show Bank").text.contains("only the agent has the key"))
         let status = try agent.run("agent status --json").text
         #expect(status.contains("\"mode\":\"system\"") && status.contains("\"enforced\""))
         let check = try agent.run("check")
