@@ -226,17 +226,17 @@ enum RouteTable {
             name: "Credentials", explanation: "Confirms, lists, repairs and revokes credentials.",
             routes: management),
         Group(
-            name: "Subjects", explanation: "Says which second factors a subject has.",
+            name: "Subjects", explanation: "Reports the second factors of a subject.",
             routes: subjects),
         Group(
             name: "Passkeys", explanation: "The ceremonies of passkeys, for applications.",
             routes: passkeys),
         Group(
-            name: "Devices", explanation: "How devices enrol secrets and sign in with them.",
+            name: "Devices", explanation: "Enrols secrets on devices, and signs devices in.",
             routes: devices),
         Group(
             name: "Device keys",
-            explanation: "How devices register keys, sign in and confirm texts.",
+            explanation: "Registers device keys, signs in, and confirms texts.",
             routes: deviceKeys),
         Group(
             name: "Pages", explanation: "For the server's own pages only, in a browser.",
